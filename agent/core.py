@@ -1,0 +1,86 @@
+"""The façade every listener sees, embedded or over a socket: the Core protocol.
+
+`agent.runtime.Runtime` is the core itself, `agent.client.Client` the same over the daemon's
+socket. Invariant: what a listener is given is already stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import msgspec
+
+from agent.protocol import Event, Op, Reply
+from agent.records import DeviceInfo, Job, LiveFrame, Question, Session
+
+
+class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
+    """A model's text so far in a running step; the newest wins, none is stored."""
+
+    session_id: str
+    turn_id: str
+    text: str
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """The picture at one moment: a listener starts from it and follows events after `event_id`."""
+
+    event_id: int
+    sessions: tuple[Session, ...] = ()
+    questions: tuple[Question, ...] = ()
+    """Open ones, oldest first."""
+    devices: tuple[DeviceInfo, ...] = ()
+    jobs: tuple[Job, ...] = ()
+
+
+class Core(Protocol):
+    """Submit ops, follow events, look things up."""
+
+    async def submit(self, op: Op) -> str:
+        """Queue an op and return its submission id; waits while 64 are queued.
+
+        Raises RuntimeDiedError once the core has ended.
+        """
+        ...
+
+    async def request(self, op: Op) -> Reply:
+        """Submit an op and wait until it is carried out; raises what it failed with."""
+        ...
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events: stored ones with a larger event id than `after` first, then live ones,
+        without gap or repetition. None: live ones only.
+        """
+        ...
+
+    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]: ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]: ...
+
+    async def overview(self) -> Overview: ...
+
+    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+        """List sessions, newest first."""
+        ...
+
+    async def session(self, session_id: str) -> Session:
+        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
+        ...
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        """Read a session's stored events in order."""
+        ...
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,129 @@
+"""What the core asks of a phone: the Device and Rack protocols.
+
+Not an implementation: `agent.devices.adb` has the real one. Invariants: every call ends within its
+time-out; coordinates are normalized to [0, 1]; an adb failure is raised, never returned as a blank
+frame or an empty tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+from agent.records import AppInfo, DeviceInfo, Foreground, Frame, LiveFrame, Point, UiNode
+
+
+class Button(StrEnum):
+    """The buttons a model may press; each maps to one Android key code."""
+
+    HOME = "HOME"
+    BACK = "BACK"
+    MENU = "MENU"
+    ENTER = "ENTER"
+    SEARCH = "SEARCH"
+    DELETE = "DELETE"
+    TAB = "TAB"
+    SPACE = "SPACE"
+    RECENTS = "RECENTS"
+    VOLUME_UP = "VOLUME_UP"
+    VOLUME_DOWN = "VOLUME_DOWN"
+    POWER = "POWER"
+
+
+class Capture(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture of the screen with its encoded bytes."""
+
+    frame: Frame
+    data: bytes
+
+
+class UiTree(msgspec.Struct, frozen=True, kw_only=True):
+    """One UI tree: nodes in document order, and the XML they came from."""
+
+    nodes: tuple[UiNode, ...]
+    xml: bytes
+    started_ms: int
+    ended_ms: int
+
+
+class Device(Protocol):
+    """One phone. Raises DeviceLostError when it is away, DeviceTimeoutError when a call ran out of
+    time (an action's effect is then unknown), DeviceError when the phone refused.
+    """
+
+    @property
+    def serial(self) -> str: ...
+
+    async def info(self) -> DeviceInfo: ...
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of the screen."""
+        ...
+
+    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        ...
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        """Say which app is in front; never the keyboard, the shade or another system window."""
+        ...
+
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+        """List the apps that can be started, sorted by package."""
+        ...
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None: ...
+
+    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None: ...
+
+    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None: ...
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
+        """Type into the focused field. Raises TextEntryError when the text cannot arrive exactly."""
+        ...
+
+    async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
+
+    async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app. Raises DeviceError when the package has nothing to start."""
+        ...
+
+
+class Rack(Protocol):
+    """Every device that can be reached, and who drives which."""
+
+    async def start(self) -> None:
+        """Begin to watch for devices. Raises AdbError when there is no adb server and none starts."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        """List what is known now, without asking anybody."""
+        ...
+
+    def changes(self) -> AsyncIterator[DeviceInfo]:
+        """Follow devices as they appear, change state and go (state GONE)."""
+        ...
+
+    async def device(self, serial: str) -> Device:
+        """Give a device by serial. Raises UsageError for an unknown one, DeviceLostError when away."""
+        ...
+
+    async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
+        """Wait until a device is online. Raises DeviceLostError when time runs out."""
+        ...
+
+    def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
+        """Drive a device alone: waits for the present driver to finish, frees on exit."""
+        ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[LiveFrame]:
+        """Follow the newest picture at a size; slow readers skip, none is queued."""
+        ...

@@ -1,0 +1,96 @@
+"""What the core asks of a language model: the Model protocol and its messages.
+
+Not a client: `agent.models.openai` and `agent.models.pilot` are. Invariant: a model sees only what
+is in the request; it holds no device, no session and no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from agent.records import Usage
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class MessageKind(StrEnum):
+    """What a message is, so that memory can be masked by kind."""
+
+    INSTRUCTIONS = "instructions"
+    GOAL = "goal"
+    OBSERVATION = "observation"
+    REPLY = "reply"
+    RESULT = "result"
+    STEER = "steer"
+    SUMMARY = "summary"
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One tool the model wants called; arguments are its JSON, unchecked."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of the conversation."""
+
+    role: Role
+    kind: MessageKind
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    """On a tool message, the call it answers."""
+    image: bytes | None = None
+    image_type: str = "image/jpeg"
+
+
+class ToolSchema(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model is told of a tool; parameters is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One call: the whole conversation and the tools."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...]
+    max_output_tokens: int = 1024
+
+
+class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back; usually one tool call."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+
+
+class Model(Protocol):
+    """A language model. Raises ModelError, which says whether trying again can help."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        """Answer once. `on_text` gets the reply's text so far, as it streams."""
+        ...
+
+    async def close(self) -> None: ...

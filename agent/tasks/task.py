@@ -1,0 +1,144 @@
+"""What a session can be doing: the SessionTask protocol, and the context a task works in.
+
+The context is all that a task knows of the core. Invariant: whatever a task emits is stored before
+`emit` returns, so intent is durable before a phone is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from agent.devices.device import Device
+from agent.models.model import Model
+from agent.protocol import Event, EventMsg
+from agent.records import QuestionOption, Session
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on one turn."""
+
+    max_steps: int = 30
+    """Counted steps of the session."""
+    max_total_steps: int = 100
+    """Counted or not."""
+    deadline_s: float = 0.0
+    """Seconds for the turn; 0 = none."""
+
+
+class Steering(msgspec.Struct, frozen=True, kw_only=True):
+    """One hint of the operator that no step has applied yet."""
+
+    message_id: str
+    text: str
+
+
+class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How a turn ended of itself."""
+
+    completed: bool
+    """True: the goal is met. False: it cannot be, and `message` says why."""
+    message: str
+
+
+class TaskContext(Protocol):
+    """What the core lends a task for one turn."""
+
+    @property
+    def session(self) -> Session:
+        """The session as it now is."""
+        ...
+
+    @property
+    def history(self) -> Sequence[Event]:
+        """The session's stored events before this turn, oldest first; a resumed turn reads them."""
+        ...
+
+    @property
+    def turn_id(self) -> str: ...
+
+    @property
+    def prompt(self) -> str:
+        """What this turn is asked to do: the goal, or the operator's newest message."""
+        ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def background(self) -> bool:
+        """Whether nobody may be watching: actions then need a review (CONTRACTS 2.4)."""
+        ...
+
+    @property
+    def device(self) -> Device:
+        """The leased device. Raises DeviceLostError while it is away."""
+        ...
+
+    @property
+    def model(self) -> Model: ...
+
+    def now_ms(self) -> int: ...
+
+    async def emit(self, msg: EventMsg) -> Event:
+        """Store a fact, publish it, and return it."""
+        ...
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        """Keep bytes beside the store; returns their sha256 hex digest."""
+        ...
+
+    async def read_blob(self, digest: str) -> bytes: ...
+
+    def delta(self, text: str) -> None:
+        """Show the model's text so far; not stored, the newest wins."""
+        ...
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        call_id: str,
+        step: int,
+        options: tuple[QuestionOption, ...] = (),
+        approval: bool = False,
+        deadline_ms: int = 0,
+    ) -> str | None:
+        """Ask the operator and wait. None when nobody answered in time or the question was closed.
+
+        A question that was already open for the same call before a restart is taken up again.
+        """
+        ...
+
+    def take_steering(self) -> tuple[Steering, ...]:
+        """Take the hints that wait; the caller emits SteerApplied for each."""
+        ...
+
+    async def checkpoint(self) -> None:
+        """Call before each step and before each action: waits while the session is paused."""
+        ...
+
+    async def wait_for_device(self) -> None:
+        """Call on DeviceLostError: flags the session lost and waits for the device to return.
+
+        Raises DeviceLostError when it stays away too long.
+        """
+        ...
+
+
+class SessionTask(Protocol):
+    """One thing a session does; at most one at a time per session."""
+
+    @property
+    def kind(self) -> str:
+        """regular, plan, review or compact."""
+        ...
+
+    async def run(self, context: TaskContext) -> TurnEnd:
+        """Work until the turn ends. Cancellation ends it at once.
+
+        Raises SwitchboardError when it cannot go on.
+        """
+        ...

@@ -1,0 +1,61 @@
+"""The one gate for foreign text: what a phone, a model, a log or a network peer wrote.
+
+Not a redactor (that is `agent.safety`) and not a layout tool. Invariant: what `clean` returns holds
+no control character but newline and tab, no escape sequence, no bidirectional override and no lone
+surrogate, so a terminal can only show it. Cleaning twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+# CSI; OSC, DCS, SOS, PM and APC up to BEL or ST; two-character escapes; and their C1 forms.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_LINE_ENDS = re.compile(r"\r\n?|\u2028|\u2029|\x85|\x0b|\x0c")
+# C0 and C1 without tab and newline; what reorders or hides text; noncharacters; surrogates.
+_FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f"
+    r"\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    r"\ud800-\udfff\U000e0001\U000e0020-\U000e007f]"
+)
+_FLAG_TAGS = re.compile(r"\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
+_SPACES = re.compile(r"\s+")
+
+ELLIPSIS = "…"
+
+
+def clean(text: str, limit: int = 100_000) -> str:
+    """Make foreign text harmless to a terminal, keeping newlines and tabs.
+
+    Args:
+        text: anything, of any length.
+        limit: the most characters that are returned; a longer text ends in an ellipsis.
+    """
+    # A bounded head is enough: escapes only ever shrink, and a hostile label may be megabytes long.
+    head = text[: limit * 4 + 64]
+    head = _LINE_ENDS.sub("\n", head)
+    head = _ESCAPES.sub("", head)
+    kept: list[str] = []
+    at = 0
+    # The flags of England, Scotland and Wales are the one lawful use of tag characters.
+    for flag in _FLAG_TAGS.finditer(head):
+        kept.append(_FORBIDDEN.sub("", head[at : flag.start()]))
+        kept.append(flag.group())
+        at = flag.end()
+    kept.append(_FORBIDDEN.sub("", head[at:]))
+    cleaned = "".join(kept)
+    if len(cleaned) > limit or len(head) < len(text):
+        return cleaned[: max(limit - 1, 0)] + ELLIPSIS
+    return cleaned
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Clean foreign text and fold every run of white space, newlines included, into one space."""
+    folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()
+    if len(folded) > limit:
+        return folded[: max(limit - 1, 0)] + ELLIPSIS
+    return folded
