@@ -83,7 +83,7 @@ class Device(Protocol):
     async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None: ...
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
-        """Type into the focused field. Raises TextEntryError when the text cannot arrive exactly."""
+        """Type into the focused field. Raises TextEntryError when it cannot arrive exactly."""
         ...
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
@@ -97,7 +97,7 @@ class Rack(Protocol):
     """Every device that can be reached, and who drives which."""
 
     async def start(self) -> None:
-        """Begin to watch for devices. Raises AdbError when there is no adb server and none starts."""
+        """Begin to watch for devices. Raises AdbError when no adb server runs and none starts."""
         ...
 
     async def close(self) -> None: ...
@@ -111,7 +111,7 @@ class Rack(Protocol):
         ...
 
     async def device(self, serial: str) -> Device:
-        """Give a device by serial. Raises UsageError for an unknown one, DeviceLostError when away."""
+        """Give a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
         ...
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
