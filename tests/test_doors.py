@@ -1,0 +1,171 @@
+"""The import doors of docs/architecture.md, read from the source and seen in a running process."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("agent", "widgets", "console")
+
+# A library has one module that wraps it; a folder means every module of that room may.
+WRAPPERS: dict[str, tuple[str, ...]] = {
+    "adbutils": ("agent/devices/",),
+    "aiosqlite": ("agent/store/",),
+    "openai": ("agent/models/openai.py",),
+    "PIL": ("agent/phone/", "agent/devices/"),
+    "tomlkit": ("agent/config.py",),
+    "click": ("console/",),
+    "textual": ("console/", "widgets/"),
+    "rich": ("console/", "widgets/"),
+    "platformdirs": ("agent/config.py",),
+}
+WIDGETS_MAY_SEE = ("agent.records", "agent.state", "agent.text")
+# The rooms whose imports are few enough to be listed whole; None of them may grow a hidden door.
+ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
+    "agent/errors.py": (),
+    "agent/text.py": (),
+    "agent/records.py": (),
+    "agent/protocol.py": ("agent.records", "agent.errors"),
+    "agent/state.py": ("agent.records", "agent.protocol", "agent.text"),
+    "agent/phone/": ("agent.errors", "agent.phone"),
+    "agent/models/": (
+        "agent.errors",
+        "agent.models",
+        "agent.records",
+        "agent.text",
+        "agent.config",
+    ),
+}
+LOOP_NEVER_SEES = ("agent.devices.", "agent.models.", "agent.store", "agent.runtime")
+LOOP_MAY_SEE = ("agent.devices.device", "agent.models.model", "agent.models.retry")
+BUILDS_A_RUNTIME = ("agent/daemon.py", "console/host.py", "console/cli.py")
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """Give every module of the three packages with its path below the root."""
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            yield name, ast.parse(path.read_text(encoding="utf-8"), filename=name)
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Give every module name that a source imports, relative imports left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+def within(name: str, allowed: tuple[str, ...]) -> bool:
+    """Tell whether a dotted name is one of the allowed modules or inside one."""
+    return any(name == module or name.startswith(module + ".") for module in allowed)
+
+
+MODULES = list(modules())
+
+
+@pytest.mark.parametrize("package", ["textual", "rich", "widgets", "console"])
+def test_the_core_never_imports_what_draws(package: str) -> None:
+    guilty = [
+        name
+        for name, tree in MODULES
+        if name.startswith("agent/") and any(within(i, (package,)) for i in imports(tree))
+    ]
+    assert guilty == []
+
+
+def test_widgets_see_only_records_state_and_text() -> None:
+    guilty = [
+        (name, seen)
+        for name, tree in MODULES
+        if name.startswith("widgets/")
+        for seen in imports(tree)
+        if (within(seen, ("agent",)) and seen != "agent" and not within(seen, WIDGETS_MAY_SEE))
+        or within(seen, ("console",))
+    ]
+    assert guilty == []
+
+
+@pytest.mark.parametrize("room", list(ROOM_MAY_SEE))
+def test_a_room_sees_only_what_it_may(room: str) -> None:
+    allowed = ROOM_MAY_SEE[room]
+    guilty = [
+        (name, seen)
+        for name, tree in MODULES
+        if (name == room or (room.endswith("/") and name.startswith(room)))
+        for seen in imports(tree)
+        if within(seen, ("agent",)) and seen != "agent" and not within(seen, allowed)
+    ]
+    assert guilty == []
+
+
+def test_the_loop_knows_protocols_and_never_adb_or_a_client() -> None:
+    guilty = [
+        (name, seen)
+        for name, tree in MODULES
+        if name.startswith(("agent/loop/", "agent/tasks/", "agent/tools/"))
+        for seen in imports(tree)
+        if seen.startswith(LOOP_NEVER_SEES) and not within(seen, LOOP_MAY_SEE)
+    ]
+    assert guilty == []
+
+
+@pytest.mark.parametrize("library", list(WRAPPERS))
+def test_a_library_is_imported_only_where_it_is_wrapped(library: str) -> None:
+    guilty = [
+        name
+        for name, tree in MODULES
+        if any(within(i, (library,)) for i in imports(tree))
+        and not name.startswith(WRAPPERS[library])
+    ]
+    assert guilty == []
+
+
+def test_only_the_host_and_the_daemon_build_a_runtime() -> None:
+    guilty = [
+        name
+        for name, tree in MODULES
+        if any(within(i, ("agent.runtime",)) for i in imports(tree))
+        and name not in (*BUILDS_A_RUNTIME, "agent/runtime.py")
+        and not name.startswith("agent/sessions/")
+    ]
+    assert guilty == []
+
+
+def test_sibling_modules_are_named_in_full() -> None:
+    guilty = [
+        name
+        for name, tree in MODULES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+    ]
+    assert guilty == []
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("agent.runtime", ("textual", "rich", "console", "widgets", "adbutils", "openai", "PIL")),
+        ("agent.daemon", ("textual", "rich", "console", "widgets")),
+        ("agent.phone.phone", ("textual", "rich", "console", "widgets", "agent.runtime", "openai")),
+        ("console.cli", ("textual", "rich", "openai", "PIL", "numpy", "aiosqlite", "adbutils")),
+    ],
+)
+def test_importing_a_module_loads_nothing_it_may_not(module: str, absent: tuple[str, ...]) -> None:
+    probe = f"import sys, {module}; print(chr(10).join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert loaded.isdisjoint(absent)
