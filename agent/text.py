@@ -37,20 +37,25 @@ def clean(text: str, limit: int = 100_000) -> str:
     """
     # A bounded head is enough: escapes only ever shrink, and a hostile label may be megabytes long.
     head = text[: limit * 4 + 64]
-    head = _LINE_ENDS.sub("\n", head)
-    head = _ESCAPES.sub("", head)
+    is_cut = len(head) < len(text)
+    head = _ESCAPES.sub("", _LINE_ENDS.sub("\n", head))
+    cleaned = _drop_forbidden(head)
+    if len(cleaned) > limit or is_cut:
+        # Cut once more: the cut may have gone through a flag, and its loose tags must not stay.
+        return _drop_forbidden(cleaned[: max(limit - 1, 0)]) + ELLIPSIS
+    return cleaned
+
+
+def _drop_forbidden(text: str) -> str:
     kept: list[str] = []
     at = 0
     # The flags of England, Scotland and Wales are the one lawful use of tag characters.
-    for flag in _FLAG_TAGS.finditer(head):
-        kept.append(_FORBIDDEN.sub("", head[at : flag.start()]))
+    for flag in _FLAG_TAGS.finditer(text):
+        kept.append(_FORBIDDEN.sub("", text[at : flag.start()]))
         kept.append(flag.group())
         at = flag.end()
-    kept.append(_FORBIDDEN.sub("", head[at:]))
-    cleaned = "".join(kept)
-    if len(cleaned) > limit or len(head) < len(text):
-        return cleaned[: max(limit - 1, 0)] + ELLIPSIS
-    return cleaned
+    kept.append(_FORBIDDEN.sub("", text[at:]))
+    return "".join(kept)
 
 
 def one_line(text: str, limit: int = 200) -> str:
