@@ -1,0 +1,35 @@
+"""Run benchmarks: `python -m bench [NAME …]`. Each module here with a `main()` is one benchmark.
+
+Benchmarks are not tests: they print tables, as ratios against a peer or a baseline in the same run,
+and never fail because a machine is slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+
+import bench
+
+
+def names() -> list[str]:
+    """List the benchmarks there are."""
+    return sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if m.name != "__main__")
+
+
+def main() -> None:
+    """Run the named benchmarks, or all of them."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("name", nargs="*", help=f"which: {', '.join(names()) or 'none yet'}")
+    chosen = parser.parse_args().name or names()
+    unknown = sorted(set(chosen) - set(names()))
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(names())}")
+    for name in chosen:
+        print(f"\n## {name}\n", flush=True)
+        importlib.import_module(f"bench.{name}").main()
+
+
+if __name__ == "__main__":
+    main()
