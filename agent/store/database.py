@@ -1,0 +1,194 @@
+"""One SQLite connection, opened the way the store needs it: the only importer of aiosqlite.
+
+Not a query: what is asked is the writer's and the reader's business. Invariants: a database of
+another program, or of a newer Switchboard, is refused before anything in it changes; every opening
+for writing takes a new epoch; an error that leaves this module is a StoreError.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+import aiosqlite
+
+from agent.errors import StoreError
+from agent.store.failures import from_os_error, from_sqlite
+from agent.store.schema import APPLICATION_ID, MIGRATIONS
+
+Value = str | int | float | bytes | None
+Row = tuple[Value, ...]
+
+_PRAGMAS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+# Only the writer checkpoints, which keeps clear of SQLite's WAL-reset bug before 3.51.3.
+_READ_PRAGMAS = (
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA query_only = ON",
+    "PRAGMA wal_autocheckpoint = 0",
+    "PRAGMA cache_size = -16384",
+)
+
+
+class Database:
+    """A connection on its own thread; statements run one after the other, in order."""
+
+    def __init__(self, path: Path, connection: aiosqlite.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    async def connect(cls, path: Path) -> Self:
+        """Open a file. Raises StoreError."""
+        connection = aiosqlite.connect(path, isolation_level=None, cached_statements=64)
+        # A store that was never closed must not keep the interpreter from ending. What such a
+        # thread has not committed was not acknowledged either.
+        connection._thread.daemon = True
+        try:
+            await connection
+        except sqlite3.Error as error:
+            raise from_sqlite(error, path) from error
+        return cls(path, connection)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; SQLite itself ends one on some errors."""
+        return self._connection.in_transaction
+
+    async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Run one statement and fetch all it gives. Raises StoreError."""
+        try:
+            return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
+        except sqlite3.Error as error:
+            raise from_sqlite(error, self.path) from error
+        except (OverflowError, UnicodeError) as error:
+            raise StoreError(f"{self.path} cannot hold a value: {error}.") from error
+        except ValueError as error:
+            raise StoreError(f"{self.path} is closed.") from error
+
+    async def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
+        """Run one statement that gives nothing. Raises StoreError."""
+        await self.rows(sql, parameters)
+
+    async def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each row. Raises StoreError."""
+        try:
+            await self._connection.executemany(sql, rows)
+        except sqlite3.Error as error:
+            raise from_sqlite(error, self.path) from error
+        except (OverflowError, UnicodeError) as error:
+            raise StoreError(f"{self.path} cannot hold a value: {error}.") from error
+        except ValueError as error:
+            raise StoreError(f"{self.path} is closed.") from error
+
+    async def rollback(self) -> None:
+        """Undo the open transaction, if SQLite has not done so already."""
+        if self.in_transaction:
+            await self.run("ROLLBACK")
+
+    async def close(self) -> None:
+        """Close the file and end the thread."""
+        await self._connection.close()
+
+
+async def open_for_writing(path: Path, *, now_ms: int) -> tuple[Database, int]:
+    """Open or create the database, bring it to this schema, and take a new epoch.
+
+    Returns:
+        The connection and its epoch.
+
+    Raises:
+        StoreError: damaged, another program's, a newer schema's, or not writable.
+    """
+    _make_private(path)
+    database = await Database.connect(path)
+    try:
+        await _check_ours(database)
+        await database.run("PRAGMA journal_mode = WAL")
+        for pragma in _PRAGMAS:
+            await database.run(pragma)
+        await _migrate(database)
+        epoch = await _take_epoch(database, now_ms)
+    except BaseException:
+        await database.close()
+        raise
+    return database, epoch
+
+
+async def open_for_reading(path: Path) -> Database:
+    """Open the database beside its writer, unable to change anything. Raises StoreError."""
+    database = await Database.connect(path)
+    try:
+        for pragma in _READ_PRAGMAS:
+            await database.run(pragma)
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+def _make_private(path: Path) -> None:
+    """Create the file with mode 0600 before SQLite would; its -wal and -shm files copy the mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        path.chmod(0o600)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+async def _check_ours(database: Database) -> None:
+    version = await _number(database, "PRAGMA user_version")
+    application = await _number(database, "PRAGMA application_id")
+    tables = await _number(database, "SELECT count(*) FROM sqlite_schema")
+    if application not in {0, APPLICATION_ID} or (application == 0 and (version or tables)):
+        raise StoreError(
+            f"{database.path} is another program's database.",
+            "Nothing was changed. Point SWITCHBOARD_DATA_DIR at another directory.",
+        )
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{database.path} has schema {version}, made by a newer Switchboard; this one knows "
+            f"schemas up to {len(MIGRATIONS)}.",
+            "Nothing was changed. Upgrade Switchboard, or point SWITCHBOARD_DATA_DIR at another "
+            "directory.",
+        )
+
+
+async def _migrate(database: Database) -> None:
+    version = await _number(database, "PRAGMA user_version")
+    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+        await database.run("BEGIN IMMEDIATE")
+        try:
+            for statement in statements:
+                await database.run(statement)
+            await database.run(f"PRAGMA application_id = {APPLICATION_ID}")
+            await database.run(f"PRAGMA user_version = {number}")
+            await database.run("COMMIT")
+        except BaseException:
+            await database.rollback()
+            raise
+
+
+async def _take_epoch(database: Database, now_ms: int) -> int:
+    rows = await database.rows(
+        "UPDATE owner SET epoch = epoch + 1, pid = ?, since_ms = ? RETURNING epoch",
+        (os.getpid(), now_ms),
+    )
+    [(epoch,)] = rows
+    assert isinstance(epoch, int)
+    return epoch
+
+
+async def _number(database: Database, sql: str) -> int:
+    [(value,)] = await database.rows(sql)
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,97 @@
+"""Turn errno and SQLite codes into a StoreError that says what failed and what to do next.
+
+Not a handler: it raises nothing and hides nothing. Invariant: every message names the path, and
+every condition that an operator can mend comes with the remedy.
+"""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from pathlib import Path
+
+from agent.errors import StoreError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = {errno.EACCES, errno.EPERM}
+
+_ELSEWHERE = "point SWITCHBOARD_DATA_DIR at another directory"
+_MAKE_ROOM = "Free some space there; the store goes on by itself."
+_SET_ASIDE = (
+    "Nothing was changed. Restore it from a backup, or set it aside with its -wal and -shm files "
+    "to start with an empty store."
+)
+
+
+def from_os_error(error: OSError, path: Path) -> StoreError:
+    """Name the condition behind an operating system error on a path of the data directory."""
+    number = error.errno
+    if number in _FULL:
+        return StoreError(f"{path} could not be written: {_full(number)}.", _MAKE_ROOM)
+    if number == errno.EROFS:
+        return StoreError(
+            f"{path} is on a read-only file system.", f"Make it writable, or {_ELSEWHERE}."
+        )
+    if number in _REFUSED:
+        return StoreError(
+            f"{path} is not writable for this account.",
+            f"Change its owner or mode, or {_ELSEWHERE}.",
+        )
+    if number in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR}:
+        return StoreError(
+            f"{path} is in the way: {error.strerror or error}.",
+            f"Move what is there away, or {_ELSEWHERE}.",
+        )
+    return StoreError(
+        f"{path} could not be used: {error.strerror or error}.",
+        f"Check the disk, or {_ELSEWHERE}.",
+    )
+
+
+def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
+    """Name the condition behind an SQLite error on a database file.
+
+    The codes are those of https://www.sqlite.org/rescode.html; extended codes keep the primary one
+    in their low byte.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
+    match code & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return StoreError(f"{path} could not be written: the disk is full.", _MAKE_ROOM)
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(
+                f"{path} could not be read or written ({name}): the disk is full, a file size "
+                "limit is reached, or the disk fails.",
+                "Free some space or lift the limit, then check the disk; the store goes on by "
+                "itself.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"{path} is read-only.",
+                f"Make the file and its directory writable, or {_ELSEWHERE}.",
+            )
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreError(
+                f"{path} could not be opened ({name}).",
+                f"Check that its directory can be written and has room, or {_ELSEWHERE}.",
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(f"{path} is not an SQLite database.", _SET_ASIDE)
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(f"{path} is damaged: {error}.", _SET_ASIDE)
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(
+                f"{path} is locked by another program.",
+                "End the program that has the database open, then try again.",
+            )
+        case _:
+            return StoreError(f"{path} refused a statement ({name}): {error}.")
+
+
+def _full(number: int | None) -> str:
+    if number == errno.EFBIG:
+        return "a file size limit is reached"
+    if number == errno.EDQUOT:
+        return "the disk quota is used up"
+    return "the disk is full"

@@ -1,0 +1,219 @@
+"""Fold what callers want stored into numbered events and the rows kept beside them. No I/O.
+
+Not a writer: it is told what the tables hold and says what they shall hold. Invariants: a refused
+request leaves no trace in the ledger; event ids rise by one over the store and seq by one over a
+session; an answer is the first one.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from typing import NamedTuple
+
+import msgspec
+
+from agent.errors import StoreError, UsageError, WrongStateError
+from agent.protocol import (
+    Event,
+    EventMsg,
+    JobChanged,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    SessionConfigured,
+    encode,
+)
+from agent.records import Job, Question, Session
+from agent.state import fold_session
+
+
+class EventDraft(msgspec.Struct, frozen=True):
+    """A fact to store: an event without its numbers and time."""
+
+    session_id: str
+    msg: EventMsg
+    submission_id: str = ""
+
+
+class SessionHead(NamedTuple):
+    """Where a session's log stands."""
+
+    last_seq: int
+    session: Session
+
+
+class QuestionHead(NamedTuple):
+    """Where a question stands."""
+
+    question: Question
+    is_open: bool
+
+
+class Keys(NamedTuple):
+    """Which rows must be known before drafts can be folded."""
+
+    sessions: frozenset[str]
+    questions: frozenset[str]
+    jobs: frozenset[int]
+
+
+def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
+    """Say which rows the drafts touch."""
+    sessions: set[str] = set()
+    questions: set[str] = set()
+    jobs: set[int] = set()
+    for draft in drafts:
+        if draft.session_id:
+            sessions.add(draft.session_id)
+        match draft.msg:
+            case RequestUserInput(question=question):
+                questions.add(question.question_id)
+            case QuestionAnswered(question_id=question_id):
+                questions.add(question_id)
+            case QuestionClosed(question_id=question_id):
+                questions.add(question_id)
+            case JobChanged(job=job):
+                jobs.add(job.id)
+            case _:
+                pass
+    return Keys(frozenset(sessions), frozenset(questions), frozenset(jobs))
+
+
+class BlobRow(NamedTuple):
+    """A blob whose file is in place."""
+
+    digest: str
+    media_type: str
+    size_bytes: int
+    stored_ms: int
+
+
+class Ledger:
+    """The tables as they will be once what is folded so far has been written.
+
+    `sessions`, `questions` and `jobs` are layered: the first map holds the changes, those below
+    what is stored. Every row that `keys_of` names must have been put below before `fold`.
+    """
+
+    def __init__(
+        self,
+        *,
+        last_event_id: int,
+        last_job_id: int,
+        sessions: ChainMap[str, SessionHead],
+        questions: ChainMap[str, QuestionHead],
+        jobs: ChainMap[int, Job],
+    ) -> None:
+        self.last_event_id = last_event_id
+        self.last_job_id = last_job_id
+        self.sessions = sessions
+        self.questions = questions
+        self.jobs = jobs
+        self.events: list[tuple[Event, bytes]] = []
+        self.blobs: list[BlobRow] = []
+
+    def branch(self) -> Ledger:
+        """Begin a trial on top of this ledger; `adopt` keeps it, forgetting it costs nothing."""
+        return Ledger(
+            last_event_id=self.last_event_id,
+            last_job_id=self.last_job_id,
+            sessions=self.sessions.new_child(),
+            questions=self.questions.new_child(),
+            jobs=self.jobs.new_child(),
+        )
+
+    def adopt(self, trial: Ledger) -> None:
+        """Take in what a trial of this ledger folded."""
+        self.last_event_id = trial.last_event_id
+        self.last_job_id = trial.last_job_id
+        self.sessions.update(trial.sessions.maps[0])
+        self.questions.update(trial.questions.maps[0])
+        self.jobs.update(trial.jobs.maps[0])
+        self.events.extend(trial.events)
+        self.blobs.extend(trial.blobs)
+
+    def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> Event:
+        """Number one draft and fold it.
+
+        Args:
+            draft: what to store.
+            body: its message as JSON.
+            ts_ms: the store's clock.
+
+        Raises:
+            UsageError: a session or question that does not exist.
+            WrongStateError: a session that exists already, or a question that is not open any more.
+        """
+        head = self._head(draft)
+        event = Event(
+            event_id=self.last_event_id + 1,
+            session_id=draft.session_id,
+            seq=head.last_seq + 1 if head else int(bool(draft.session_id)),
+            ts_ms=ts_ms,
+            submission_id=draft.submission_id,
+            msg=draft.msg,
+        )
+        if draft.session_id:
+            session = fold_session(head.session if head else None, event)
+            if session is None:
+                raise UsageError(f"There is no session {draft.session_id}.")
+            self.sessions[draft.session_id] = SessionHead(event.seq, session)
+        self._fold_question(draft.msg)
+        if isinstance(draft.msg, JobChanged):
+            self.jobs[draft.msg.job.id] = draft.msg.job
+            self.last_job_id = max(self.last_job_id, draft.msg.job.id)
+        self.last_event_id = event.event_id
+        self.events.append((event, body))
+        return event
+
+    def _head(self, draft: EventDraft) -> SessionHead | None:
+        if not isinstance(draft.msg, SessionConfigured):
+            return self.sessions.get(draft.session_id)
+        if draft.msg.session.session_id != draft.session_id or not draft.session_id:
+            raise UsageError(
+                f"The first event of session {draft.session_id!r} configures "
+                f"{draft.msg.session.session_id!r}."
+            )
+        if draft.session_id in self.sessions:
+            raise WrongStateError(f"Session {draft.session_id} exists already.")
+        return None
+
+    def _fold_question(self, msg: EventMsg) -> None:
+        match msg:
+            case RequestUserInput(question=question):
+                known = self.questions.get(question.question_id)
+                if known is not None and not known.is_open:
+                    raise WrongStateError(f"Question {question.question_id} has ended already.")
+                self.questions[question.question_id] = QuestionHead(question, True)
+            case QuestionAnswered(question_id=question_id):
+                known = self.questions.get(question_id)
+                if known is None:
+                    raise UsageError(f"There is no question {question_id}.")
+                if not known.is_open:
+                    raise WrongStateError(
+                        f"Question {question_id} is not open any more.",
+                        "The first answer counts; steer the session instead.",
+                    )
+                self.questions[question_id] = QuestionHead(known.question, False)
+            case QuestionClosed(question_id=question_id):
+                known = self.questions.get(question_id)
+                # Whoever closes all questions of a turn may come after an answer: not an error.
+                if known is not None:
+                    self.questions[question_id] = QuestionHead(known.question, False)
+            case _:
+                pass
+
+
+def body_of(msg: EventMsg) -> bytes:
+    """Encode a message as it is stored.
+
+    Raises:
+        StoreError: it holds what JSON cannot, such as a lone surrogate.
+    """
+    try:
+        return encode(msg)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        kind = type(msg).__name__
+        raise StoreError(
+            f"A {kind} cannot be stored: {error}.", "Clean foreign text before it is stored."
+        ) from error

@@ -1,0 +1,163 @@
+"""Look up sessions, events, questions and jobs, on a connection that only reads.
+
+Not the writer, and it caches nothing. Invariant: every read is one short statement fetched whole,
+because an unfinished cursor would keep the write-ahead log from ever shrinking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.errors import UsageError
+from agent.protocol import Event
+from agent.records import Job, Question, Session
+from agent.store.database import Database, Value
+from agent.store.rows import EVENT_COLUMNS, decode_job, decode_question, decode_session, event_of
+
+PAGE_EVENTS = 500
+"""How many events are fetched and decoded before other tasks get their turn."""
+
+JOBS_LISTED = 50
+"""The most jobs that one list gives (CONTRACTS 2.2)."""
+
+_NOT_TERMINAL = "state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')"
+
+EVENTS = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? ORDER BY id LIMIT ?"
+SESSION_EVENTS = (
+    f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+)
+SESSIONS = "SELECT record FROM session ORDER BY number DESC LIMIT ?"
+ACTIVE_SESSIONS = f"SELECT record FROM session WHERE {_NOT_TERMINAL} ORDER BY number DESC LIMIT ?"
+SESSIONS_BY_PREFIX = (
+    "SELECT record FROM session WHERE session_id >= ? AND session_id < ? "
+    "ORDER BY session_id LIMIT ?"
+)
+CHILDREN = "SELECT record FROM session WHERE parent_id = ? AND parent_id <> '' ORDER BY number"
+OPEN_QUESTIONS = "SELECT record FROM question WHERE is_open = 1 ORDER BY number"
+QUESTION = "SELECT record, is_open FROM question WHERE question_id = ?"
+JOB = "SELECT record FROM job WHERE id = ?"
+JOBS = "SELECT record FROM job WHERE instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
+DUE_JOBS = (
+    "SELECT record FROM job WHERE status = 'active' AND next_run_at <= ? "
+    "ORDER BY next_run_at, id LIMIT ?"
+)
+NEXT_DUE = "SELECT min(next_run_at) FROM job WHERE status = 'active'"
+STALE_JOBS = (
+    "SELECT record FROM job WHERE status = 'running' AND running_at <= ? ORDER BY running_at, id"
+)
+BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
+
+
+class Reader:
+    """Questions to one connection. Every method raises StoreError when the database fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
+        """Read events with a larger id than `after`, in order."""
+        found: list[Event] = []
+        last = after
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._database.rows(EVENTS, (last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].event_id
+            await asyncio.sleep(0)
+        return tuple(found)
+
+    async def session_events(
+        self, session_id: str, *, after_seq: int, limit: int
+    ) -> tuple[Event, ...]:
+        """Read a session's events with a larger seq than `after_seq`, in order."""
+        found: list[Event] = []
+        last = after_seq
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._database.rows(SESSION_EVENTS, (session_id, last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].seq
+            await asyncio.sleep(0)
+        return tuple(found)
+
+    async def sessions(self, *, limit: int, active_only: bool) -> tuple[Session, ...]:
+        """List sessions, newest first."""
+        sql = ACTIVE_SESSIONS if active_only else SESSIONS
+        return await self._sessions(sql, (max(limit, 0),))
+
+    async def session(self, id_or_prefix: str) -> Session:
+        """Find one session. Raises UsageError when none or several have the prefix."""
+        wanted = id_or_prefix.strip().encode(errors="replace").decode()
+        found: tuple[Session, ...] = ()
+        if wanted:
+            found = await self._sessions(SESSIONS_BY_PREFIX, (wanted, wanted + "\U0010ffff", 4))
+        if not found:
+            raise UsageError(
+                f"There is no session {wanted[:80]!r}.",
+                "List them with `switchboard sessions list`.",
+            )
+        if len(found) > 1 and found[0].session_id != wanted:
+            names = ", ".join(session.session_id for session in found[:3])
+            more = ", …" if len(found) > 3 else ""
+            raise UsageError(
+                f"Several sessions begin with {wanted!r}: {names}{more}.", "Give more of the id."
+            )
+        return found[0]
+
+    async def children(self, parent_id: str) -> tuple[Session, ...]:
+        """List the children of a session, oldest first."""
+        return await self._sessions(CHILDREN, (parent_id,))
+
+    async def open_questions(self) -> tuple[Question, ...]:
+        """List open questions, oldest first."""
+        rows = await self._database.rows(OPEN_QUESTIONS)
+        return tuple(decode_question(record) for (record,) in rows)
+
+    async def question(self, question_id: str) -> tuple[Question, bool]:
+        """Find a question and say whether it is still open. Raises UsageError."""
+        wanted = question_id.strip().encode(errors="replace").decode()
+        for record, is_open in await self._database.rows(QUESTION, (wanted,)):
+            return decode_question(record), bool(is_open)
+        raise UsageError(f"There is no question {question_id[:80]!r}.")
+
+    async def job(self, job_id: int) -> Job | None:
+        """Find a job."""
+        # SQLite's integers have 64 bits; an id beyond them is nobody's.
+        if not 0 < job_id < 1 << 63:
+            return None
+        jobs = await self._jobs(JOB, (job_id,))
+        return jobs[0] if jobs else None
+
+    async def jobs(self, *, query: str, limit: int) -> tuple[Job, ...]:
+        """List jobs, newest first; the query is a part of title, prompt or status in any case."""
+        limit = min(max(limit, 0), JOBS_LISTED)
+        return await self._jobs(JOBS, (query.casefold(), limit))
+
+    async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
+        """List active jobs whose time has come, the longest overdue first."""
+        return await self._jobs(DUE_JOBS, (now_ms, max(limit, 0)))
+
+    async def next_due_ms(self) -> int | None:
+        """Say when the next active job is due; 0 is now, None is never."""
+        [(due,)] = await self._database.rows(NEXT_DUE)
+        return due if isinstance(due, int) else None
+
+    async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
+        """List running jobs that began at or before a moment."""
+        return await self._jobs(STALE_JOBS, (before_ms,))
+
+    async def blob_type(self, digest: str) -> str:
+        """Say what kind of bytes a blob holds; empty when it was never noted."""
+        for (media_type,) in await self._database.rows(BLOB_TYPE, (digest,)):
+            return str(media_type)
+        return ""
+
+    async def _sessions(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Session, ...]:
+        rows = await self._database.rows(sql, parameters)
+        return tuple(decode_session(record) for (record,) in rows)
+
+    async def _jobs(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Job, ...]:
+        rows = await self._database.rows(sql, parameters)
+        return tuple(decode_job(record) for (record,) in rows)

@@ -1,0 +1,158 @@
+"""Records to rows and back.
+
+Not SQL that asks (that is the reader's) and not a connection. Invariant: a row's own columns repeat
+what is in its record, so that an index can find it; the record is what is believed.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from agent.errors import StoreError
+from agent.protocol import Event, decode_msg
+from agent.records import Job, Question, Session
+from agent.store.database import Row, Value
+from agent.store.ledger import Ledger
+
+_INSERT_EVENT = (
+    "INSERT INTO event (id, session_id, seq, ts_ms, submission_id, type, body) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_PUT_SESSION = (
+    "INSERT INTO session (session_id, parent_id, state, last_seq, record) VALUES (?, ?, ?, ?, ?) "
+    "ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id, "
+    "state = excluded.state, last_seq = excluded.last_seq, record = excluded.record"
+)
+_PUT_QUESTION = (
+    "INSERT INTO question (question_id, session_id, is_open, record) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (question_id) DO UPDATE SET is_open = excluded.is_open, record = excluded.record"
+)
+_PUT_JOB = (
+    "INSERT INTO job (id, status, next_run_at, running_at, search, record) "
+    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, "
+    "next_run_at = excluded.next_run_at, running_at = excluded.running_at, "
+    "search = excluded.search, record = excluded.record"
+)
+_PUT_BLOB = (
+    "INSERT INTO blob (digest, media_type, size_bytes, stored_ms) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (digest) DO NOTHING"
+)
+
+EVENT_COLUMNS = "id, session_id, seq, ts_ms, submission_id, body"
+"""What `event_of` reads, in its order."""
+
+T = TypeVar("T")
+
+_encoder = msgspec.json.Encoder()
+_session_decoder = msgspec.json.Decoder(Session)
+_question_decoder = msgspec.json.Decoder(Question)
+_job_decoder = msgspec.json.Decoder(Job)
+
+
+def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
+    """Give the statements that write what a ledger changes, each with its rows."""
+    return (
+        (
+            _INSERT_EVENT,
+            [
+                (
+                    event.event_id,
+                    event.session_id or None,
+                    event.seq,
+                    event.ts_ms,
+                    event.submission_id,
+                    type(event.msg).__struct_config__.tag,
+                    body.decode(),
+                )
+                for event, body in ledger.events
+            ],
+        ),
+        (
+            _PUT_SESSION,
+            [
+                (session_id, session.parent_id, session.state, last_seq, _json(session))
+                for session_id, (last_seq, session) in ledger.sessions.maps[0].items()
+            ],
+        ),
+        (
+            _PUT_QUESTION,
+            [
+                (question_id, question.session_id, int(is_open), _json(question))
+                for question_id, (question, is_open) in ledger.questions.maps[0].items()
+            ],
+        ),
+        (
+            _PUT_JOB,
+            [
+                (job.id, job.status, job.next_run_at, job.running_at, _search(job), _json(job))
+                for job in ledger.jobs.maps[0].values()
+            ],
+        ),
+        (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
+    )
+
+
+def event_of(row: Row) -> Event:
+    """Decode a row of EVENT_COLUMNS. Raises StoreError."""
+    event_id, session_id, seq, ts_ms, submission_id, body = row
+    try:
+        msg = decode_msg(as_text(body))
+    except msgspec.MsgspecError as error:
+        raise StoreError(
+            f"Event {event_id!r} cannot be read: {error}.",
+            "It may be a newer Switchboard's: upgrade, then try again.",
+        ) from error
+    return Event(
+        event_id=as_int(event_id),
+        session_id=as_text(session_id or ""),
+        seq=as_int(seq),
+        ts_ms=as_int(ts_ms),
+        submission_id=as_text(submission_id),
+        msg=msg,
+    )
+
+
+def decode_session(record: Value) -> Session:
+    """Decode a session's record. Raises StoreError."""
+    return _decode(_session_decoder, record, "session")
+
+
+def decode_question(record: Value) -> Question:
+    """Decode a question's record. Raises StoreError."""
+    return _decode(_question_decoder, record, "question")
+
+
+def decode_job(record: Value) -> Job:
+    """Decode a job's record. Raises StoreError."""
+    return _decode(_job_decoder, record, "job")
+
+
+def as_int(value: Value) -> int:
+    """Insist on an integer column, as STRICT tables promise."""
+    if isinstance(value, int):
+        return value
+    raise StoreError(f"The store holds {value!r} where a number belongs.")
+
+
+def as_text(value: Value) -> str:
+    """Insist on a text column, as STRICT tables promise."""
+    if isinstance(value, str):
+        return value
+    raise StoreError(f"The store holds {value!r} where text belongs.")
+
+
+def _decode(decoder: msgspec.json.Decoder[T], record: Value, what: str) -> T:
+    try:
+        return decoder.decode(as_text(record))
+    except msgspec.MsgspecError as error:
+        raise StoreError(f"A {what} in the store cannot be read: {error}.") from error
+
+
+def _json(record: Session | Question | Job) -> str:
+    return _encoder.encode(record).decode()
+
+
+def _search(job: Job) -> str:
+    return f"{job.title}\n{job.prompt}\n{job.status}".casefold()

@@ -1,0 +1,89 @@
+"""The tables, as numbered migrations.
+
+Not a query and not a connection. Invariant: a migration that has been released is never edited;
+a change is a new entry at the end, and the number of entries is the schema's version.
+
+`event` is the truth; `session`, `question` and `job` are what folding the events gives, kept beside
+them in the same transaction so that a list never replays a log.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x53574244
+"""Marks the file as ours in the SQLite header ("SWBD")."""
+
+_FIRST = (
+    """
+    CREATE TABLE owner (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        epoch INTEGER NOT NULL,
+        pid INTEGER NOT NULL,
+        since_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    "INSERT INTO owner (only, epoch, pid, since_ms) VALUES (1, 0, 0, 0)",
+    # AUTOINCREMENT: an id must never come again, or a listener that follows `after` would miss it.
+    # session_id is NULL for facts of no session, which the unique index then leaves alone.
+    """
+    CREATE TABLE event (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT,
+        seq INTEGER NOT NULL,
+        ts_ms INTEGER NOT NULL,
+        submission_id TEXT NOT NULL,
+        type TEXT NOT NULL,
+        body TEXT NOT NULL,
+        UNIQUE (session_id, seq)
+    ) STRICT
+    """,
+    # `number` is the order of creation; clocks may step.
+    """
+    CREATE TABLE session (
+        number INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL UNIQUE,
+        parent_id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        last_seq INTEGER NOT NULL,
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE INDEX session_active ON session (number)
+        WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')
+    """,
+    "CREATE INDEX session_child ON session (parent_id, number) WHERE parent_id <> ''",
+    """
+    CREATE TABLE question (
+        number INTEGER PRIMARY KEY,
+        question_id TEXT NOT NULL UNIQUE,
+        session_id TEXT NOT NULL,
+        is_open INTEGER NOT NULL CHECK (is_open IN (0, 1)),
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX question_open ON question (number) WHERE is_open = 1",
+    # `search` is title, prompt and status, case-folded: SQLite's own lower() knows only ASCII.
+    """
+    CREATE TABLE job (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        status TEXT NOT NULL,
+        next_run_at INTEGER NOT NULL,
+        running_at INTEGER NOT NULL,
+        search TEXT NOT NULL,
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX job_due ON job (next_run_at, id) WHERE status = 'active'",
+    "CREATE INDEX job_running ON job (running_at, id) WHERE status = 'running'",
+    """
+    CREATE TABLE blob (
+        digest TEXT PRIMARY KEY,
+        media_type TEXT NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        stored_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""Entry n brings a database from version n to n + 1; each runs in one transaction."""

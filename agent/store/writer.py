@@ -1,0 +1,353 @@
+"""The one writer: a task that owns the writing connection and commits in groups.
+
+Not a reader. Invariants: nothing is published, and no caller resumes, before the COMMIT that made
+it durable (WAL, synchronous=FULL); a request is stored whole or not at all; a request that fails
+fails alone; a writer whose epoch is no longer the database's writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import ChainMap
+from collections.abc import Callable
+from typing import assert_never
+
+import msgspec
+
+from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
+from agent.protocol import Event, JobChanged
+from agent.records import Job, JobStatus
+from agent.store.database import Database
+from agent.store.ledger import (
+    BlobRow,
+    EventDraft,
+    Keys,
+    Ledger,
+    QuestionHead,
+    SessionHead,
+    body_of,
+    keys_of,
+)
+from agent.store.rows import as_int, decode_job, decode_question, decode_session, rows_of
+
+Listener = Callable[[tuple[Event, ...]], None]
+
+BATCH_EVENTS = 512
+"""The most drafts that wait for one COMMIT, unless a single request has more."""
+
+_CACHED_SESSIONS = 4096
+_log = logging.getLogger(__name__)
+
+
+class Append(msgspec.Struct, frozen=True):
+    """Store drafts, in order, together."""
+
+    drafts: tuple[EventDraft, ...]
+    bodies: tuple[bytes, ...]
+
+
+class CreateJob(msgspec.Struct, frozen=True):
+    """Store a new job under the next id."""
+
+    build: Callable[[int], Job]
+
+
+class ReplaceJob(msgspec.Struct, frozen=True):
+    """Replace a job if it still has the expected status."""
+
+    job: Job
+    expect: JobStatus
+    reason: str
+
+
+class RecordBlob(msgspec.Struct, frozen=True):
+    """Note that a blob's file is in place."""
+
+    digest: str
+    media_type: str
+    size_bytes: int
+
+
+Request = Append | CreateJob | ReplaceJob | RecordBlob
+Result = tuple[Event, ...] | Job | bool | None
+
+
+class _Entry:
+    """A request and the caller's future."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.result: Result = None
+        # A cancelled caller no longer looks; its failure is not an unhandled one.
+        self.future.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    @property
+    def weight(self) -> int:
+        return len(self.request.drafts) if isinstance(self.request, Append) else 1
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+    def finish(self) -> None:
+        if not self.future.done():
+            self.future.set_result(self.result)
+
+
+class Writer:
+    """Take requests in order, write them in groups, publish what was committed."""
+
+    def __init__(self, database: Database, *, epoch: int, clock_ms: Callable[[], int]) -> None:
+        self.epoch = epoch
+        self.listeners: list[Listener] = []
+        self.last_event_id = 0
+        self._database = database
+        self._clock_ms = clock_ms
+        self._last_job_id = 0
+        self._heads: dict[str, SessionHead] = {}
+        self._queue: asyncio.Queue[_Entry | None] = asyncio.Queue()
+        self._refusal: StoreError | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Read where the log stands and begin to write."""
+        await self._read_counters()
+        self._task = asyncio.create_task(self._run(), name="store writer")
+
+    async def write(self, request: Request) -> Result:
+        """Store a request; it is durable on return.
+
+        A caller that is cancelled here leaves the request in the queue: it is stored all the same.
+
+        Raises:
+            StoreError: it was not stored; the message says why.
+            UsageError, WrongStateError: the request does not fit what is stored.
+        """
+        if self._refusal is not None:
+            raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
+        entry = _Entry(request)
+        self._queue.put_nowait(entry)
+        return await asyncio.shield(entry.future)
+
+    async def close(self) -> None:
+        """Write what is queued, then stop."""
+        if self._refusal is None:
+            self._refusal = StoreError("The store is closed.")
+        if self._task is None:
+            return
+        self._queue.put_nowait(None)
+        # Not a bare await: the caller's cancellation must not cut the writer off mid-commit.
+        await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        batch: list[_Entry] = []
+        try:
+            while True:
+                batch = []
+                ends = self._gather(batch, await self._queue.get())
+                if batch:
+                    await self._write_batch(batch)
+                if ends:
+                    return
+        finally:
+            # Whoever still waits hears of it, whatever ended the task.
+            self._refusal = self._refusal or StoreError("The store's writer has ended.")
+            while not self._queue.empty():
+                self._gather(batch, self._queue.get_nowait())
+            for entry in batch:
+                entry.fail(StoreError("The store closed before this was stored."))
+
+    def _gather(self, batch: list[_Entry], first: _Entry | None) -> bool:
+        """Add what waits to a batch, up to its limit; True at the end of the queue's life."""
+        entry = first
+        events = 0
+        while entry is not None:
+            batch.append(entry)
+            events += entry.weight
+            if events >= BATCH_EVENTS or self._queue.empty():
+                return False
+            entry = self._queue.get_nowait()
+        return True
+
+    async def _write_batch(self, batch: list[_Entry]) -> None:
+        """Try the batch in one go, then under savepoints, then each request by itself."""
+        try:
+            await self._transact(batch)
+            return
+        except FencedError as error:
+            self._refusal = error
+            for entry in batch:
+                entry.fail(error)
+            return
+        except StoreError as error:
+            if len(batch) == 1:
+                batch[0].fail(error)
+                return
+        try:
+            await self._transact(batch, savepoints=True)
+            return
+        except StoreError as error:
+            _log.warning("A batch of %d requests could not be committed: %s", len(batch), error)
+        # The commit itself failed, as on a disk with little room: what still fits is stored.
+        for entry in batch:
+            try:
+                await self._transact([entry])
+            except StoreError as error:
+                entry.fail(error)
+
+    async def _transact(self, batch: list[_Entry], *, savepoints: bool = False) -> None:
+        """Store a batch in one transaction, or raise and leave everything as it was."""
+        ledger = Ledger(
+            last_event_id=self.last_event_id,
+            last_job_id=self._last_job_id,
+            sessions=ChainMap({}, self._heads),
+            questions=ChainMap({}, {}),
+            jobs=ChainMap({}, {}),
+        )
+        refused: list[tuple[_Entry, Exception]] = []
+        await self._database.rollback()
+        await self._database.run("BEGIN IMMEDIATE")
+        try:
+            await self._check_epoch()
+            for entry in batch:
+                await self._know(entry.request, ledger)
+                trial = ledger.branch()
+                try:
+                    entry.result = self._fold(entry.request, trial)
+                    if savepoints:
+                        await self._put_under_savepoint(trial)
+                except SwitchboardError as error:
+                    if savepoints and not self._database.in_transaction:
+                        raise
+                    refused.append((entry, error))
+                except Exception as error:
+                    _log.exception("A request could not be folded.")
+                    refused.append((entry, _unfoldable(error)))
+                else:
+                    ledger.adopt(trial)
+            if not savepoints:
+                await self._put(ledger)
+            await self._database.run("COMMIT")
+        except BaseException:
+            await self._database.rollback()
+            raise
+        self._committed(ledger)
+        # Not sooner: a request may be refused because of another one that was then not stored.
+        for entry, refusal in refused:
+            entry.fail(refusal)
+        for entry in batch:
+            entry.finish()
+
+    def _committed(self, ledger: Ledger) -> None:
+        self.last_event_id = ledger.last_event_id
+        self._last_job_id = ledger.last_job_id
+        self._heads.update(ledger.sessions.maps[0])
+        for session_id in list(self._heads)[: max(0, len(self._heads) - _CACHED_SESSIONS)]:
+            del self._heads[session_id]
+        events = tuple(event for event, _ in ledger.events)
+        if not events:
+            return
+        for listener in tuple(self.listeners):
+            try:
+                listener(events)
+            except Exception:
+                # One broken listener must not stop the store for all the others.
+                _log.exception("A listener of the store failed.")
+
+    def _fold(self, request: Request, ledger: Ledger) -> Result:
+        now_ms = self._clock_ms()
+        match request:
+            case Append(drafts=drafts, bodies=bodies):
+                return tuple(
+                    ledger.fold(draft, body, now_ms)
+                    for draft, body in zip(drafts, bodies, strict=True)
+                )
+            case CreateJob(build=build):
+                job = build(ledger.last_job_id + 1)
+                self._fold_job(ledger, job, "created", now_ms)
+                return job
+            case ReplaceJob(job=job, expect=expect, reason=reason):
+                present = ledger.jobs.get(job.id)
+                if present is None:
+                    raise UsageError(f"There is no job {job.id}.")
+                if present.status is not expect:
+                    return False
+                self._fold_job(ledger, job, reason, now_ms)
+                return True
+            case RecordBlob(digest=digest, media_type=media_type, size_bytes=size_bytes):
+                ledger.blobs.append(BlobRow(digest, media_type, size_bytes, now_ms))
+                return None
+            case _:
+                assert_never(request)
+
+    def _fold_job(self, ledger: Ledger, job: Job, reason: str, now_ms: int) -> None:
+        draft = EventDraft(session_id="", msg=JobChanged(job=job, reason=reason))
+        ledger.fold(draft, body_of(draft.msg), now_ms)
+
+    async def _check_epoch(self) -> None:
+        [(epoch,)] = await self._database.rows("SELECT epoch FROM owner")
+        if epoch != self.epoch:
+            raise FencedError(
+                f"{self._database.path} has a newer owner (epoch {epoch!r}, this one is "
+                f"{self.epoch}).",
+                "Close this Switchboard and work through the newer one.",
+            )
+
+    async def _know(self, request: Request, ledger: Ledger) -> None:
+        """Read the rows a request needs that the ledger does not know yet."""
+        match request:
+            case Append(drafts=drafts):
+                keys = keys_of(drafts)
+            case ReplaceJob(job=job):
+                keys = Keys(frozenset(), frozenset(), frozenset({job.id}))
+            case CreateJob() | RecordBlob():
+                return
+            case _:
+                assert_never(request)
+        for session_id in keys.sessions - ledger.sessions.keys():
+            sql = "SELECT last_seq, record FROM session WHERE session_id = ?"
+            for last_seq, record in await self._database.rows(sql, (session_id,)):
+                head = SessionHead(as_int(last_seq), decode_session(record))
+                ledger.sessions.maps[-1][session_id] = head
+        for question_id in keys.questions - ledger.questions.keys():
+            sql = "SELECT is_open, record FROM question WHERE question_id = ?"
+            for is_open, record in await self._database.rows(sql, (question_id,)):
+                ledger.questions.maps[-1][question_id] = QuestionHead(
+                    decode_question(record), bool(is_open)
+                )
+        for job_id in keys.jobs - ledger.jobs.keys():
+            sql = "SELECT record FROM job WHERE id = ?"
+            for (record,) in await self._database.rows(sql, (job_id,)):
+                ledger.jobs.maps[-1][job_id] = decode_job(record)
+
+    async def _put_under_savepoint(self, ledger: Ledger) -> None:
+        await self._database.run("SAVEPOINT request")
+        try:
+            await self._put(ledger)
+        except StoreError:
+            if self._database.in_transaction:
+                await self._database.run("ROLLBACK TO request")
+                await self._database.run("RELEASE request")
+            raise
+        await self._database.run("RELEASE request")
+
+    async def _put(self, ledger: Ledger) -> None:
+        """Write every row that a ledger changes."""
+        for sql, rows in rows_of(ledger):
+            if rows:
+                await self._database.run_many(sql, rows)
+
+    async def _read_counters(self) -> None:
+        sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
+        [(event_id,)] = await self._database.rows(sql, ("event",))
+        [(job_id,)] = await self._database.rows(sql, ("job",))
+        self.last_event_id = as_int(event_id)
+        self._last_job_id = as_int(job_id)
+
+
+def _unfoldable(error: Exception) -> StoreError:
+    failure = StoreError(f"The request could not be stored: {error!r}.")
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,57 @@
+"""A store in a directory of its own, and the drafts that tests put into it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.protocol import SessionConfigured, StepStarted
+from agent.records import Job, JobStatus, JobType, Session
+from agent.store.store import EventDraft, Store
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with Store.open(tmp_path / "data") as opened:
+        yield opened
+
+
+def session_draft(session_id: str, *, parent_id: str = "", goal: str = "tidy up") -> EventDraft:
+    session = Session(session_id=session_id, goal=goal, created_ms=1, parent_id=parent_id)
+    return EventDraft(session_id, SessionConfigured(session=session))
+
+
+def step_draft(session_id: str, step: int) -> EventDraft:
+    return EventDraft(session_id, StepStarted(step=step))
+
+
+def make_job(
+    job_id: int,
+    *,
+    title: str = "Water the plants",
+    prompt: str = "",
+    status: JobStatus = JobStatus.ACTIVE,
+    next_run_at: int = 0,
+    running_at: int = 0,
+) -> Job:
+    return Job(
+        id=job_id,
+        type=JobType.AGENT_TURN,
+        title=title,
+        prompt=prompt,
+        payload_json={},
+        schedule_json={},
+        session_target="main",
+        delivery_json={},
+        status=status,
+        created_at=1,
+        updated_at=1,
+        next_run_at=next_run_at,
+        running_at=running_at,
+        last_run_at=0,
+        last_result="",
+        failure_count=0,
+        failure_alert_at=0,
+    )
