@@ -172,6 +172,8 @@ class Element(Record, frozen=True, kw_only=True):
     """Stable across captures: resource id, class, label and position cell."""
     kind: str
     label: str
+    value: str = ""
+    """What an editable field holds; always empty for a password."""
     bounds: Bounds
     resource_id: str = ""
     class_name: str = ""

@@ -1,0 +1,206 @@
+"""Turn a UI tree into the numbered elements that a model may name (CONTRACTS 5.1).
+
+Not the text form (that is `agent.loop.screen`). Invariants: numbers run from 1 in reading order,
+top zone, content, bottom zone; every label has passed the text gate and the redactor; a password
+field never gives its text; a number means the same node's own bounds, never a look-alike's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from agent.loop.rows import Rows, is_editable, read_rows
+from agent.records import Bounds, Element, UiNode
+from agent.text import one_line
+
+LABEL_CHARS = 120
+NEW_LABEL_CHARS = 40
+MAX_ELEMENTS = 500
+"""More than any screen shows to a person; a hostile tree of 10,000 nodes ends here."""
+TOP_ZONE = 1 / 8
+BOTTOM_ZONE = 7 / 8
+UNLABELED = "unlabeled"
+# 2 px and 20 px of the 1080 × 2400 screen of CONTRACTS 5.1, as shares of width and height.
+_MIN_WIDTH, _MIN_HEIGHT = 2 / 1080, 2 / 2400
+_CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
+_KEYBOARD_WORDS = ("inputmethod", "keyboard")
+_NAV_LABELS = frozenset({"back", "close", "cancel", "navigate up", "menu", "more options"})
+
+
+def number_elements(
+    nodes: Sequence[UiNode],
+    *,
+    redact: Callable[[str], str],
+    previous: Sequence[Element] | None = None,
+) -> tuple[Element, ...]:
+    """Number what can be seen or used on a screen.
+
+    Args:
+        nodes: the tree in document order; a parent index that points nowhere is taken as none.
+        redact: takes personal data out of a text.
+        previous: the elements of the screen before; what was not on it is new. None: no screen
+            was seen before, so nothing is new.
+    """
+    nodes = [node for node in nodes if not _is_keyboard(node)] if _has_keyboard(nodes) else nodes
+    rows = read_rows(nodes)
+    found: list[Element] = []
+    taken: set[tuple[str, int, int, bool, bool]] = set()
+    for at, node in enumerate(nodes):
+        element = _element(at, node, rows, redact)
+        if element is None:
+            continue
+        middle = element.bounds.center
+        cell = (int(middle.x / _CELL_WIDTH), int(middle.y / _CELL_HEIGHT))
+        seen = (element.label, *cell, element.clickable, element.editable)
+        if seen in taken:
+            continue
+        taken.add(seen)
+        found.append(element)
+        if len(found) >= MAX_ELEMENTS:
+            break
+    return _in_reading_order(found, previous)
+
+
+def zone(element: Element) -> int:
+    """Say in which zone of the screen an element is: 0 top, 1 content, 2 bottom."""
+    y = element.bounds.center.y
+    return 0 if y < TOP_ZONE else 2 if y > BOTTOM_ZONE else 1
+
+
+def find_by_key(elements: Sequence[Element], key: str) -> Element | None:
+    """Find an element again in a later observation by its stable key."""
+    return next((element for element in elements if element.key == key), None)
+
+
+def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) -> Element | None:
+    if rows.absorbed[at] or not _is_visible(node.bounds):
+        return None
+    editable = is_editable(node)
+    inner = rows.toggle_of(at)
+    checkable = node.checkable or inner is not None
+    checked = inner.checked if inner is not None else node.checked
+    label, value = _label_and_value(at, node, rows, redact)
+    usable = node.clickable or editable or node.scrollable or checkable or node.long_clickable
+    if not label and not usable:
+        return None
+    kind = _kind(node, inner, label, editable)
+    if not label and kind == "btn" and rows.holds_elements[at]:
+        return None
+    resource_id = one_line(node.resource_id, 120)
+    label = label or UNLABELED
+    return Element(
+        number=0,
+        key=_key(node, resource_id, label),
+        kind=kind,
+        label=label,
+        value=value,
+        bounds=node.bounds,
+        resource_id=resource_id,
+        class_name=one_line(node.class_name, 120),
+        package=one_line(node.package, 120),
+        clickable=node.clickable,
+        editable=editable,
+        scrollable=node.scrollable,
+        checkable=checkable,
+        checked=checked,
+        enabled=node.enabled,
+        focused=node.focused,
+        selected=node.selected,
+        password=node.password,
+        long_clickable=node.long_clickable,
+    )
+
+
+def _label_and_value(
+    at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]
+) -> tuple[str, str]:
+    def tidy(text: str) -> str:
+        # Redact before cutting: half a card number would no longer be recognised.
+        return redact(one_line(text, 2000))
+
+    if node.password:
+        return cut(tidy(node.hint or node.description) or "password"), ""
+    if is_editable(node):
+        name = tidy(node.hint) or tidy(node.description)
+        value = tidy(node.text)
+        return cut(name), "" if value == name else value
+    own = tidy(node.text) or tidy(node.description)
+    if own:
+        return cut(own), ""
+    parts = [part for part in (tidy(text) for text in rows.parts_of(at)) if part]
+    return cut(" | ".join(dict.fromkeys(parts))), ""
+
+
+def cut(label: str) -> str:
+    """Cut a label to 120 characters, the last three of them dots."""
+    return label if len(label) <= LABEL_CHARS else label[: LABEL_CHARS - 3] + "..."
+
+
+def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> str:
+    if editable:
+        return "INPUT"
+    if node.scrollable:
+        return "scrollable"
+    shape = (toggle.class_name if toggle is not None else node.class_name).rsplit(".", 1)[-1]
+    shape = shape.lower()
+    if "switch" in shape or "toggle" in shape:
+        return "switch"
+    if "radio" in shape:
+        return "radio"
+    if "chip" in shape:
+        return "chip"
+    if toggle is not None or node.checkable:
+        return "checkbox"
+    if not (node.clickable or node.long_clickable):
+        return "text"
+    if "imagebutton" in shape or "imageview" in shape:
+        return "nav-btn" if label.casefold() in _NAV_LABELS else "icon-btn"
+    if "tab" in shape.replace("table", ""):
+        return "tab"
+    return "nav-btn" if label.casefold() in _NAV_LABELS else "btn"
+
+
+def _key(node: UiNode, resource_id: str, label: str) -> str:
+    middle = node.bounds.center
+    cell = f"{int(middle.x * 20)},{int(middle.y * 20)}"
+    shape = one_line(node.class_name, 120).rsplit(".", 1)[-1]
+    return "|".join((resource_id, shape, label[:NEW_LABEL_CHARS], cell))
+
+
+def _in_reading_order(
+    found: list[Element], previous: Sequence[Element] | None
+) -> tuple[Element, ...]:
+    def place(element: Element) -> tuple[int, float, float]:
+        middle = element.bounds.center
+        where = zone(element)
+        return (where, middle.y, middle.x) if where == 1 else (where, middle.x, middle.y)
+
+    known = None if previous is None else {element.label[:NEW_LABEL_CHARS] for element in previous}
+    return tuple(
+        replace(
+            element,
+            number=number,
+            is_new=known is not None and element.label[:NEW_LABEL_CHARS] not in known,
+        )
+        for number, element in enumerate(sorted(found, key=place), start=1)
+    )
+
+
+def _is_visible(bounds: Bounds) -> bool:
+    width = min(bounds.right, 1.0) - max(bounds.left, 0.0)
+    height = min(bounds.bottom, 1.0) - max(bounds.top, 0.0)
+    if not (width > _MIN_WIDTH and height > _MIN_HEIGHT):
+        return False
+    middle = bounds.center
+    return 0.0 <= middle.x <= 1.0 and 0.0 <= middle.y <= 1.0
+
+
+def _is_keyboard(node: UiNode) -> bool:
+    return any(word in node.package for word in _KEYBOARD_WORDS)
+
+
+def _has_keyboard(nodes: Sequence[UiNode]) -> bool:
+    """Tell whether a keyboard's window lies over an app's, which it must not hide from a model."""
+    return any(map(_is_keyboard, nodes)) and not all(map(_is_keyboard, nodes))

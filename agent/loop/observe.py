@@ -1,0 +1,201 @@
+"""Look at a phone until its screen holds still, and record one observation of it.
+
+Not the device (that is `agent.devices`). Invariants: tree, foreground and frame of an observation
+belong to one span of time, whose two ends are recorded; waiting is bounded by `Pace`; a phone that
+gives no tree is still observed, and the observation says why it has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.devices.device import Capture, Device, UiTree
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    TreeUnavailableError,
+)
+from agent.loop.changes import fingerprint
+from agent.loop.elements import number_elements
+from agent.loop.pace import Pace
+from agent.records import Element, Foreground, Frame, Observation
+from agent.safety.redaction import redact, redact_tree
+from agent.text import one_line
+
+Sleep = Callable[[float], Awaitable[None]]
+Seconds = Callable[[], float]
+PutBlob = Callable[[bytes, str], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One observation, with the time it took and the picture a vision model may be shown."""
+
+    observation: Observation
+    observe_ms: int
+    settle_ms: int
+    image: bytes | None = None
+    image_type: str = "image/png"
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    tree: UiTree | None
+    note: str
+    foreground: Foreground
+    elements: tuple[Element, ...]
+    fingerprint: str
+    started_ms: int
+
+
+class Observer:
+    """Look at one session's device.
+
+    Args:
+        put_blob: keeps a tree or a frame and returns its digest.
+        now_ms: the wall clock, for what is recorded.
+        seconds: a monotonic clock, for what is waited.
+    """
+
+    def __init__(
+        self,
+        *,
+        put_blob: PutBlob,
+        now_ms: Callable[[], int],
+        pace: Pace,
+        sleep: Sleep,
+        seconds: Seconds,
+    ) -> None:
+        self._put_blob = put_blob
+        self._now_ms = now_ms
+        self._pace = pace
+        self._sleep = sleep
+        self._seconds = seconds
+
+    async def observe(
+        self, device: Device, previous: Observation | None, *, acted: bool = False
+    ) -> Seen:
+        """Observe once the screen is stable, or when the time for that has run out.
+
+        Args:
+            previous: the observation before; None for the first of a turn, which also waits until
+                there is something to use on the screen.
+            acted: whether an action has just been done, so that the old screen is not yet news.
+
+        Raises:
+            DeviceLostError: the device is away.
+            DeviceError: neither a tree nor a picture can be had.
+        """
+        began = self._seconds()
+        if acted:
+            await self._sleep(self._pace.initial_s)
+        look = await self._look(device, previous)
+        while True:
+            await self._sleep(self._pace.poll_s)
+            last, look = look, await self._look(device, previous)
+            waited = self._seconds() - began
+            if waited >= self._bound(look, previous, acted):
+                break
+            if look.fingerprint == last.fingerprint and self._is_ready(
+                look, previous, acted, waited
+            ):
+                break
+        settled = self._seconds()
+        frame, capture = await self._picture(device, look)
+        observation = Observation(
+            started_ms=look.started_ms,
+            ended_ms=self._now_ms(),
+            foreground=look.foreground,
+            elements=look.elements,
+            fingerprint=look.fingerprint,
+            frame=frame,
+            tree_digest=await self._keep_tree(look),
+            tree_note=look.note,
+        )
+        done = self._seconds()
+        return Seen(
+            observation=observation,
+            observe_ms=round((done - settled) * 1000),
+            settle_ms=round((settled - began) * 1000),
+            image=None if capture is None else capture.data,
+            image_type="image/png" if capture is None else capture.frame.media_type,
+        )
+
+    def _bound(self, look: _Look, previous: Observation | None, acted: bool) -> float:
+        if previous is None:
+            return self._pace.first_s
+        if acted and look.fingerprint == previous.fingerprint:
+            return self._pace.react_s
+        return self._pace.settle_s
+
+    def _is_ready(
+        self, look: _Look, previous: Observation | None, acted: bool, waited: float
+    ) -> bool:
+        if look.note:
+            return waited >= self._pace.react_s
+        if previous is None:
+            usable = sum(e.clickable or e.editable or e.checkable for e in look.elements)
+            return usable >= self._pace.first_interactive or waited >= self._pace.settle_s
+        return not (acted and look.fingerprint == previous.fingerprint)
+
+    async def _look(self, device: Device, previous: Observation | None) -> _Look:
+        started_ms = self._now_ms()
+        (tree, note), foreground = await asyncio.gather(self._tree(device), _foreground(device))
+        before = None if previous is None else previous.elements
+        elements = (
+            () if tree is None else number_elements(tree.nodes, redact=redact, previous=before)
+        )
+        if foreground is None:
+            package = tree.nodes[0].package if tree is not None and tree.nodes else ""
+            foreground = Foreground(package=package)
+        foreground = replace(
+            foreground,
+            package=one_line(foreground.package, 120),
+            activity=one_line(foreground.activity, 200),
+        )
+        return _Look(
+            tree=tree,
+            note=note,
+            foreground=foreground,
+            elements=elements,
+            fingerprint=fingerprint(foreground, elements),
+            started_ms=started_ms,
+        )
+
+    async def _tree(self, device: Device) -> tuple[UiTree | None, str]:
+        try:
+            return await device.tree(), ""
+        except (TreeUnavailableError, DeviceTimeoutError) as error:
+            return None, redact(one_line(error.message, 300))
+
+    async def _picture(self, device: Device, look: _Look) -> tuple[Frame | None, Capture | None]:
+        try:
+            capture = await device.capture()
+        except DeviceLostError:
+            raise
+        except DeviceError:
+            # With a tree the step can go on without a picture; with neither there is nothing.
+            if look.tree is None:
+                raise
+            return None, None
+        digest = await self._put_blob(capture.data, capture.frame.media_type)
+        return replace(capture.frame, digest=digest), capture
+
+    async def _keep_tree(self, look: _Look) -> str:
+        if look.tree is None:
+            return ""
+        return await self._put_blob(redact_tree(look.tree.xml), "application/xml")
+
+
+async def _foreground(device: Device) -> Foreground | None:
+    try:
+        return await device.foreground()
+    except DeviceLostError:
+        raise
+    except DeviceError:
+        return None

@@ -1,0 +1,150 @@
+"""Say whether an action may be done at once, needs the operator's approval, or must not be done.
+
+Judged on the real element of the observation and the real text, by words, never on what the model
+says about it. Not an asker: the task puts the question. Invariant: an action that spends, deletes
+or sends is never allowed without a person, whatever a screen says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from agent.records import Element
+from agent.safety.redaction import PASSWORD, SSN, find_card
+from agent.safety.words import has_phrase, id_words, words
+
+MAX_TEXT_CHARS = 2000
+"""CONTRACTS 5.4: a longer text is blocked."""
+
+
+class Decision(StrEnum):
+    """What may happen to an action."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    BLOCK = "block"
+
+
+class Risk(StrEnum):
+    """What makes an action one that cannot be undone."""
+
+    NONE = ""
+    FINANCIAL = "financial"
+    DESTRUCTIVE = "destructive"
+    OUTGOING = "outgoing"
+    SECRET = "secret"
+    LENGTH = "length"
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One judgement; the reason is a clause for people."""
+
+    decision: Decision
+    risk: Risk = Risk.NONE
+    reason: str = ""
+
+
+ALLOWED = Verdict(decision=Decision.ALLOW)
+
+
+def _phrases(*texts: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(text.split()) for text in texts)
+
+
+# Spending is asked about wherever its words stand in a label.
+_FINANCIAL = _phrases(
+    *("pay", "purchase", "subscribe", "buy", "checkout", "check out", "place order"),
+    *("confirm order", "confirm payment", "add to cart", "complete purchase", "authorize"),
+    *("authorise", "donate", "send money", "transfer money", "place bid", "upgrade plan"),
+)
+_DESTRUCTIVE = _phrases(
+    *("delete account", "close account", "cancel subscription", "terminate", "deactivate"),
+    *("factory reset", "erase all data", "erase all", "delete all", "reset phone", "wipe"),
+)
+# Words that are also ordinary speech count only where a label is a button's: short, or led by them.
+_DESTRUCTIVE_BUTTONS = _phrases(
+    *("delete", "erase", "uninstall", "remove account", "empty trash", "empty bin", "discard"),
+    "move to trash",
+)
+_OUTGOING_BUTTONS = _phrases(
+    *("send", "post", "publish", "tweet", "share", "call", "dial", "forward", "submit"),
+)
+_SEND_IDS = _phrases(
+    *("send", "submit", "btn send", "send btn", "send button", "fab send", "send icon"),
+    *("button send", "send message", "send message button", "send message button icon"),
+)
+_BUTTON_WORDS = 4
+
+
+def judge_click(element: Element) -> Verdict:
+    """Judge a click or a long press on an element by its own label and resource id."""
+    label = words(element.label)
+    ids = id_words(element.resource_id)
+    title = words(element.label.split(" | ", 1)[0])
+    name = element.label[:60]
+    if _any(label, _FINANCIAL) or _any(ids, _FINANCIAL):
+        return _ask(Risk.FINANCIAL, f'"{name}" may spend money')
+    if _any(label, _DESTRUCTIVE) or _button(title, _DESTRUCTIVE_BUTTONS):
+        return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something')
+    if element.editable:
+        return ALLOWED
+    # A label of several parts is a list's row: what somebody wrote, not a button that sends it.
+    is_row = " | " in element.label
+    if is_send(element) or (not is_row and _button(title, _OUTGOING_BUTTONS)):
+        return _ask(Risk.OUTGOING, f'"{name}" may send something to other people')
+    if not label and _button(ids, _DESTRUCTIVE_BUTTONS):
+        return _ask(Risk.DESTRUCTIVE, f'"{ids[0]}" may destroy something')
+    return ALLOWED
+
+
+def judge_text(text: str) -> Verdict:
+    """Judge a text that is to be typed (the order is that of CONTRACTS 5.7)."""
+    if SSN.search(text):
+        return _block(Risk.SECRET, "the text holds what looks like a social security number")
+    if find_card(text):
+        return _block(Risk.SECRET, "the text holds a payment card number")
+    if PASSWORD.search(text):
+        return _ask(Risk.SECRET, "the text holds what looks like a password")
+    if len(text) > MAX_TEXT_CHARS:
+        return _block(
+            Risk.LENGTH, f"the text has {len(text)} characters, more than {MAX_TEXT_CHARS}"
+        )
+    return ALLOWED
+
+
+def judge_enter(screen: Sequence[Element]) -> Verdict:
+    """Judge the enter key: beside a send button it may send what was typed."""
+    if any(is_send(element) for element in screen):
+        return _ask(Risk.OUTGOING, "the enter key may send the message on this screen")
+    return ALLOWED
+
+
+def is_send(element: Element) -> bool:
+    """Tell whether an element is the button that sends a message."""
+    if not element.clickable or element.editable:
+        return False
+    label = words(element.label)
+    if " | " in element.label or len(label) > _BUTTON_WORDS:
+        return False
+    return label[:1] == ("send",) or id_words(element.resource_id) in _SEND_IDS
+
+
+def _any(haystack: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
+    return any(has_phrase(haystack, phrase) for phrase in phrases)
+
+
+def _button(title: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
+    if len(title) <= _BUTTON_WORDS:
+        return _any(title, phrases)
+    return any(title[: len(phrase)] == phrase for phrase in phrases)
+
+
+def _ask(risk: Risk, reason: str) -> Verdict:
+    return Verdict(decision=Decision.ASK, risk=risk, reason=reason)
+
+
+def _block(risk: Risk, reason: str) -> Verdict:
+    return Verdict(decision=Decision.BLOCK, risk=risk, reason=reason)

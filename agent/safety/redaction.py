@@ -1,0 +1,85 @@
+"""Take personal data out of text, before it is stored and before a model reads it.
+
+Not the policy on what may be typed (that is `agent.safety.policy`). Text that a phone shows loses
+secrets, telephone numbers and e-mail addresses; what the operator or the model wrote loses secrets
+only, because the operator's own goal may be to write to an address. Invariant: redacting twice
+changes nothing. Pixels are never redacted: a stored frame shows what the phone showed.
+
+The patterns are those of CONTRACTS 5.7, with cards of 13 to 19 digits proved by Luhn's sum (so
+American Express is caught and a long order number is not).
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from re import Match
+
+SSN = re.compile(r"(?<![\d-])\d{3}[-.\s]?\d{2}[-.\s]?\d{4}(?![\d-])")
+CARD = re.compile(r"(?<!\d)\d(?:[\s-]?\d){12,18}(?!\d)")
+CVV = re.compile(r"\b(?:cvv|cvc|cvv2)\s*:?\s*\d{3,4}\b", re.IGNORECASE)
+PASSWORD = re.compile(r"\b(?:password|passwd|pwd)\s*[:=]\s*(?!\[PASSWORD REDACTED\])\S+", re.I)
+PHONE = re.compile(r"(?<![\w+])(?:\+?1[-.\s]?)?\(?\d{3}\)?[-.\s]?\d{3}[-.\s]?\d{4}(?!\w)")
+EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
+
+_NODE = re.compile(r"<node\b[^>]*>")
+_TEXT_ATTRIBUTE = re.compile(r'\b(text|content-desc|hint)="([^"]*)"')
+
+
+def passes_luhn(digits: str) -> bool:
+    """Tell whether a string of digits ends in the check digit of a payment card."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if place % 2 else 1)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+def find_card(text: str) -> bool:
+    """Tell whether a text holds a payment card number, with or without spaces and dashes."""
+    return any(_is_card(match) for match in CARD.finditer(text))
+
+
+def _is_card(match: Match[str]) -> bool:
+    digits = re.sub(r"\D", "", match.group())
+    # A run of one digit passes Luhn for some lengths and is never a card.
+    return len(set(digits)) > 1 and passes_luhn(digits)
+
+
+def _card(match: Match[str]) -> str:
+    return "[CARD REDACTED]" if _is_card(match) else match.group()
+
+
+def redact_secrets(text: str) -> str:
+    """Take out cards, social security numbers, CVVs and passwords."""
+    text = CARD.sub(_card, text)
+    text = SSN.sub("[SSN REDACTED]", text)
+    text = CVV.sub("[CVV REDACTED]", text)
+    return PASSWORD.sub("[PASSWORD REDACTED]", text)
+
+
+def redact(text: str) -> str:
+    """Take out secrets, telephone numbers and e-mail addresses."""
+    text = redact_secrets(text)
+    text = PHONE.sub("[PHONE ***]", text)
+    return EMAIL.sub("[EMAIL ***]", text)
+
+
+def redact_tree(xml: bytes) -> bytes:
+    """Redact the texts of a UI tree's XML, and blank what a password field holds.
+
+    Only the attributes text, content-desc and hint are touched: the attribute named `password`
+    would otherwise look like a password itself.
+    """
+
+    def attribute(match: Match[str]) -> str:
+        value = escape(redact(unescape(match.group(2))), quote=True).replace("\n", "&#10;")
+        return f'{match.group(1)}="{value}"'
+
+    def node(match: Match[str]) -> str:
+        whole = match.group()
+        if ' password="true"' in whole:
+            whole = re.sub(r'(\btext)="[^"]*"', r'\1=""', whole)
+        return _TEXT_ATTRIBUTE.sub(attribute, whole)
+
+    return _NODE.sub(node, xml.decode("utf-8", "replace")).encode()

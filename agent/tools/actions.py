@@ -1,0 +1,213 @@
+"""Turn an action tool's arguments into one deed on a phone.
+
+Not a policy and not a verifier. Two halves, so that the intent can be stored in between: `resolve`
+reads the screen and touches nothing; `carry_out` touches the phone and decides nothing. Invariant:
+a deed points at the bounds of the very node the model's number meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, assert_never
+
+import msgspec
+
+from agent.devices.device import Button, Device
+from agent.records import AppInfo, Element, Observation, Point
+from agent.safety.words import words
+from agent.text import one_line
+from agent.tools.arguments import (
+    BadArguments,
+    ClickElement,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+)
+
+LONG_PRESS_MS = 1000
+SWIPE_MS = 300
+_MARGIN = 0.15
+"""Share of an area that a swipe keeps clear of at either end."""
+
+ActionArguments: TypeAlias = (
+    ClickElement | LongPressElement | TypeText | Scroll | PressButton | LaunchApp
+)
+
+
+class Deed(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing about to be done; `said` is how results speak of it in the past tense."""
+
+    action: ActionArguments
+    said: str
+    element: Element | None = None
+    point: Point | None = None
+    package: str = ""
+
+
+def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo]) -> Deed:
+    """Find on the screen what an action is about.
+
+    Raises:
+        BadArguments: the element, the field or the app does not exist or cannot take the action.
+    """
+    match action:
+        case ClickElement(element=number):
+            element = _element(screen, number)
+            if not element.enabled:
+                raise BadArguments(f"element [{number}] {_name(element)} is disabled")
+            return Deed(
+                action=action,
+                said=f"Clicked [{number}] {_name(element)}",
+                element=element,
+                point=_clip(element.bounds.center),
+            )
+        case LongPressElement(element=number):
+            element = _element(screen, number)
+            return Deed(
+                action=action,
+                said=f"Long-pressed [{number}] {_name(element)}",
+                element=element,
+                point=_clip(element.bounds.center),
+            )
+        case TypeText(text=text, element=field_number):
+            return _resolve_typing(action, text, field_number, screen)
+        case Scroll(direction=direction, element=area_number):
+            area = None if area_number is None else _element(screen, area_number)
+            if area is None:
+                area = _largest_scrollable(screen.elements)
+            return Deed(action=action, said=f"Scrolled {direction}", element=area)
+        case PressButton(button=button):
+            return Deed(action=action, said=f"Pressed {button}")
+        case LaunchApp(app=name):
+            app = find_app(name, apps)
+            shown = app.label or app.package
+            return Deed(action=action, said=f'Launched "{shown}"', package=app.package)
+        case _:
+            assert_never(action)
+
+
+async def carry_out(deed: Deed, device: Device) -> None:
+    """Do it. Raises what the device raises; a time-out leaves the outcome unknown."""
+    action = deed.action
+    match action:
+        case ClickElement():
+            await device.tap(_point(deed))
+        case LongPressElement():
+            await device.long_press(_point(deed), duration_ms=LONG_PRESS_MS)
+        case TypeText(text=text):
+            await device.type_text(text)
+        case Scroll(direction=direction):
+            start, end = swipe_for(direction, deed.element)
+            await device.swipe(start, end, duration_ms=SWIPE_MS)
+        case PressButton(button=button):
+            await device.press(Button(button))
+        case LaunchApp():
+            await device.launch(deed.package)
+        case _:
+            assert_never(action)
+
+
+def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:
+    """Give the swipe that shows what lies in a direction: down is a finger moving up."""
+    left, top, right, bottom = 0.0, 0.1, 1.0, 0.9
+    if area is not None:
+        left, top = max(area.bounds.left, 0.0), max(area.bounds.top, 0.05)
+        right, bottom = min(area.bounds.right, 1.0), min(area.bounds.bottom, 0.95)
+    x, y = (left + right) / 2, (top + bottom) / 2
+    near_x, far_x = left + (right - left) * _MARGIN, right - (right - left) * _MARGIN
+    near_y, far_y = top + (bottom - top) * _MARGIN, bottom - (bottom - top) * _MARGIN
+    match direction:
+        case "down":
+            return Point(x=x, y=far_y), Point(x=x, y=near_y)
+        case "up":
+            return Point(x=x, y=near_y), Point(x=x, y=far_y)
+        case "right":
+            return Point(x=far_x, y=y), Point(x=near_x, y=y)
+        case _:
+            return Point(x=near_x, y=y), Point(x=far_x, y=y)
+
+
+def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
+    """Find an installed app by package, label, or words of them.
+
+    Raises:
+        BadArguments: none fits, or several do.
+    """
+    wanted = name.strip()
+    for app in apps:
+        if app.package == wanted:
+            return app
+    asked = words(wanted)
+    exact = [app for app in apps if app.label and words(app.label) == asked]
+    if len(exact) == 1:
+        return exact[0]
+    loose = exact or [
+        app
+        for app in apps
+        if asked and set(asked) <= {*words(app.label), *words(app.package.replace(".", " "))}
+    ]
+    if len(loose) == 1:
+        return loose[0]
+    shown = ", ".join(_app_name(app) for app in (loose or apps)[:20]) or "none known"
+    if loose:
+        raise BadArguments(f'several apps fit "{one_line(wanted, 60)}": {shown}')
+    raise BadArguments(f'no installed app is called "{one_line(wanted, 60)}"; installed: {shown}')
+
+
+def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Observation) -> Deed:
+    if not text:
+        raise BadArguments("`text` is empty: there is nothing to type")
+    if number is None:
+        element = next((e for e in screen.elements if e.editable and e.focused), None)
+        if element is None and screen.elements:
+            raise BadArguments("no field is focused: name the field's number in `element`")
+    else:
+        element = _element(screen, number)
+        if not element.editable:
+            raise BadArguments(f"element [{number}] {_name(element)} is not a field")
+    where = "" if element is None else f" into {_name(element)}"
+    return Deed(
+        action=action,
+        said=f'Typed "{one_line(text, 40)}"{where}',
+        element=element,
+        point=None if element is None or element.focused else _clip(element.bounds.center),
+    )
+
+
+def _element(screen: Observation, number: int) -> Element:
+    if 1 <= number <= len(screen.elements):
+        return screen.elements[number - 1]
+    if not screen.elements:
+        raise BadArguments(f"there is no element [{number}]: the screen shows no elements")
+    raise BadArguments(
+        f"there is no element [{number}]: the screen has 1 to {len(screen.elements)}"
+    )
+
+
+def _largest_scrollable(elements: Sequence[Element]) -> Element | None:
+    areas = [element for element in elements if element.scrollable]
+    return max(
+        areas,
+        key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top),
+        default=None,
+    )
+
+
+def _name(element: Element) -> str:
+    return f'"{element.label[:60]}"'
+
+
+def _app_name(app: AppInfo) -> str:
+    return f"{app.label} ({app.package})" if app.label else app.package
+
+
+def _clip(point: Point) -> Point:
+    return Point(x=min(max(point.x, 0.0), 1.0), y=min(max(point.y, 0.0), 1.0))
+
+
+def _point(deed: Deed) -> Point:
+    if deed.point is None:
+        raise BadArguments("the element has no place on the screen")
+    return deed.point

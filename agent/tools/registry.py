@@ -1,0 +1,157 @@
+"""What a model may call: one table of tools with their kinds, descriptions and argument types.
+
+Not what they do (that is `agent.tools.actions` and the task). Invariant: a tool's kind decides what
+the background rule lets it do (CONTRACTS 2.4): an action is never allowed unattended.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+import msgspec
+
+from agent.models.model import ToolCall, ToolSchema
+from agent.text import one_line
+from agent.tools.arguments import (
+    Arguments,
+    AskUser,
+    BadArguments,
+    ClickElement,
+    Finish,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+    UpdatePlan,
+    Wait,
+    decode,
+    schema,
+)
+
+ToolArguments: TypeAlias = (
+    ClickElement
+    | LongPressElement
+    | TypeText
+    | Scroll
+    | PressButton
+    | LaunchApp
+    | Wait
+    | UpdatePlan
+    | AskUser
+    | Finish
+)
+
+
+class ToolKind(StrEnum):
+    """What a tool may do to a phone."""
+
+    OBSERVE = "observe"
+    ACTION = "action"
+    CONTROL = "control"
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool as the registry knows it."""
+
+    name: str
+    kind: ToolKind
+    description: str
+    arguments: type[Arguments]
+    counted: bool = True
+    """Whether its step counts against the limit."""
+
+
+_TOOLS = (
+    Tool(
+        name="click_element",
+        kind=ToolKind.ACTION,
+        description="Tap an element of the current screen by its number.",
+        arguments=ClickElement,
+    ),
+    Tool(
+        name="long_press_element",
+        kind=ToolKind.ACTION,
+        description="Press an element for a second; many lists then offer more to do with it.",
+        arguments=LongPressElement,
+    ),
+    Tool(
+        name="type_text",
+        kind=ToolKind.ACTION,
+        description="Type into a field. Name the field's number unless it is already focused.",
+        arguments=TypeText,
+    ),
+    Tool(
+        name="scroll",
+        kind=ToolKind.ACTION,
+        description="Show more of a list or page: `down` shows what lies below.",
+        arguments=Scroll,
+    ),
+    Tool(
+        name="press_button",
+        kind=ToolKind.ACTION,
+        description="Press a button of the phone.",
+        arguments=PressButton,
+    ),
+    Tool(
+        name="launch_app",
+        kind=ToolKind.ACTION,
+        description="Open an installed app.",
+        arguments=LaunchApp,
+    ),
+    Tool(
+        name="wait",
+        kind=ToolKind.CONTROL,
+        description="Wait for something that takes time, such as loading or a reply.",
+        arguments=Wait,
+    ),
+    Tool(
+        name="update_plan",
+        kind=ToolKind.CONTROL,
+        description="Write down or update the steps of your plan. Costs no step.",
+        arguments=UpdatePlan,
+        counted=False,
+    ),
+    Tool(
+        name="ask_user",
+        kind=ToolKind.CONTROL,
+        description="Ask the operator when the goal does not say which, or only a person can know.",
+        arguments=AskUser,
+    ),
+    Tool(
+        name="finish",
+        kind=ToolKind.CONTROL,
+        description=(
+            "End the work. success=true only when the screen shows that the goal is met; "
+            "otherwise success=false with the reason."
+        ),
+        arguments=Finish,
+    ),
+)
+
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
+
+
+def schemas() -> tuple[ToolSchema, ...]:
+    """Give every tool as a model is told of it."""
+    return tuple(
+        ToolSchema(name=tool.name, description=tool.description, parameters=schema(tool.arguments))
+        for tool in _TOOLS
+    )
+
+
+def read_call(call: ToolCall) -> tuple[Tool, ToolArguments]:
+    """Read what a model wants called.
+
+    Raises:
+        BadArguments: the tool is unknown or its arguments cannot be used.
+    """
+    tool = TOOLS.get(call.name)
+    if tool is None:
+        raise BadArguments(
+            f'there is no tool "{one_line(call.name, 60)}"; there are: {", ".join(TOOLS)}'
+        )
+    arguments = decode(tool.arguments, call.arguments)
+    # The table's types are the union's members; msgspec has made one of them.
+    return tool, arguments  # type: ignore[return-value]
