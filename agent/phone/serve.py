@@ -1,0 +1,269 @@
+"""Host virtual phones: one process, one event loop, one TCP port each on the loopback interface.
+
+Not the phone and not adbd. Invariant: nothing listens beyond loopback, nothing is written outside
+the home directory it was given, and closing the host ends everything it started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agent.errors import PhoneError
+from agent.phone.adbd.connection import READ_BUFFER_BYTES, Gate
+from agent.phone.adbd.daemon import AdbDaemon
+from agent.phone.faults import FaultKind
+from agent.phone.phone import Phone
+from agent.phone.pipes import Socket
+from agent.phone.userland.userland import Userland
+
+LOOPBACK = "127.0.0.1"
+EMULATOR_PORTS = range(5554, 5586)
+"""An adb server adopts these by itself and lists the device twice."""
+
+STATE_SOCKET = "localabstract:switchboard-state"
+BOOT_S = 1.0
+PORT_TRIES = 50
+LAST_PORT = 65535
+
+_log = logging.getLogger(__name__)
+
+
+class ServedPhone:
+    """One phone and its port.
+
+    Args:
+        home: the phone's own directory.
+        name: how it is called; also the seed of its identity.
+        gate: who may connect over ADB; every computer without one.
+    """
+
+    def __init__(self, home: Path, name: str, *, gate: Gate | None = None) -> None:
+        self.phone = Phone(home, name=name)
+        self.userland = Userland(self.phone, home, name)
+        self.daemon = AdbDaemon(self.userland, gate=gate, reboot=self._begin_reboot)
+        self.port = 0
+        self._server: asyncio.Server | None = None
+        self._rebooting: asyncio.Task[None] | None = None
+        self.userland.faults.listener = self._on_fault
+        self._listen_inside()
+
+    @property
+    def serial(self) -> str:
+        """The serial that an adb server gives the phone: 127.0.0.1:PORT."""
+        return f"{LOOPBACK}:{self.port}"
+
+    def _listen_inside(self) -> None:
+        async def state(socket: Socket) -> None:
+            text = json.dumps(self.phone.state(), ensure_ascii=False, sort_keys=True)
+            await socket.write(text.encode() + b"\n")
+
+        self.userland.sockets.listen(STATE_SOCKET, state, replace=True)
+
+    async def listen(self, port: int) -> None:
+        """Listen on a port (0: any free one).
+
+        Raises:
+            PhoneError: the port is taken or may not be used.
+        """
+        for _ in range(PORT_TRIES):
+            try:
+                server = await asyncio.start_server(
+                    self._connected, LOOPBACK, port, limit=READ_BUFFER_BYTES
+                )
+            except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise
+                reason = "is in use" if error.errno == errno.EADDRINUSE else "may not be used"
+                raise PhoneError(
+                    f"port {port} {reason}; the phone {self.phone.name} cannot listen there",
+                    "Choose another port, or 0 for any free one.",
+                ) from error
+            found = int(server.sockets[0].getsockname()[1])
+            if found not in EMULATOR_PORTS:
+                self._server, self.port = server, found
+                return
+            server.close()
+        raise PhoneError("no free port was found", "Give a port.")
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if FaultKind.DISCONNECT in self.userland.faults:
+            writer.transport.abort()
+            return
+        await self.daemon.serve(reader, writer)
+
+    async def unlisten(self) -> None:
+        """Stop listening and cut every connection."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        self.daemon.disconnect()
+        while self.daemon.connections:
+            await asyncio.sleep(0.005)
+
+    async def close(self) -> None:
+        """End the phone: connections, processes, its saved state written."""
+        if self._rebooting is not None:
+            self._rebooting.cancel()
+            await asyncio.gather(self._rebooting, return_exceptions=True)
+        self.userland.faults.clear()
+        await self.unlisten()
+        self.userland.processes.stop_all()
+        await self.userland.sockets.shut_down()
+        self.phone.save()
+
+    def _begin_reboot(self, how: str) -> None:
+        if self._rebooting is None or self._rebooting.done():
+            _log.info("%s reboots (%s)", self.phone.name, how or "normally")
+            self._rebooting = asyncio.create_task(self._reboot())
+
+    async def _reboot(self) -> None:
+        port = self.port
+        await self.unlisten()
+        self.userland.reboot()
+        self.phone.reboot()
+        await asyncio.sleep(BOOT_S)
+        self._listen_inside()
+        await self.listen(port)
+
+    def _on_fault(self, kind: FaultKind, begun: bool) -> None:
+        self.userland.note("W", "switchboard", f"fault {kind} {'begins' if begun else 'ends'}")
+        self.phone.fault(kind.value, begun)
+        if begun and kind in (FaultKind.DISCONNECT, FaultKind.UNAUTHORIZED):
+            self.daemon.disconnect()
+
+
+class PhoneHost:
+    """Serve phones while it is entered.
+
+    Args:
+        home: directory below which each phone has its own; made when missing.
+        count: how many phones.
+        port: TCP port of the first; the others follow it. 0: any free ports.
+        gate: makes the gate of each phone from its home; every computer may connect without one.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        count: int = 1,
+        port: int = 0,
+        gate: Callable[[Path], Gate] | None = None,
+    ) -> None:
+        if count < 1:
+            raise PhoneError(f"{count} phones cannot be served", "Ask for at least one.")
+        if port and not 0 < port <= LAST_PORT - count + 1:
+            raise PhoneError(f"port {port} is out of range", "Use a port from 1024 to 65535.")
+        if port and any(one in EMULATOR_PORTS for one in range(port, port + count)):
+            raise PhoneError(
+                f"ports {port} to {port + count - 1} meet 5554 to 5585, which adb servers adopt "
+                "as emulators",
+                "Choose a port outside of that range.",
+            )
+        self._home = home
+        self._count = count
+        self._port = port
+        self._gate = gate
+        self._phones: dict[str, ServedPhone] = {}
+
+    async def start(self) -> list[tuple[str, Phone]]:
+        """Start every phone; return (serial, phone) pairs.
+
+        Raises:
+            PhoneError: a port cannot be used or the home directory cannot be written.
+        """
+        try:
+            for index in range(self._count):
+                served = self._make(index)
+                await served.listen(self._port + index if self._port else 0)
+                self._phones[served.serial] = served
+        except BaseException:
+            await self.close()
+            raise
+        return [(serial, served.phone) for serial, served in self._phones.items()]
+
+    def _make(self, index: int) -> ServedPhone:
+        name = f"virtual-{index + 1}"
+        home = self._home / name
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PhoneError(
+                f"the phone's directory {home} cannot be made: {error.strerror}",
+                "Choose a directory that can be written.",
+            ) from error
+        return ServedPhone(home, name, gate=self._gate(home) if self._gate else None)
+
+    async def close(self) -> None:
+        """End every phone."""
+        phones = list(self._phones.values())
+        self._phones.clear()
+        for served in phones:
+            await served.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def serials(self) -> list[str]:
+        """The serials, in order."""
+        return list(self._phones)
+
+    @property
+    def phones(self) -> list[Phone]:
+        """The phones, in order."""
+        return [served.phone for served in self._phones.values()]
+
+    def served(self, serial: str) -> ServedPhone:
+        """Return a phone with its port and faults; raise PhoneError for an unknown serial."""
+        try:
+            return self._phones[serial]
+        except KeyError:
+            known = ", ".join(self._phones) or "none"
+            raise PhoneError(f"no phone {serial} is served", f"Served now: {known}.") from None
+
+    def reset(self, serial: str) -> None:
+        """Put a phone back to how it left the factory; its files stay."""
+        self.served(serial).phone.reset()
+
+    def fault(
+        self,
+        serial: str,
+        kind: FaultKind,
+        *,
+        value: float = 0.0,
+        duration_s: float | None = None,
+    ) -> None:
+        """Begin a fault on a phone; raise PhoneError for an unknown serial."""
+        self.served(serial).userland.faults.begin(kind, value=value, duration_s=duration_s)
+
+
+async def serve_forever(
+    home: Path, count: int, port: int, announce: Callable[[str, Phone], None]
+) -> None:
+    """Serve phones until cancelled; `announce` is called once for each that is ready."""
+    host = PhoneHost(home, count=count, port=port)
+    try:
+        for serial, phone in await host.start():
+            announce(serial, phone)
+        await asyncio.Event().wait()
+    finally:
+        with contextlib.suppress(asyncio.CancelledError):
+            await host.close()

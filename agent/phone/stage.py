@@ -1,0 +1,301 @@
+"""Build the scene of a display from the phone's state.
+
+Decides which windows there are, in which order, how large, and with which theme; the trees come
+from apps and system pages. Invariant: the same state and time give the same scene.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.phone.app import App, Page
+from agent.phone.apps import app_of, icon_of
+from agent.phone.records import PageState
+from agent.phone.scene import Scene, Surface
+from agent.phone.system import bars, dialogs, keyboard, keyguard, shade
+from agent.phone.ui.bind import bind, walk
+from agent.phone.ui.layout import Metrics, lay_out
+from agent.phone.ui.theme import DARK, LIGHT, Theme
+from agent.phone.ui.views import MATCH, Align, Kind, Rect, View
+from agent.phone.ui.vocabulary import column, row, stack, text
+
+if TYPE_CHECKING:
+    from agent.phone.phone import Phone
+
+SYSTEM_UI = "com.android.systemui"
+IME = "com.android.inputmethod.latin"
+DIALOG_WIDTH_DP = 348
+
+
+def build_scene(phone: Phone, display: int) -> Scene:
+    """Return the laid-out scene of a display."""
+    width, height, density = phone.display_size(display)
+    font_scale = min(max(phone.settings.number("system", "font_scale", 1.0), 0.5), 2.0)
+    scale = max(density, 72) / 160
+    theme = DARK if phone.settings.get("secure", "ui_night_mode") == "2" else LIGHT
+    scene = Scene(display, width, height, Metrics(scale, font_scale), theme)
+    if not phone.screen_on and display == 0:
+        scene.off = True
+        return scene
+    main = display == 0
+    if main and phone.locked:
+        scene.wallpaper = True
+        _add(phone, scene, keyguard.keyguard(phone), "NotificationShade", "keyguard", theme=DARK)
+    else:
+        _application(phone, scene)
+        if main:
+            _prompt(phone, scene)
+    if main:
+        if phone.shade:
+            _shade(phone, scene)
+        if phone.keyboard_shown and not phone.locked and not phone.shade:
+            _keyboard(phone, scene)
+        _toast(phone, scene)
+        _bars(phone, scene)
+    return scene
+
+
+def nav_dp(phone: Phone) -> float:
+    """Return the height of the navigation bar in dp."""
+    buttons = phone.settings.get("secure", "navigation_mode") == "0"
+    return bars.NAV_BUTTONS_DP if buttons else bars.NAV_GESTURE_DP
+
+
+def _application(phone: Phone, scene: Scene) -> None:
+    top = phone.activities.top(scene.display)
+    if top is None:
+        return
+    task, page_state = top
+    app = app_of(task.package)
+    view, page = app_view(phone, app, page_state)
+    home = task.package == "com.android.launcher3"
+    scene.wallpaper = home
+    main = scene.display == 0
+    shown_keyboard = main and phone.keyboard_shown and not phone.shade
+    bottom = keyboard.HEIGHT_DP if shown_keyboard else 0.0
+    if main:
+        bottom += nav_dp(phone)
+    top_dp = float(bars.STATUS_DP) if main else 0.0
+    fill = view.fill or ("" if home else "background")
+    content = stack(view, id="android:id/content", width=MATCH, height=MATCH,
+                    pad=(0, top_dp, 0, bottom))  # fmt: skip
+    view.height = MATCH if view.height != MATCH else view.height
+    root = stack(
+        column(content, height=MATCH), width=MATCH, height=MATCH, fill=fill,
+    )  # fmt: skip
+    title = f"{task.package}/{page_state.activity}"
+    surface = Surface(
+        title, task.package, root, Rect(0, 0, scene.width, scene.height), page_state,
+        activity=page_state.activity, token=page_state.token, task_id=task.id,
+        secure=page.secure, on_back=page.on_back, keeps_wallpaper=home,
+    )  # fmt: skip
+    bind(root, page_state, phone.pressed_in(page_state))
+    lay_out(root, surface.frame, scene.metrics)
+    scene.surfaces.append(surface)
+    if page.dialog is not None:
+        _dialog(phone, scene, surface, page.dialog, page, bottom)
+
+
+def app_view(
+    phone: Phone, app: App[msgspec.Struct] | None, state: PageState
+) -> tuple[View, Page[msgspec.Struct]]:
+    """Run a page's function; an app that has no pages of its own shows its name."""
+    if app is None or state.activity not in app.pages:
+        return _nameless(phone, state)
+    page = Page(phone, app, state, phone.app_data(app))
+    return app.pages[state.activity](page), page
+
+
+def _nameless(phone: Phone, state: PageState) -> tuple[View, Page[msgspec.Struct]]:
+    from agent.phone.apps.plain import plain, plain_page
+
+    page = Page[msgspec.Struct](phone, plain, state, msgspec.Struct())
+    task = phone.activities.task_of(state)
+    return plain_page(page, task.package if task else ""), page
+
+
+def _dialog(
+    phone: Phone, scene: Scene, below: Surface, view: View, page: Page[msgspec.Struct],
+    bottom_dp: float,
+) -> None:  # fmt: skip
+    """Lay a dialog out as a window of its own over the activity that shows it."""
+    state = page.state
+    bind(view, state, phone.pressed_in(state))
+    m = scene.metrics
+    frame = dialog_frame(view, scene, bottom_dp)
+    lay_out(view, frame, m)
+    scene.surfaces.append(
+        Surface(
+            below.title, below.package, view, frame, state, type="APPLICATION",
+            activity=below.activity, token=below.token ^ 0x5A5A5, task_id=below.task_id, modal=True,
+            dims=True, secure=page.secure, on_dismiss=page.on_dismiss,
+            on_back=_dismisser(page),
+        )
+    )  # fmt: skip
+
+
+def _dismisser(page: Page[msgspec.Struct]) -> object:
+    dismiss = page.on_dismiss
+
+    def act() -> bool:
+        if dismiss is not None:
+            dismiss()
+        return True
+
+    return act
+
+
+def dialog_frame(view: View, scene: Scene, bottom_dp: float) -> Rect:
+    """Return where a dialog stands: in the middle of what the bars and the keyboard leave."""
+    m = scene.metrics
+    width = min(m.px(DIALOG_WIDTH_DP), scene.width - m.px(32))
+    if view.width > 0:
+        width = m.px(view.width)
+    top = m.px(bars.STATUS_DP)
+    room = scene.height - top - m.px(bottom_dp)
+    lay_out(view, Rect(0, 0, width, room - m.px(24)), m)
+    height = min(view.measured[1], room - m.px(24))
+    left = (scene.width - width) // 2
+    if view.valign is Align.END:
+        return Rect(left, scene.height - m.px(bottom_dp) - height, left + width,
+                    scene.height - m.px(bottom_dp))  # fmt: skip
+    y = top + (room - height) // 2
+    return Rect(left, y, left + width, y + height)
+
+
+def _prompt(phone: Phone, scene: Scene) -> None:
+    prompt = phone.state_record.system.get("prompt")
+    if prompt is None:
+        return
+    view, package, dismiss = dialogs.prompt(phone, prompt)
+    bind(view, prompt, phone.pressed_in(prompt))
+    frame = dialog_frame(view, scene, nav_dp(phone))
+    lay_out(view, frame, scene.metrics)
+    scene.surfaces.append(
+        Surface(
+            dialogs.title_of(prompt), package, view, frame, prompt, type="APPLICATION", token=0x77A1C,
+            activity=dialogs.activity_of(prompt), modal=True, dims=True, on_back=dismiss,
+        )
+    )  # fmt: skip
+
+
+def _system_page(phone: Phone, name: str) -> PageState:
+    return phone.state_record.system.setdefault(name, PageState(name))
+
+
+def _add(
+    phone: Phone, scene: Scene, view: View, title: str, page_name: str, *,
+    theme: Theme | None = None, focusable: bool = True, type: str = "NOTIFICATION_SHADE",
+) -> Surface:  # fmt: skip
+    state = _system_page(phone, page_name)
+    frame = Rect(0, 0, scene.width, scene.height)
+    bind(view, state, phone.pressed_in(state))
+    lay_out(view, frame, scene.metrics)
+    surface = Surface(
+        title, SYSTEM_UI, view, frame, state, type=type, token=0x3C0FFE, theme=theme, modal=True,
+        focusable=focusable,
+    )  # fmt: skip
+    scene.surfaces.append(surface)
+    return surface
+
+
+def _shade(phone: Phone, scene: Scene) -> None:
+    view = shade.shade(phone, expanded=phone.shade == "quick_settings")
+    surface = _add(phone, scene, view, "NotificationShade", "shade")
+    surface.on_back = phone.close_shade
+    surface.dims = True
+
+
+def _keyboard(phone: Phone, scene: Scene) -> None:
+    state = _system_page(phone, "keyboard")
+    multiline = False
+    for surface in scene.surfaces:
+        for view in walk(surface.root):
+            if view.kind is Kind.FIELD and view.focused:
+                multiline = view.multiline
+    view = keyboard.keyboard(state, phone, nav_dp(phone), "enter" if multiline else "check")
+    m = scene.metrics
+    top = scene.height - m.px(keyboard.HEIGHT_DP + nav_dp(phone))
+    frame = Rect(0, top, scene.width, scene.height)
+    bind(view, state, phone.pressed_in(state))
+    lay_out(view, frame, m)
+    scene.surfaces.append(
+        Surface(
+            "InputMethod", IME, view, frame, state, type="INPUT_METHOD", token=0x1ADE8F,
+            focusable=False,
+        )
+    )  # fmt: skip
+
+
+def _toast(phone: Phone, scene: Scene) -> None:
+    message = phone.toast_text
+    if not message:
+        return
+    view = row(
+        text(message, keyboard.TextStyle(14.5, 400, "on_toast", max_lines=2),
+             id="android:id/message"),
+        fill="toast", radius=24, elevation=4, pad=(20, 14, 20, 14), height=-2,
+    )  # fmt: skip
+    state = PageState("toast")
+    m = scene.metrics
+    lay_out(view, Rect(0, 0, scene.width - m.px(64), m.px(120)), m)
+    w, h = view.measured
+    bottom = scene.height - m.px(72)
+    if phone.keyboard_shown:
+        bottom -= m.px(keyboard.HEIGHT_DP)
+    left = (scene.width - w) // 2
+    frame = Rect(left, bottom - h, left + w, bottom)
+    lay_out(view, frame, m)
+    scene.surfaces.append(
+        Surface(
+            "Toast", SYSTEM_UI, view, frame, state, type="TOAST", token=0x70A57, focusable=False,
+            touchable=False,
+        )
+    )  # fmt: skip
+
+
+def _bars(phone: Phone, scene: Scene) -> None:
+    m = scene.metrics
+    below = scene.surfaces[-1] if scene.surfaces else None
+    over_wallpaper = scene.wallpaper and not phone.shade and _home_is_bare(phone)
+    role = "on_wallpaper" if over_wallpaper else "text"
+    if below is not None and any(s.dims for s in scene.surfaces) and not phone.shade:
+        role = "on_wallpaper"
+    drawings = [icon_of(n.package).drawing for n in phone.state_record.notices]
+    status = bars.status_bar(
+        phone, role, list(dict.fromkeys(drawings)), phone.state_record.battery_level,
+        phone.state_record.battery_charging,
+    )  # fmt: skip
+    page = _system_page(phone, "bars")
+    frame = Rect(0, 0, scene.width, m.px(bars.STATUS_DP))
+    lay_out(status, frame, m)
+    scene.surfaces.append(
+        Surface(
+            "StatusBar", SYSTEM_UI, status, frame, page, type="STATUS_BAR", token=0x57A7B,
+            focusable=False, touchable=False,
+        )
+    )  # fmt: skip
+    mode = phone.settings.get("secure", "navigation_mode") or "2"
+    light = "on_wallpaper" if over_wallpaper else "text"
+    nav = bars.navigation_bar(
+        mode, light, lambda name: lambda: phone.navigate(name), keyboard=phone.keyboard_shown
+    )
+    bottom = Rect(0, scene.height - m.px(nav_dp(phone)), scene.width, scene.height)
+    bind(nav, page, phone.pressed_in(page))
+    lay_out(nav, bottom, m)
+    scene.surfaces.append(
+        Surface(
+            "NavigationBar0", SYSTEM_UI, nav, bottom, page, type="NAVIGATION_BAR", token=0x9AB00,
+            focusable=False, touchable=mode == "0",
+        )
+    )  # fmt: skip
+
+
+def _home_is_bare(phone: Phone) -> bool:
+    """Say whether the wallpaper is what stands behind the bars."""
+    if phone.locked:
+        return True
+    top = phone.activities.top()
+    return top is not None and top[1].local.get("mode", "") not in ("drawer",)

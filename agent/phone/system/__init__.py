@@ -1,0 +1,1 @@
+"""What the phone's system draws itself: bars, launcher, keyboard, dialogs, shade, recents."""

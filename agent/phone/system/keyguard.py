@@ -1,0 +1,50 @@
+"""The lock screen: a clock, notifications, and a swipe up to unlock.
+
+No secret is asked for. Invariant: nothing of an app is shown while the phone is locked.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Protocol
+
+from agent.phone.app import Host
+from agent.phone.records import Notice
+from agent.phone.system.bars import clock_text
+from agent.phone.ui.views import MATCH, Align, TextStyle, View
+from agent.phone.ui.vocabulary import column, edges, icon, space, text
+
+
+class Lockable(Host, Protocol):
+    """What the lock screen needs of the phone."""
+
+    def unlock(self) -> None: ...
+    def notices(self) -> list[Notice]: ...
+
+
+def keyguard(host: Lockable) -> View:
+    """Draw the lock screen."""
+    from agent.phone.system.shade import notice_card
+
+    local = datetime.fromtimestamp(host.now(), UTC)
+
+    def swiped(direction: str) -> None:
+        if direction == "up":
+            host.unlock()
+
+    show = host.settings.flag("secure", "lock_screen_show_notifications")
+    return column(
+        space(96),
+        text(clock_text(host), TextStyle(92, 300, "on_wallpaper"), halign=Align.CENTER,
+             id="lockscreen_clock_view"),
+        text(f"{local:%a}, {local:%b} {local.day}", TextStyle(19, 400, "on_wallpaper"),
+             halign=Align.CENTER, id="keyguard_date"),
+        space(36),
+        *((notice_card(host, n, opens=False) for n in host.notices()[:3]) if show else ()),
+        space(weight=1),
+        icon("lock", 26, "on_wallpaper", halign=Align.CENTER, id="lock_icon", desc="Locked"),
+        text("Swipe up to open", TextStyle(14, 400, "on_wallpaper"), halign=Align.CENTER,
+             id="keyguard_indication_text", margin=(0, 14, 0, 48)),
+        width=MATCH, height=MATCH, pad=edges(14, 0), gap=6, on_swipe=swiped, clickable=False,
+        id="com.android.systemui:id/keyguard_root_view",
+    )  # fmt: skip

@@ -1,0 +1,321 @@
+"""Fingers on the screen: from down, move and up to taps, long presses, scrolls and system swipes.
+
+Works on the current scene through `TouchHost`; not drawing and not app logic. Invariant: content
+moves exactly as far as the finger did, nothing glides on after it is lifted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent.phone import editing, fonts
+from agent.phone.scene import Scene, Surface
+from agent.phone.ui.bind import field_state, path_at
+from agent.phone.ui.draw import field_shift
+from agent.phone.ui.layout import shown_text
+from agent.phone.ui.views import Kind, View
+
+SLOP_DP = 8
+LONG_PRESS_S = 0.5
+EDGE_DP = 18
+SWIPE_DP = 30
+
+
+class TouchHost(Protocol):
+    """What touch handling needs of the phone."""
+
+    def scene(self, display: int = 0) -> Scene: ...
+    def invalidate(self) -> None: ...
+    def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None: ...
+    def system_gesture(self, name: str) -> bool: ...
+    def gesture_zone(self, scene: Scene, x: float, y: float) -> str: ...
+    def press(self, key: str) -> None: ...
+    def run(self, action: Callable[[], None], surface: Surface) -> None: ...
+
+
+@dataclass(slots=True)
+class _Finger:
+    display: int
+    x: float
+    y: float
+    last_x: float
+    last_y: float
+    zone: str
+    surface: Surface | None
+    path: list[View] = field(default_factory=list)
+    moved: bool = False
+    done: bool = False
+    """It has been used up: by a long press, a system swipe or a second finger."""
+    scroller: View | None = None
+    travel: float = 0
+    dragging: View | None = None
+    timer: asyncio.TimerHandle | None = None
+
+
+class Touch:
+    """Follow the fingers on one phone's displays."""
+
+    def __init__(self, host: TouchHost) -> None:
+        self._host = host
+        self._fingers: dict[tuple[int, int], _Finger] = {}
+
+    def cancel_all(self) -> None:
+        """Forget every finger, as when the screen turns off."""
+        for finger in self._fingers.values():
+            self._stop_timer(finger)
+        self._fingers.clear()
+        self._host.press("")
+
+    def down(self, pointer: int, x: float, y: float, display: int = 0) -> None:
+        """Put a finger down at a point in display pixels."""
+        scene = self._host.scene(display)
+        if scene.off:
+            return
+        others = [f for (d, _), f in self._fingers.items() if d == display]
+        surface = scene.surface_at(x, y)
+        finger = _Finger(display, x, y, x, y, self._host.gesture_zone(scene, x, y), surface)
+        self._fingers[display, pointer] = finger
+        if others:
+            for other in [*others, finger]:
+                self._stop_timer(other)
+                other.done = True
+            self._host.press("")
+            return
+        if surface is None:
+            return
+        finger.path = path_at(surface.root, x, y)
+        target = self._target(finger)
+        if target is not None and target.kind is not Kind.FIELD:
+            self._host.press(target.key)
+        slide = next((v for v in reversed(finger.path) if v.kind is Kind.SLIDER), None)
+        if slide is not None:
+            finger.dragging = slide
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        finger.timer = loop.call_later(LONG_PRESS_S, self._long_press, finger)
+
+    def move(self, pointer: int, x: float, y: float, display: int = 0) -> None:
+        """Move a finger that is down."""
+        finger = self._fingers.get((display, pointer))
+        if finger is None:
+            return
+        dx, dy = x - finger.last_x, y - finger.last_y
+        finger.last_x, finger.last_y = x, y
+        if finger.done:
+            return
+        scene = self._host.scene(display)
+        if not finger.moved:
+            slop = scene.metrics.px(SLOP_DP)
+            if max(abs(x - finger.x), abs(y - finger.y)) <= slop:
+                return
+            finger.moved = True
+            self._stop_timer(finger)
+            self._host.press("")
+            dx, dy = x - finger.x, y - finger.y
+            if self._claim_system(finger, dx, dy):
+                return
+            if finger.dragging is None and abs(dy) >= abs(dx):
+                finger.scroller = self._scroller(finger)
+        if finger.zone.startswith("claimed"):
+            return
+        if finger.dragging is not None:
+            self._drag(finger, x)
+        elif finger.scroller is not None and finger.surface is not None:
+            self._scroll(finger, dy)
+
+    def up(self, pointer: int, x: float, y: float, display: int = 0) -> None:
+        """Lift a finger."""
+        self.move(pointer, x, y, display)
+        finger = self._fingers.pop((display, pointer), None)
+        if finger is None:
+            return
+        self._stop_timer(finger)
+        self._host.press("")
+        if finger.done:
+            return
+        if finger.zone.startswith("claimed"):
+            self._finish_system(finger, x, y)
+        elif finger.moved:
+            self._swiped(finger, x, y)
+        else:
+            self._click(finger)
+
+    def cancel(self, pointer: int, display: int = 0) -> None:
+        """Give up a finger's gesture without an effect."""
+        finger = self._fingers.pop((display, pointer), None)
+        if finger is not None:
+            self._stop_timer(finger)
+            self._host.press("")
+
+    def scroll_wheel(self, x: float, y: float, dy: float, display: int = 0) -> None:
+        """Scroll what is under a point by `dy` pixels, as a mouse wheel does."""
+        surface = self._host.scene(display).surface_at(x, y)
+        if surface is None:
+            return
+        finger = _Finger(display, x, y, x, y, "", surface, path_at(surface.root, x, y))
+        finger.scroller = self._scroller(finger)
+        if finger.scroller is not None:
+            self._scroll(finger, dy)
+
+    def _stop_timer(self, finger: _Finger) -> None:
+        if finger.timer is not None:
+            finger.timer.cancel()
+            finger.timer = None
+
+    def _target(self, finger: _Finger) -> View | None:
+        for view in reversed(finger.path):
+            if (view.acts or view.on_long_click is not None) and view.clickable is not False:
+                return view
+        return None
+
+    def _scroller(self, finger: _Finger) -> View | None:
+        for view in reversed(finger.path):
+            if view.scrolls and view.scroll_range > 0:
+                return view
+        return None
+
+    def _scroll(self, finger: _Finger, dy: float) -> None:
+        view, surface = finger.scroller, finger.surface
+        if view is None or surface is None:
+            return
+        finger.travel += dy
+        whole = int(finger.travel)
+        if not whole:
+            return
+        finger.travel -= whole
+        before = surface.page.scroll.get(view.key, view.scroll_y)
+        step = whole if view.reverse else -whole
+        after = min(max(before + step, 0), view.scroll_range)
+        if after != before:
+            surface.page.scroll[view.key] = after
+            self._host.invalidate()
+
+    def _drag(self, finger: _Finger, x: float) -> None:
+        view = finger.dragging
+        if view is None or view.on_value is None or finger.surface is None:
+            return
+        value = min(max((x - view.rect.left) / max(1, view.rect.width), 0.0), 1.0)
+        change = view.on_value
+        self._host.run(lambda: change(value), finger.surface)
+
+    def _claim_system(self, finger: _Finger, dx: float, dy: float) -> bool:
+        """Take a swipe that starts at an edge for the system, if it goes the right way."""
+        zone = finger.zone
+        vertical = abs(dy) > abs(dx)
+        if (
+            (zone == "bottom" and vertical and dy < 0)
+            or (zone == "top" and vertical and dy > 0)
+            or (zone == "left" and not vertical and dx > 0)
+            or (zone == "right" and not vertical and dx < 0)
+        ):
+            finger.zone = f"claimed {zone}"
+            return True
+        return False
+
+    def _finish_system(self, finger: _Finger, x: float, y: float) -> None:
+        zone = finger.zone.removeprefix("claimed ")
+        far = self._host.scene(finger.display).metrics.px(SWIPE_DP)
+        if max(abs(x - finger.x), abs(y - finger.y)) < far:
+            return
+        name = {"bottom": "home", "top": "shade", "left": "back", "right": "back"}[zone]
+        if zone == "top" and finger.x > self._host.scene(finger.display).width * 0.75:
+            name = "quick_settings"
+        self._host.system_gesture(name)
+
+    def _swiped(self, finger: _Finger, x: float, y: float) -> None:
+        """Offer a finished swipe to the nearest view that takes swipes."""
+        if finger.surface is None or finger.dragging is not None:
+            return
+        dx, dy = x - finger.x, y - finger.y
+        if finger.scroller is not None and abs(dy) > abs(dx):
+            return
+        scene = self._host.scene(finger.display)
+        if max(abs(dx), abs(dy)) < scene.metrics.px(SWIPE_DP):
+            return
+        if abs(dx) > abs(dy):
+            direction = "left" if dx < 0 else "right"
+        else:
+            direction = "up" if dy < 0 else "down"
+        for view in reversed(finger.path):
+            if view.on_swipe is not None:
+                swipe = view.on_swipe
+                self._host.run(lambda: swipe(direction), finger.surface)
+                return
+
+    def _long_press(self, finger: _Finger) -> None:
+        finger.timer = None
+        surface = finger.surface
+        if finger.done or finger.moved or surface is None:
+            return
+        for view in reversed(finger.path):
+            if view.on_long_click is not None and view.enabled:
+                finger.done = True
+                self._host.press("")
+                self._host.run(view.on_long_click, surface)
+                return
+            if view.kind is Kind.FIELD and view.enabled:
+                finger.done = True
+                self._host.focus_view(surface, view, keyboard=True)
+                state = field_state(surface.page, view)
+                editing.select_word(state, self._offset_at(finger, view))
+                self._host.invalidate()
+                return
+            if view.acts:
+                return
+
+    def _click(self, finger: _Finger) -> None:
+        surface = finger.surface
+        if surface is None:
+            return
+        scene = self._host.scene(finger.display)
+        if scene.surface_at(finger.x, finger.y) is not surface:
+            current = next((s for s in scene.surfaces if s.page is surface.page
+                            and s.title == surface.title), None)  # fmt: skip
+            if current is None or scene.surface_at(finger.x, finger.y) is not current:
+                return
+            surface = finger.surface = current
+        finger.path = path_at(surface.root, finger.x, finger.y)
+        if not surface.frame.contains(finger.x, finger.y) or not finger.path:
+            if surface.modal and surface.on_dismiss is not None:
+                self._host.run(surface.on_dismiss, surface)
+            return
+        if finger.dragging is not None:
+            self._drag(finger, finger.x)
+            return
+        target = self._target(finger)
+        if target is None or not target.enabled:
+            return
+        if target.kind is Kind.FIELD:
+            self._host.focus_view(surface, target, keyboard=True)
+            state = field_state(surface.page, target)
+            editing.move_to(state, self._offset_at(finger, target))
+            self._host.invalidate()
+        if target.on_click is not None:
+            self._host.run(target.on_click, surface)
+
+    def _offset_at(self, finger: _Finger, view: View) -> int:
+        """Return the character offset nearest to the finger in a field."""
+        if not view.text:
+            return 0
+        m = self._host.scene(finger.display).metrics
+        size = m.text_px(view.style.size)
+        line_height = size * view.style.line_height
+        shift_x, shift_y = field_shift(view, m)
+        top = view.rect.top + m.px(view.pad[1])
+        row = int((finger.y - top + shift_y) / line_height) if view.multiline else 0
+        start, end = view.lines[min(max(row, 0), len(view.lines) - 1)]
+        text = shown_text(view)
+        x = finger.x - view.rect.left - m.px(view.pad[0]) + shift_x
+        at, used = start, 0.0
+        for cluster in fonts.clusters(text[start : min(end, start + fonts.LINE_LIMIT)]):
+            wide = fonts.width_of(cluster, size, view.style.weight)
+            if used + wide / 2 > x:
+                break
+            used += wide
+            at += len(cluster)
+        return at

@@ -1,0 +1,1 @@
+"""The drawing and interaction vocabulary of the virtual phone's screens."""
