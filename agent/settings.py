@@ -1,0 +1,180 @@
+"""What can be set: sections, keys, their types, bounds, defaults and descriptions.
+
+Not the reading of it (that is `agent.config`). Invariant: a key is declared once, here, and its
+description is what help, errors and the documents show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+PILOT = "pilot"
+"""The model that needs no network."""
+
+DEFAULT_MODEL = "gpt-5-mini"
+"""The model that is asked for when an endpoint or a key is known and no name is."""
+
+_ADDRESS = r"^(\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]]+):[0-9]{1,5}$"
+
+Host = Annotated[str, Meta(pattern=_ADDRESS)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Wait = Annotated[float, Meta(ge=0, le=31_536_000)]
+
+
+class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every section of the settings file."""
+
+
+class AdbSettings(_Section, frozen=True, kw_only=True):
+    """`[adb]`: where the phones are."""
+
+    server: Annotated[
+        tuple[Host, ...],
+        Meta(
+            min_length=1,
+            description="The adb servers to watch, each as host:port. Default: what "
+            "ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT say, else 127.0.0.1:5037.",
+        ),
+    ] = ("127.0.0.1:5037",)
+    path: Annotated[str, Meta(description="The adb program; empty: found on PATH or bundled.")] = ""
+
+
+class ModelSettings(_Section, frozen=True, kw_only=True):
+    """`[model]`: who thinks."""
+
+    name: Annotated[
+        str,
+        Meta(
+            description=f"The model. Default: {PILOT} (offline) while neither an endpoint nor a "
+            f"key is set, else {DEFAULT_MODEL}."
+        ),
+    ] = ""
+    base_url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(https?://\S+)?$",
+            description="An OpenAI-compatible endpoint. Default: OPENAI_BASE_URL, else OpenAI's.",
+        ),
+    ] = ""
+    api_key_env: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+            description="The environment variable that holds the key; the key itself is never "
+            "kept in a file.",
+        ),
+    ] = "OPENAI_API_KEY"
+    timeout_s: Annotated[Seconds, Meta(description="How long one model call may take.")] = 45.0
+    vision: Annotated[bool, Meta(description="Whether the model is shown frames.")] = True
+
+
+class RunSettings(_Section, frozen=True, kw_only=True):
+    """`[run]`: bounds on a session."""
+
+    max_steps: Annotated[
+        int, Meta(ge=1, le=10_000, description="Steps of a session that act or look.")
+    ] = 30
+    max_total_steps: Annotated[
+        int, Meta(ge=1, le=100_000, description="Steps of a session, counted or not.")
+    ] = 100
+    answer_timeout_s: Annotated[
+        Wait, Meta(description="How long `switchboard run` waits for an answer.")
+    ] = 600.0
+
+
+class RecoverySettings(_Section, frozen=True, kw_only=True):
+    """`[recovery]`: what happens after a loss."""
+
+    device_grace_s: Annotated[
+        Wait, Meta(description="How long a session waits for its phone to come back.")
+    ] = 120.0
+    auto_resume: Annotated[
+        bool,
+        Meta(description="Whether sessions go on by themselves after the core was restarted."),
+    ] = False
+
+
+class RetentionSettings(_Section, frozen=True, kw_only=True):
+    """`[retention]`: what is kept."""
+
+    terminal_trees: Annotated[
+        int,
+        Meta(ge=0, le=100_000, description="Ended session trees whose frames are kept, newest."),
+    ] = 10
+
+
+class UiSettings(_Section, frozen=True, kw_only=True):
+    """`[ui]`: the console."""
+
+    frame_hz: Annotated[
+        float, Meta(gt=0, le=60, description="The most frames a second that the console draws.")
+    ] = 10.0
+    bell: Annotated[bool, Meta(description="Whether a new question rings the bell.")] = True
+    theme: Annotated[str, Meta(description="The colours; empty: the default ones.")] = ""
+
+
+class Settings(_Section, frozen=True, kw_only=True):
+    """Everything that can be set, checked."""
+
+    data_dir: Annotated[
+        Path,
+        Meta(
+            description="Where everything is kept that Switchboard writes. Default: the platform's "
+            "data directory."
+        ),
+    ]
+    config_file: Path
+    """The settings file, whether it exists or not; no key of its own."""
+    adb: AdbSettings = AdbSettings()
+    model: ModelSettings = ModelSettings()
+    run: RunSettings = RunSettings()
+    recovery: RecoverySettings = RecoverySettings()
+    retention: RetentionSettings = RetentionSettings()
+    ui: UiSettings = UiSettings()
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One key of the settings file."""
+
+    name: str
+    type: Any
+    default: object
+    description: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return "SWITCHBOARD_" + self.name.replace(".", "_").upper()
+
+
+def _keys() -> Iterator[Key]:
+    yield Key("data_dir", str, None, _description(_hints(Settings)["data_dir"]))
+    for section in msgspec.structs.fields(Settings):
+        if not isinstance(section.default, _Section):
+            continue
+        hints = _hints(type(section.default))
+        for field in msgspec.structs.fields(section.default):
+            hint = hints[field.name]
+            name = f"{section.name}.{field.name}"
+            yield Key(name, hint, field.default, _description(hint))
+
+
+def _hints(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    return get_type_hints(struct, include_extras=True)
+
+
+def _description(hint: object) -> str:
+    metas = [meta for meta in get_args(hint)[1:] if isinstance(meta, Meta)]
+    return next((meta.description for meta in metas if meta.description), "")
+
+
+KEYS: dict[str, Key] = {key.name: key for key in _keys()}
+"""Every key by its dotted name, with its type, default and description."""
+
+SECTIONS = frozenset(name.partition(".")[0] for name in KEYS if "." in name)
+"""The sections of the settings file."""
