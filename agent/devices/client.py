@@ -1,0 +1,412 @@
+"""A small asyncio client of the adb *server* protocol.
+
+It speaks to a running adb server; it never starts one (`agent.devices.server`) and never speaks to
+a phone directly. Invariants: every call ends within its time-out, holds one socket and closes it;
+what an adb server refuses becomes an error of `agent.errors`, never an empty answer.
+
+The protocol is that of AOSP `packages/modules/adb/SERVICES.TXT` and `OVERVIEW.TXT`: a request is
+four hexadecimal digits of length and the service's name; the answer starts with OKAY or FAIL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agent.devices.rows import DeviceRow, parse_rows
+from agent.errors import (
+    AdbError,
+    ConfigError,
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+)
+
+CONNECT_TIMEOUT_S = 3.0
+OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+"""More than any screen or tree holds; a phone that says more is broken or hostile."""
+_SERVICE_LIMIT_BYTES = 0xFFFF
+_BUFFER_BYTES = 1 << 20
+_SHELL_STDOUT, _SHELL_STDERR, _SHELL_EXIT = 1, 2, 3
+
+
+class ServiceClosedError(DeviceLostError):
+    """The phone closed a service at once: it does not know it, or it is going away."""
+
+
+class StreamEndedError(DeviceLostError):
+    """The other side closed the connection in the middle of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where an adb server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 5037
+
+    @classmethod
+    def parse(cls, text: str) -> ServerAddress:
+        """Read `host:port`, `tcp:host:port`, `tcp:port`, `[v6]:port` or a port alone.
+
+        Raises ConfigError for anything else.
+        """
+        bare = text.strip().removeprefix("tcp:")
+        host, _, port = bare.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (port.isascii() and port.isdigit() and 0 < int(port) <= 0xFFFF):
+            raise ConfigError(
+                f"{text!r} is not the address of an adb server.",
+                "Write host:port, for example 127.0.0.1:5037.",
+            )
+        return cls(host or "127.0.0.1", int(port))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine, so that it may be started here."""
+        return self.host in {"127.0.0.1", "localhost", "::1"}
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShellResult:
+    """What a command on a phone wrote and how it ended.
+
+    Without shell_v2 the phone mixes both outputs: then everything is in `stdout`.
+    """
+
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+
+    @property
+    def text(self) -> str:
+        """Both outputs as text; bytes that are not UTF-8 become replacement characters."""
+        return (self.stdout + self.stderr).decode("utf-8", "replace")
+
+
+class AdbStream:
+    """One open socket to a server, or through it to a service of a phone."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, subject: str
+    ) -> None:
+        self.reader = reader
+        self.writer = writer
+        self._subject = subject
+
+    async def request(self, service: str) -> None:
+        """Ask for a service and wait for OKAY.
+
+        Raises AdbError, DeviceLostError or DeviceError by what FAIL says.
+        """
+        encoded = service.encode("utf-8", "surrogateescape")
+        if len(encoded) > _SERVICE_LIMIT_BYTES:
+            raise DeviceError(
+                f"A request of {len(encoded)} bytes to {self._subject} is too long for adb.",
+                "Send it in parts.",
+            )
+        self.writer.write(b"%04x" % len(encoded) + encoded)
+        await self.writer.drain()
+        status = await self.exactly(4)
+        if status == b"OKAY":
+            return
+        if status != b"FAIL":
+            raise AdbError(
+                f"What answers for {self._subject} is not an adb server (it said {status!r}).",
+                "Check the address, or stop the program that holds the port.",
+            )
+        raise refusal(self._subject, (await self.block()).decode("utf-8", "replace"))
+
+    async def exactly(self, count: int) -> bytes:
+        """Read so many bytes. Raises StreamEndedError when the stream ends before."""
+        try:
+            return await self.reader.readexactly(count)
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            raise StreamEndedError(
+                f"The adb server ended the connection to {self._subject}.",
+                "Reconnect the phone, or see that the adb server runs.",
+            ) from error
+
+    async def block(self) -> bytes:
+        """Read one block that starts with four hexadecimal digits of length."""
+        digits = await self.exactly(4)
+        try:
+            count = int(digits, 16)
+        except ValueError:
+            raise AdbError(
+                f"The adb server of {self._subject} answered out of protocol ({digits!r}).",
+                "Check that the port belongs to an adb server.",
+            ) from None
+        return await self.exactly(count)
+
+    async def rest(self, limit: int = OUTPUT_LIMIT_BYTES) -> bytes:
+        """Read until the other side closes. Raises DeviceError beyond `limit` bytes."""
+        kept = bytearray()
+        while chunk := await self._read_chunk():
+            kept += chunk
+            if len(kept) > limit:
+                raise self.too_much(limit)
+        return bytes(kept)
+
+    async def _read_chunk(self) -> bytes:
+        try:
+            return await self.reader.read(_BUFFER_BYTES)
+        except ConnectionError as error:
+            raise DeviceLostError(
+                f"The connection to {self._subject} broke.", "Reconnect the phone."
+            ) from error
+
+    def too_much(self, limit: int) -> DeviceError:
+        """Make the error for a phone that never stops talking."""
+        return DeviceError(
+            f"{self._subject} sent more than {limit} bytes and was cut off.",
+            "Restart the phone when this goes on.",
+        )
+
+
+class AdbClient:
+    """Ask one adb server about its devices, and devices through it."""
+
+    def __init__(self, address: ServerAddress) -> None:
+        self.address = address
+
+    # --- the server ----------
+
+    async def version(self, *, timeout_s: float = CONNECT_TIMEOUT_S) -> int:
+        """Give the server's protocol version (41 for every adb since 2018)."""
+        answer = await self._host("host:version", timeout_s)
+        try:
+            return int(answer, 16)
+        except ValueError:
+            raise AdbError(
+                f"The adb server at {self.address} gave {answer!r} as its version.",
+                "Check that the port belongs to an adb server.",
+            ) from None
+
+    async def devices(self, *, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[DeviceRow, ...]:
+        """List the devices the server knows now."""
+        return parse_rows(await self._host("host:devices-l", timeout_s))
+
+    async def track_devices(self) -> AsyncIterator[tuple[DeviceRow, ...]]:
+        """Follow the list of devices; the server pushes it whenever it changes.
+
+        Runs until the consumer stops; raises AdbError when the server goes away.
+        """
+        long_format = True
+        while True:
+            async with self._dial(CONNECT_TIMEOUT_S) as stream:
+                try:
+                    async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                        await stream.request(f"host:track-devices{'-l' * long_format}")
+                except TimeoutError:
+                    raise self._silent("host:track-devices", CONNECT_TIMEOUT_S) from None
+                except StreamEndedError as error:
+                    raise self._gone() from error
+                except AdbError:
+                    # Servers before 2018 know the short format only.
+                    if not long_format:
+                        raise
+                    long_format = False
+                    continue
+                while True:
+                    try:
+                        block = await stream.block()
+                    except StreamEndedError as error:
+                        raise self._gone() from error
+                    yield parse_rows(block.decode("utf-8", "replace"))
+
+    async def connect(self, target: str, *, timeout_s: float = 10.0) -> None:
+        """Have the server connect to a phone at `host:port`.
+
+        Raises DeviceError with adb's own reason when it cannot.
+        """
+        said = (await self._host(f"host:connect:{target}", timeout_s)).strip()
+        # A phone that waits for its owner to accept the key is connected and unauthorized.
+        if not said.startswith(("connected to", "already connected", "failed to authenticate")):
+            raise DeviceError(
+                f"The adb server at {self.address} cannot connect to {target}: {said}.",
+                "Check that the phone listens there and that no firewall is between.",
+            )
+
+    async def disconnect(self, target: str, *, timeout_s: float = 5.0) -> None:
+        """Have the server forget a phone it connected to; one it does not know is fine."""
+        try:
+            await self._host(f"host:disconnect:{target}", timeout_s)
+        except DeviceLostError:
+            return
+
+    async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
+        """Say which features a phone and this server share; old phones have none."""
+        answer = await self._host(f"host-serial:{serial}:features", timeout_s, serial=serial)
+        return frozenset(filter(None, answer.split(",")))
+
+    # --- a phone ----------
+
+    @asynccontextmanager
+    async def open(
+        self, serial: str, service: str, *, timeout_s: float
+    ) -> AsyncIterator[AdbStream]:
+        """Open a service of a phone for the length of the block, which must end in `timeout_s`.
+
+        Raises DeviceTimeoutError when it does not, DeviceLostError when the phone is away.
+        """
+        name = re.split(r"[:,]", service, maxsplit=1)[0]
+        try:
+            async with asyncio.timeout(timeout_s), self._dial(timeout_s, f"{serial}") as stream:
+                await stream.request(f"host:transport:{serial}")
+                await stream.request(service)
+                yield stream
+        except TimeoutError:
+            raise DeviceTimeoutError(
+                f"{serial} did not finish a {name} call within {timeout_s:g} s.",
+                "Look at the screen before acting again: whether it took effect is unknown.",
+            ) from None
+
+    async def shell(
+        self,
+        serial: str,
+        command: str,
+        *,
+        features: frozenset[str],
+        timeout_s: float,
+        limit: int = OUTPUT_LIMIT_BYTES,
+    ) -> ShellResult:
+        """Run a command in the phone's shell and collect what it writes.
+
+        `features` is what `features()` said; without shell_v2 the exit code comes from a marker
+        line that is appended, and line ends that a terminal made CR LF are repaired.
+        """
+        if "shell_v2" in features:
+            service = f"shell,v2,raw:{command}"
+            async with self.open(serial, service, timeout_s=timeout_s) as stream:
+                return await _read_shell_v2(stream, serial, limit)
+        marker = f"rc-{secrets.token_hex(6)}="
+        service = f"shell:({command}\n); echo {marker}$?"
+        async with self.open(serial, service, timeout_s=timeout_s) as stream:
+            return split_marked(await stream.rest(limit), marker, serial)
+
+    async def exec(
+        self, serial: str, command: str, *, timeout_s: float, limit: int = OUTPUT_LIMIT_BYTES
+    ) -> bytes:
+        """Run a command and give its raw output, without exit code.
+
+        Raises ServiceClosedError on phones before Android 5, which have no exec service.
+        """
+        async with self.open(serial, f"exec:{command}", timeout_s=timeout_s) as stream:
+            return await stream.rest(limit)
+
+    # --- sockets ----------
+
+    async def _host(self, service: str, timeout_s: float, serial: str = "") -> str:
+        try:
+            async with asyncio.timeout(timeout_s), self._dial(timeout_s, serial) as stream:
+                await stream.request(service)
+                return (await stream.block()).decode("utf-8", "replace")
+        except TimeoutError:
+            raise self._silent(service, timeout_s) from None
+        except StreamEndedError as error:
+            raise self._gone() from error
+
+    @asynccontextmanager
+    async def _dial(self, timeout_s: float, serial: str = "") -> AsyncIterator[AdbStream]:
+        try:
+            async with asyncio.timeout(min(timeout_s, CONNECT_TIMEOUT_S)):
+                reader, writer = await asyncio.open_connection(
+                    self.address.host, self.address.port, limit=_BUFFER_BYTES
+                )
+        except TimeoutError:
+            raise self._silent("a connection", min(timeout_s, CONNECT_TIMEOUT_S)) from None
+        except OSError as error:
+            raise AdbError(
+                f"No adb server answers at {self.address}: {error.strerror or error}.",
+                "Start one with `adb start-server`, or give its address in adb.server.",
+            ) from error
+        try:
+            yield AdbStream(reader, writer, serial or f"the adb server at {self.address}")
+        except ConnectionError as error:
+            raise self._gone() from error
+        finally:
+            # Nothing is left to send, and a phone that never closes must not hold the caller.
+            writer.transport.abort()
+
+    def _silent(self, service: str, timeout_s: float) -> AdbError:
+        return AdbError(
+            f"The adb server at {self.address} did not answer {service} within {timeout_s:g} s.",
+            "Restart it with `adb kill-server && adb start-server`.",
+        )
+
+    def _gone(self) -> AdbError:
+        return AdbError(
+            f"The adb server at {self.address} went away.",
+            "It is asked again until it answers; start one with `adb start-server`.",
+        )
+
+
+def refusal(subject: str, reason: str) -> DeviceError:
+    """Turn what follows FAIL into the error that fits; `subject` is a serial or a server."""
+    said = reason.strip()
+    low = said.lower()
+    if low == "closed":
+        return ServiceClosedError(
+            f"{subject} closed the service at once.",
+            "Its Android does not offer it, or the phone is going away.",
+        )
+    if "unauthorized" in low or "authorizing" in low:
+        return DeviceLostError(
+            f"{subject} is not authorized: {said}.",
+            'Unlock the phone and accept the dialog "Allow USB debugging?".',
+        )
+    if "not found" in low or "offline" in low or "no such device" in low or "no devices" in low:
+        return DeviceLostError(
+            f"{subject} is away: {said}.", "Plug the phone in again or connect it by adb."
+        )
+    if "unknown host service" in low:
+        return AdbError(f"{subject} is too old: {said}.", "Update adb to a current version.")
+    if "connect" in low or "more than one device" in low or "protocol fault" in low:
+        return DeviceLostError(f"{subject} cannot be reached: {said}.", "Reconnect the phone.")
+    return DeviceError(f"{subject} refused: {said or 'no reason given'}.", "Try again.")
+
+
+async def _read_shell_v2(stream: AdbStream, serial: str, limit: int) -> ShellResult:
+    """Collect packets of one identifier byte, a little-endian length and data, up to the exit."""
+    outputs = {_SHELL_STDOUT: bytearray(), _SHELL_STDERR: bytearray()}
+    left = limit
+    while True:
+        kind, length = struct.unpack("<BI", await stream.exactly(5))
+        if length > left:
+            raise stream.too_much(limit)
+        data = await stream.exactly(length)
+        if kind == _SHELL_EXIT:
+            return ShellResult(
+                bytes(outputs[_SHELL_STDOUT]),
+                bytes(outputs[_SHELL_STDERR]),
+                data[0] if data else 255,
+            )
+        if kind in outputs:
+            outputs[kind] += data
+            left -= length
+
+
+def split_marked(output: bytes, marker: str, serial: str) -> ShellResult:
+    """Take the exit code off the output of a shell without shell_v2, and repair its line ends.
+
+    Raises DeviceLostError when the marker is missing: the shell ended before the command did.
+    """
+    found = re.search(re.escape(marker.encode()) + rb"(\d+)(\r*)\n?$", output)
+    if found is None:
+        raise DeviceLostError(
+            f"The shell of {serial} ended before the command did.", "Reconnect the phone."
+        )
+    body = output[: found.start()]
+    # The marker's own line end shows how this phone writes LF, so binary data is repaired exactly.
+    if found[2]:
+        body = body.replace(found[2] + b"\n", b"\n")
+    return ShellResult(body, b"", int(found[1]))

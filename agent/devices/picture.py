@@ -1,0 +1,88 @@
+"""Look into a PNG that a phone sent, and scale pictures.
+
+The only module of the devices that knows Pillow, which is imported when first needed. Invariant: a
+picture that is cut short, larger than a phone's screen can be or not a PNG raises DeviceError; it
+never becomes a blank frame.
+"""
+
+from __future__ import annotations
+
+import struct
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from agent.errors import DeviceError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_END = b"IEND\xaeB`\x82"
+PIXEL_LIMIT = 64_000_000
+"""Eight times a 4K screen; a header that claims more is broken or hostile."""
+
+
+def png_size(serial: str, data: bytes) -> tuple[int, int]:
+    """Give width and height in pixels of a whole PNG. Raises DeviceError when it is not one."""
+    if not data.startswith(PNG_SIGNATURE) or len(data) < 33 or data[12:16] != b"IHDR":
+        said = data[:200].decode("utf-8", "replace").strip()
+        raise DeviceError(
+            f"screencap of {serial} gave no picture: {said or 'it was empty'}.",
+            "Wake the phone's screen, or reconnect it.",
+        )
+    if not data.endswith(_PNG_END):
+        raise DeviceError(f"The picture of {serial} was cut short.", "Take it again.")
+    width, height = struct.unpack(">II", data[16:24])
+    if not 0 < width * height <= PIXEL_LIMIT:
+        raise DeviceError(
+            f"The picture of {serial} claims to have {width}×{height} pixels.", "Restart the phone."
+        )
+    return width, height
+
+
+def scaled_rgb(serial: str, data: bytes, sizes: tuple[tuple[int, int], ...]) -> list[bytes]:
+    """Decode a PNG once and give it at each (width, height) as RGB bytes, row by row.
+
+    Alpha is ignored: phones before Android 5 send it as 0 everywhere. Blocking; call it in a
+    thread. Raises DeviceError when the PNG is broken.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(BytesIO(data), formats=("PNG",)) as image:
+            rgb = image.convert("RGB")
+            return [_scaled(rgb, size) for size in sizes]
+    except (OSError, SyntaxError, ValueError, struct.error, UnidentifiedImageError) as error:
+        raise DeviceError(
+            f"The picture of {serial} cannot be decoded: {error}.", "Take it again."
+        ) from error
+
+
+def _scaled(picture: Picture, size: tuple[int, int]) -> bytes:
+    from PIL import Image
+
+    if picture.size == size:
+        return picture.tobytes()
+    # Boxes keep thin text readable when shrinking; reducing first makes large steps cheap.
+    filtered = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
+    return filtered.tobytes()
+
+
+def turned_png(serial: str, data: bytes, quarter_turns: int) -> bytes:
+    """Turn a PNG by quarter turns counter-clockwise. Blocking; raises DeviceError when broken."""
+    from PIL import Image, UnidentifiedImageError
+
+    turns = {
+        1: Image.Transpose.ROTATE_90,
+        2: Image.Transpose.ROTATE_180,
+        3: Image.Transpose.ROTATE_270,
+    }
+    try:
+        with Image.open(BytesIO(data), formats=("PNG",)) as image:
+            out = BytesIO()
+            image.convert("RGB").transpose(turns[quarter_turns]).save(out, "PNG", compress_level=1)
+            return out.getvalue()
+    except (OSError, SyntaxError, ValueError, struct.error, UnidentifiedImageError) as error:
+        raise DeviceError(
+            f"The picture of {serial} cannot be decoded: {error}.", "Take it again."
+        ) from error

@@ -1,0 +1,91 @@
+"""Read the adb server's list of devices: one line each, `serial state key:value…`.
+
+Not the rack: a row is what one server says now. Invariant: any text parses; what is not a device
+line (a banner of the server, garbage) gives no row.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.records import DeviceState
+from agent.text import one_line
+
+_ROW = re.compile(
+    r"(?P<serial>\S.*?)[ \t]+(?P<state>device|offline|unauthorized|authorizing|connecting|recovery"
+    r"|rescue|sideload|bootloader|host|detached|unknown|no permissions)(?=[\s;(]|$)(?P<rest>.*)"
+)
+_FIELD = re.compile(r"(?<!\S)(\w+):(\S+)")
+_REMEDIES = {
+    DeviceState.ONLINE: "",
+    DeviceState.OFFLINE: "The phone does not answer adb: unplug it and plug it in again, "
+    "or switch USB debugging off and on.",
+    DeviceState.UNAUTHORIZED: "The phone has not accepted this computer: unlock it and accept the "
+    'dialog "Allow USB debugging?"; if none shows, plug it in again.',
+    DeviceState.AUTHORIZING: "The phone is checking this computer's key: accept the dialog on it.",
+    DeviceState.CONNECTING: "The adb server is still connecting to the phone: wait a moment.",
+    DeviceState.NO_PERMISSIONS: "This user may not open the USB device: install the Android udev "
+    "rules (package android-sdk-platform-tools-common), join the group plugdev, plug in again.",
+    DeviceState.RECOVERY: "The phone is in recovery mode: reboot it into Android.",
+    DeviceState.SIDELOAD: "The phone waits for a sideload: reboot it into Android.",
+    DeviceState.BOOTLOADER: "The phone is in its bootloader: reboot it into Android.",
+    DeviceState.GONE: "The adb server lists it no longer: plug it in again or reconnect it by adb.",
+    DeviceState.UNKNOWN: "adb reports a state that Switchboard does not know: reconnect the phone.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One device as an adb server lists it."""
+
+    serial: str
+    state: DeviceState
+    model: str = ""
+    product: str = ""
+    transport_id: int = 0
+    said: str = ""
+    """The server's own words after the state, when they are not key:value pairs."""
+
+    @property
+    def note(self) -> str:
+        """Say why the device cannot be used and what to do; empty for one that can."""
+        return explain(self.state)
+
+
+def explain(state: DeviceState) -> str:
+    """Say in a sentence what a state means and what to do about it; empty for a usable device."""
+    return _REMEDIES[state]
+
+
+def parse_rows(listing: str) -> tuple[DeviceRow, ...]:
+    """Read a listing; of a serial that is listed twice, the line that can be used wins."""
+    rows: dict[str, DeviceRow] = {}
+    for line in listing.replace("\r", "").split("\n"):
+        found = _ROW.match(line)
+        if found is None or line.startswith(("*", "List of devices", "adb server")):
+            continue
+        row = _read(found)
+        known = rows.get(row.serial)
+        if known is None or known.state != DeviceState.ONLINE:
+            rows[row.serial] = row
+    return tuple(rows.values())
+
+
+def _read(found: re.Match[str]) -> DeviceRow:
+    try:
+        state = DeviceState(found["state"])
+    except ValueError:
+        recovery = found["state"] == "rescue"
+        state = DeviceState.RECOVERY if recovery else DeviceState.UNKNOWN
+    rest = found["rest"]
+    fields = {} if state is DeviceState.NO_PERMISSIONS else dict(_FIELD.findall(rest))
+    transport = fields.get("transport_id", "")
+    return DeviceRow(
+        serial=found["serial"],
+        state=state,
+        model=one_line(fields.get("model", "").replace("_", " "), 80),
+        product=one_line(fields.get("product", ""), 80),
+        transport_id=int(transport) if transport.isascii() and transport.isdigit() else 0,
+        said="" if fields else one_line(rest, 200),
+    )

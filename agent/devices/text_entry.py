@@ -1,0 +1,105 @@
+"""Turn text into device shell commands that type exactly that text.
+
+Not the device: nothing is sent here. Invariant: what the phone's shell and its `input` command make
+of the commands is the text, character by character, or TextEntryError is raised.
+
+Two readers stand between: the shell, which single quotes keep out of everything; and Android's
+`input text` (AOSP `InputShellCommand.sendText`), which turns `%s` into a space and offers no way to
+write a literal `%s`, so the text is parted between its two characters.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from agent.errors import TextEntryError
+
+COMMAND_LIMIT_BYTES = 3500
+"""Phones before Android 7 take at most 4096 bytes as a service name."""
+PIECE_LIMIT_CHARS = 500
+ENTER = 66
+ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
+_EMPTY_FOLDER = "/data/local/tmp/switchboard-empty"
+_FIRST_QUOTING_INPUT_SDK = 26
+"""Before Android 8 `input` passed its arguments on unquoted, so that `*?[` met file names."""
+
+
+def quote(text: str) -> str:
+    """Quote a word for the phone's shell: within single quotes nothing has a meaning."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def commands(serial: str, text: str, *, unicode_input: bool, sdk: int) -> list[str]:
+    """Give the shell commands that type `text` into the focused field, in order.
+
+    Args:
+        serial: the device, for the error.
+        unicode_input: the phone's `input text` takes every character.
+        sdk: its API level; 0 when unknown.
+
+    Raises:
+        TextEntryError: a character cannot arrive; the message names it.
+    """
+    check(serial, text, unicode_input=unicode_input)
+    glob_risk = 0 < sdk < _FIRST_QUOTING_INPUT_SDK
+    lines: list[str] = []
+    for step in _steps(text):
+        if not lines or len((lines[-1] + step).encode()) > COMMAND_LIMIT_BYTES:
+            lines.append(step)
+        else:
+            lines[-1] += f" && {step}"
+    if not glob_risk or not set(text) & set("*?[]"):
+        return lines
+    return [
+        f"mkdir -p {_EMPTY_FOLDER}; cd {_EMPTY_FOLDER} && {line}; rc=$?; "
+        f"cd /; rmdir {_EMPTY_FOLDER}; (exit $rc)"
+        for line in lines
+    ]
+
+
+def keyboard_commands(serial: str, text: str) -> list[str]:
+    """Give the commands that type by the ADBKeyBoard input method, which takes every character.
+
+    Its intent is documented at github.com/senzhk/ADBKeyBoard: base64 of UTF-8 in `msg`.
+    """
+    check(serial, text, unicode_input=True)
+    return [
+        f"am broadcast -a ADB_INPUT_B64 --es msg {base64.b64encode(part.encode()).decode()}"
+        for part in _parts(text, PIECE_LIMIT_CHARS)
+    ]
+
+
+def check(serial: str, text: str, *, unicode_input: bool) -> None:
+    """Refuse text that cannot arrive exactly. Raises TextEntryError naming the character."""
+    for character in text:
+        if character == "\n" or " " <= character <= "~":
+            continue
+        name = f"U+{ord(character):04X}"
+        if character < " " or "\x7f" <= character <= "\x9f" or "\ud800" <= character <= "\udfff":
+            raise TextEntryError(
+                f"The character {name} cannot be typed on {serial}: no key writes it.",
+                "Leave control characters out of the text.",
+            )
+        if not unicode_input:
+            raise TextEntryError(
+                f"{serial} can type only ASCII by adb, and the text holds {character!r} ({name}).",
+                "Install ADBKeyBoard on the phone and make it the current keyboard with "
+                f"`adb shell ime set {ADB_KEYBOARD}`, or take the wheel and type it there.",
+            )
+
+
+def _steps(text: str) -> Iterator[str]:
+    lines = text.split("\n")
+    for index, line in enumerate(lines):
+        if index:
+            yield f"input keyevent {ENTER}"
+        for part in line.replace("%s", "%\0s").split("\0"):
+            # A phone's `input` may take its arguments apart at spaces, so none is sent.
+            for piece in _parts(part, PIECE_LIMIT_CHARS):
+                yield f"input text {quote(piece.replace(' ', '%s'))}"
+
+
+def _parts(text: str, size: int) -> Iterator[str]:
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
