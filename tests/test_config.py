@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from agent.config import DEFAULT_MODEL, KEYS, PILOT, Settings, load_settings, write_setting
 from agent.errors import ConfigError
 
-
 PIECES = ["[model]", "[run]", "[[run]]", "model.name", "max_steps", "'x'", '"""', "1979-05-27"]
 PIECES += ["=", "3", "{", "}", "[", "]", "\n", "1e999", "#", ".", "0x", "true", "\t"]
 
