@@ -12,6 +12,7 @@ import json
 import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,22 @@ def _announce(serial: str, phone: Phone) -> None:
     sys.stdout.flush()
 
 
-async def _serve(home: Path, count: int, port: int) -> None:
+def _cancel_at_eof(loop: asyncio.AbstractEventLoop, task: asyncio.Future[None]) -> None:
+    sys.stdin.buffer.read()
+    # The loop may have ended first.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(task.cancel)
+
+
+async def _serve(home: Path, count: int, port: int, *, until_eof: bool) -> None:
     from agent.phone.serve import serve_forever
 
     task = asyncio.ensure_future(serve_forever(home, count, port, _announce))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, task.cancel)
+    if until_eof:
+        threading.Thread(target=_cancel_at_eof, args=(loop, task), daemon=True).start()
     with contextlib.suppress(asyncio.CancelledError):
         await task
 
@@ -43,13 +53,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1, help="how many phones")
     parser.add_argument("--port", type=int, default=0, help="port of the first; 0: any free one")
     parser.add_argument("--home", type=Path, help="where the phones keep their state")
+    parser.add_argument(
+        "--until-eof", action="store_true", help="end when standard input ends, as with a parent"
+    )
     options = parser.parse_args(arguments)
     with contextlib.ExitStack() as stack:
         home: Path = options.home or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="switchboard-phone-"))
         )
         try:
-            asyncio.run(_serve(home, options.count, options.port))
+            asyncio.run(_serve(home, options.count, options.port, until_eof=options.until_eof))
         except PhoneError as error:
             sys.stderr.write(f"{error}\n")
             return 1

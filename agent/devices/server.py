@@ -1,0 +1,307 @@
+"""Find the adb binary, find or start an adb server, and stop the one that is ours.
+
+The operator's server is used as it is: it is started when none runs, as adb itself would, and never
+killed or replaced by another version. A server of our own (for virtual phones) listens on a port of
+its own, leaves USB, mDNS and emulator ports alone and keeps its files in the data directory.
+Invariant: every server we started is written down, so that after a kill it is found again by
+process id and start time, and is either used again or stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from agent.devices.bundled import bundled_adb
+from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.processes import end_process, is_running, start_mark
+from agent.errors import AdbError
+
+START_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 3.0
+_STARTS = 3
+_FIRST_PAUSE_S = 0.01
+_LONGEST_PAUSE_S = 0.1
+_EMULATOR_PORTS = range(5554, 5586)
+
+
+class ServerRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written down of a server that we started."""
+
+    pid: int
+    port: int
+    start_mark: str
+    """When the process began, as the system tells it: a process id alone may be another's now."""
+
+
+def find_adb(setting: str = "") -> Path:
+    """Find the adb binary: $ADBUTILS_ADB_PATH, the setting adb.path, PATH, the one of adbutils.
+
+    Raises AdbError when a place that was named holds no program, or none is found anywhere.
+    """
+    named = (("$ADBUTILS_ADB_PATH", os.environ.get("ADBUTILS_ADB_PATH", "")), ("adb.path", setting))
+    for name, value in named:
+        if value:
+            path = Path(value).expanduser()
+            if path.is_file() and os.access(path, os.X_OK):
+                return path
+            raise AdbError(f"{name} names {value}, which is no program.", f"Correct {name}.")
+    on_path = shutil.which("adb")
+    found = Path(on_path) if on_path else bundled_adb()
+    if found is None:
+        raise AdbError(
+            "There is no adb on this machine.",
+            "Install Android's platform-tools and put adb on the PATH, or set adb.path.",
+        )
+    return found
+
+
+async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddress:
+    """Make sure that the operator's adb server answers; start it when it is local and none runs.
+
+    Raises AdbError when it neither answers nor starts.
+    """
+    client = AdbClient(address)
+    try:
+        await client.version()
+    except AdbError:
+        if not address.is_local:
+            raise
+    else:
+        return address
+    adb = await asyncio.to_thread(find_adb, adb_setting)
+    environment = {k: v for k, v in os.environ.items() if k != "ADB_SERVER_SOCKET"}
+    process = await asyncio.create_subprocess_exec(
+        adb,
+        "-P",
+        str(address.port),
+        "start-server",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    try:
+        async with asyncio.timeout(START_TIMEOUT_S):
+            _, said = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        said = b"it did not answer in time"
+    try:
+        await client.version()
+    except AdbError as error:
+        raise AdbError(
+            f"adb could not start a server at {address}: {_last_line(said)}.",
+            "Run `adb start-server` by hand to see why, or stop what holds the port.",
+        ) from error
+    return address
+
+
+class AdbServer:
+    """An adb server of our own, kept in a folder of the data directory.
+
+    Args:
+        folder: where its record, key and log are kept; made when missing.
+        adb_setting: the setting adb.path.
+    """
+
+    def __init__(self, folder: Path, *, adb_setting: str = "") -> None:
+        self._folder = folder
+        self._adb_setting = adb_setting
+        self._record: ServerRecord | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def address(self) -> ServerAddress:
+        """Where it listens. Raises AdbError while it is not started."""
+        if self._record is None:
+            raise AdbError("Our adb server is not started.", "Start it first.")
+        return ServerAddress("127.0.0.1", self._record.port)
+
+    @property
+    def pid(self) -> int:
+        """The server's process id; 0 while it is not started."""
+        return self._record.pid if self._record else 0
+
+    async def start(self) -> ServerAddress:
+        """Use the server that a killed Switchboard left, or start one; the port stays the same.
+
+        Raises AdbError when adb is missing or no server starts.
+        """
+        async with self._starting:
+            known = self._record or await asyncio.to_thread(self._read_record)
+            if known is not None and await self._adopt(known):
+                self._record = known
+                return self.address
+            adb = await asyncio.to_thread(find_adb, self._adb_setting)
+            port = known.port if known is not None and _is_free(known.port) else _free_port()
+            for attempt in range(_STARTS):
+                try:
+                    await self._spawn(adb, port)
+                    return self.address
+                except AdbError:
+                    if attempt == _STARTS - 1:
+                        raise
+                    port = _free_port()
+            raise AssertionError("unreachable")
+
+    async def revive(self, address: ServerAddress) -> None:
+        """Start it again on its port if `address` is ours and nothing answers there."""
+        if self._record is not None and address == self.address:
+            await self.start()
+
+    async def stop(self) -> None:
+        """Stop the server and forget it."""
+        async with self._starting:
+            record, self._record = self._record, None
+            process, self._process = self._process, None
+            if record is not None:
+                await end_process(record.pid, record.start_mark, process, STOP_TIMEOUT_S)
+                await asyncio.to_thread(self._path.unlink, missing_ok=True)
+
+    # --- below ----------
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / "server.json"
+
+    def _read_record(self) -> ServerRecord | None:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=ServerRecord)
+        except (FileNotFoundError, msgspec.DecodeError):
+            # A record cut short by a crash names nobody; its server is then a stranger's to us.
+            return None
+        except OSError as error:
+            raise AdbError(
+                f"{self._path} cannot be read: {error.strerror}.", "Correct its permissions."
+            ) from error
+
+    async def _adopt(self, record: ServerRecord) -> bool:
+        """Whether the recorded server lives and answers; one that lives and is mute is ended."""
+        if not is_running(record.pid, record.start_mark):
+            return False
+        try:
+            await AdbClient(ServerAddress("127.0.0.1", record.port)).version()
+        except AdbError:
+            await end_process(record.pid, record.start_mark, self._process, STOP_TIMEOUT_S)
+            return False
+        return True
+
+    async def _spawn(self, adb: Path, port: int) -> None:
+        try:
+            process = await asyncio.to_thread(self._launch, adb, port)
+        except OSError as error:
+            raise AdbError(
+                f"{adb} cannot be started: {error.strerror or error}.",
+                "Set adb.path to an adb for this machine; see `switchboard doctor`.",
+            ) from error
+        self._process = process
+        record = ServerRecord(pid=process.pid, port=port, start_mark=start_mark(process.pid))
+        try:
+            await self._answering(process, port)
+            await asyncio.to_thread(self._write_record, record)
+        except BaseException:
+            await end_process(process.pid, record.start_mark, process, STOP_TIMEOUT_S)
+            raise
+        self._record = record
+
+    def _launch(self, adb: Path, port: int) -> subprocess.Popen[bytes]:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self._folder / "server.log").open("wb") as log:
+            return subprocess.Popen(
+                # Spelled so, adb listens on the loopback address only, in every version.
+                [adb, "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment(),
+                cwd=self._folder,
+                start_new_session=True,
+            )
+
+    def _environment(self) -> dict[str, str]:
+        """Keep the server's files with us, its hands off USB and mDNS, and the operator's keys."""
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("ADB_", "ANDROID_"))}
+        keys = [key for key in os.environ.get("ADB_VENDOR_KEYS", "").split(":") if key]
+        own_key = Path.home() / ".android" / "adbkey"
+        if own_key.is_file():
+            keys.append(str(own_key))
+        return inherited | {
+            "HOME": str(self._folder),
+            "ADB_VENDOR_KEYS": ":".join(keys),
+            "ADB_USB": "0",
+            "ADB_MDNS": "0",
+            "ADB_MDNS_OPENSCREEN": "0",
+            "ADB_MDNS_AUTO_CONNECT": "0",
+            "ADB_LOCAL_TRANSPORT_MAX_PORT": str(_EMULATOR_PORTS.start - 1),
+        }
+
+    async def _answering(self, process: subprocess.Popen[bytes], port: int) -> None:
+        client = AdbClient(ServerAddress("127.0.0.1", port))
+        pause_s = _FIRST_PAUSE_S
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                while True:
+                    code = process.poll()
+                    if code is not None:
+                        said = (self._folder / "server.log").read_bytes()
+                        raise AdbError(
+                            f"adb ended at once (exit code {code}) on port {port}: "
+                            f"{_last_line(said)}.",
+                            "Free the port, or see `switchboard doctor` for the adb that is used.",
+                        )
+                    try:
+                        await client.version()
+                        return
+                    except AdbError:
+                        await asyncio.sleep(pause_s)
+                        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+        except TimeoutError:
+            raise AdbError(
+                f"Our adb server did not answer on port {port} within {START_TIMEOUT_S:g} s.",
+                f"Read {self._folder / 'server.log'} for its own words.",
+            ) from None
+
+    def _write_record(self, record: ServerRecord) -> None:
+        new = self._path.with_suffix(".new")
+        try:
+            new.write_bytes(msgspec.json.encode(record))
+            new.replace(self._path)
+        except OSError as error:
+            raise AdbError(
+                f"{self._path} cannot be written: {error.strerror}.",
+                "Free space in the data directory or correct its permissions.",
+            ) from error
+
+
+def _free_port() -> int:
+    """Let the system choose a port that the adb server does not take for an emulator's."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port not in _EMULATOR_PORTS:
+            return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].strip().rstrip(".") if lines else "it said nothing"
