@@ -1,13 +1,18 @@
 """A pure reducer: fold events into what an operator sees. No I/O, no clock.
 
 `fold_session` is the session record itself; the store keeps its result beside the events and the
-runtime keeps it in memory, so both are what replaying the events gives.
+runtime keeps it in memory, so both are what replaying the events gives. `reduce` is the whole
+picture: session views with their transcripts, open questions, devices and jobs. Invariants: an
+event that was folded already changes nothing; what an event does not touch is shared, not copied.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Protocol, assert_never
 
+import msgspec
 from msgspec.structs import replace
 
 from agent.protocol import (
@@ -41,7 +46,46 @@ from agent.protocol import (
     UserMessage,
     WarningEvent,
 )
-from agent.records import Session
+from agent.records import (
+    DeviceInfo,
+    DeviceState,
+    Job,
+    Question,
+    Session,
+    SessionState,
+)
+from agent.transcript import (
+    ActionView,
+    Item,
+    MessageItem,
+    NoticeItem,
+    QuestionItem,
+    StepItem,
+    Tone,
+    Transcript,
+    follow,
+)
+
+__all__ = [
+    "ActionView",
+    "Attention",
+    "AttentionKind",
+    "Item",
+    "MessageItem",
+    "NoticeItem",
+    "QuestionItem",
+    "SessionView",
+    "State",
+    "StepItem",
+    "Tone",
+    "Transcript",
+    "attention",
+    "fold_session",
+    "from_overview",
+    "reduce",
+    "tree",
+    "with_history",
+]
 
 
 def fold_session(session: Session | None, event: Event) -> Session | None:
@@ -111,3 +155,205 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return session
         case _:
             assert_never(msg)
+
+
+# --- the picture ----------
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as the operator sees it.
+
+    The transcript may be behind `seq` while older events have not been read from the store;
+    `with_history` catches up.
+    """
+
+    session: Session
+    seq: int = 0
+    transcript: Transcript = Transcript()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the transcript lacks events that are known to exist."""
+        return self.transcript.seq < self.seq
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the operator sees, after `event_id`."""
+
+    event_id: int = 0
+    sessions: Mapping[str, SessionView] = {}
+    questions: Mapping[str, Question] = {}
+    """Open ones, oldest first."""
+    devices: Mapping[str, DeviceInfo] = {}
+    jobs: Mapping[int, Job] = {}
+    closed: bool = False
+    """The core has ended in order."""
+
+
+class _Overview(Protocol):
+    """The shape of `agent.core.Overview`, which this module may not see."""
+
+    @property
+    def event_id(self) -> int: ...
+    @property
+    def sessions(self) -> tuple[Session, ...]: ...
+    @property
+    def questions(self) -> tuple[Question, ...]: ...
+    @property
+    def devices(self) -> tuple[DeviceInfo, ...]: ...
+    @property
+    def jobs(self) -> tuple[Job, ...]: ...
+
+
+def from_overview(overview: _Overview) -> State:
+    """Start the picture from a core's overview; transcripts come with `with_history`."""
+    return State(
+        event_id=overview.event_id,
+        # A stored session has at least its first event, and none of its transcript is here yet.
+        sessions={s.session_id: SessionView(session=s, seq=1) for s in overview.sessions},
+        questions={q.question_id: q for q in overview.questions},
+        devices={d.serial: d for d in overview.devices},
+        jobs={j.id: j for j in overview.jobs},
+    )
+
+
+def reduce(state: State, event: Event) -> State:
+    """Fold one event into the picture."""
+    if event.event_id <= state.event_id:
+        return state
+    state = _fold_shared(replace(state, event_id=event.event_id), event.msg)
+    known = state.sessions.get(event.session_id)
+    session = fold_session(known.session if known else None, event)
+    if session is None:
+        return state
+    view = SessionView(
+        session=session,
+        seq=max(known.seq, event.seq) if known else event.seq,
+        transcript=follow(known.transcript if known else Transcript(), event),
+    )
+    return replace(state, sessions={**state.sessions, session.session_id: view})
+
+
+def _fold_shared(state: State, msg: EventMsg) -> State:
+    """Fold what belongs to no single session."""
+    match msg:
+        case DeviceChanged(device=device):
+            return replace(state, devices={**state.devices, device.serial: device})
+        case JobChanged(job=job):
+            return replace(state, jobs={**state.jobs, job.id: job})
+        case RequestUserInput(question=question):
+            return replace(state, questions={**state.questions, question.question_id: question})
+        case QuestionAnswered(question_id=gone) | QuestionClosed(question_id=gone):
+            left = {key: q for key, q in state.questions.items() if key != gone}
+            return replace(state, questions=left)
+        case ShutdownComplete():
+            return replace(state, closed=True)
+        case _:
+            return state
+
+
+def with_history(state: State, session_id: str, events: Iterable[Event]) -> State:
+    """Continue the transcript of a session with stored events; known ones change nothing."""
+    view = state.sessions.get(session_id)
+    if view is None:
+        return state
+    transcript, seq = view.transcript, view.seq
+    for event in events:
+        transcript = follow(transcript, event)
+        seq = max(seq, event.seq)
+    view = replace(view, transcript=transcript, seq=seq)
+    return replace(state, sessions={**state.sessions, session_id: view})
+
+
+def tree(state: State) -> tuple[tuple[int, SessionView], ...]:
+    """List sessions as a tree: (depth, view); live roots first, then the newest."""
+    children: dict[str, list[SessionView]] = {}
+    for view in state.sessions.values():
+        parent = view.session.parent_id
+        children.setdefault(parent if parent in state.sessions else "", []).append(view)
+    roots = sorted(
+        children.get("", ()),
+        key=lambda v: (v.session.state.is_terminal, -v.session.created_ms, v.session.session_id),
+    )
+    listed: list[tuple[int, SessionView]] = []
+    stack = [(0, view) for view in reversed(roots)]
+    placed: set[str] = set()
+    while stack:
+        depth, view = stack.pop()
+        session_id = view.session.session_id
+        if session_id in placed:
+            continue
+        placed.add(session_id)
+        listed.append((depth, view))
+        below = sorted(children.get(session_id, ()), key=lambda v: v.session.created_ms)
+        stack.extend((depth + 1, child) for child in reversed(below))
+    return tuple(listed)
+
+
+class AttentionKind(StrEnum):
+    """Why something waits for the operator."""
+
+    QUESTION = "question"
+    APPROVAL = "approval"
+    LOST = "lost"
+    DEVICE = "device"
+    FAILED = "failed"
+
+
+class Attention(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that waits for the operator."""
+
+    key: str
+    kind: AttentionKind
+    since_ms: int
+    text: str
+    session_id: str = ""
+    serial: str = ""
+    question: Question | None = None
+
+
+def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attention, ...]:
+    """List what waits for the operator, oldest first; `seen` holds keys to leave out."""
+    waiting = [
+        Attention(
+            key=f"question:{q.question_id}",
+            kind=AttentionKind(q.kind.value),
+            since_ms=q.asked_ms,
+            text=q.text,
+            session_id=q.session_id,
+            question=q,
+        )
+        for q in state.questions.values()
+    ]
+    for view in state.sessions.values():
+        one = view.session
+        if one.lost and not one.state.is_terminal:
+            kind, text = AttentionKind.LOST, f"{one.serial or 'The device'} is away"
+        elif one.state is SessionState.FAILED:
+            kind, text = AttentionKind.FAILED, one.latest_error or one.goal
+        else:
+            continue
+        waiting.append(
+            Attention(
+                key=f"{kind.value}:{one.session_id}:{one.generation}",
+                kind=kind,
+                since_ms=one.updated_ms,
+                text=text,
+                session_id=one.session_id,
+                serial=one.serial,
+            )
+        )
+    for device in state.devices.values():
+        if device.note and device.state not in (DeviceState.ONLINE, DeviceState.GONE):
+            waiting.append(
+                Attention(
+                    key=f"device:{device.serial}:{device.state.value}",
+                    kind=AttentionKind.DEVICE,
+                    since_ms=0,
+                    text=f"{device.state.value}: {device.note}",
+                    serial=device.serial,
+                )
+            )
+    return tuple(
+        sorted((a for a in waiting if a.key not in seen), key=lambda a: (a.since_ms, a.key))
+    )

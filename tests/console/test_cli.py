@@ -1,0 +1,175 @@
+"""The switchboard command before it does anything: help, suggestions, exit codes, laziness."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from agent.errors import ConfigError, DeviceError, StoreError
+from console import cli, exits
+
+SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
+
+
+def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [*SWITCHBOARD, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_help_names_every_command_and_loads_none_of_them() -> None:
+    probe = (
+        "import sys, console.cli as c\n"
+        "try: c.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted(m for m in sys.modules if m.startswith(('agent', 'console'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    )
+    for name in cli.COMMANDS:
+        assert f"\n  {name} " in done.stdout
+    assert done.stdout.splitlines()[-1] == "['console', 'console.cli', 'console.exits']"
+
+
+def test_help_answers_at_once() -> None:
+    fastest = min(_seconds_for_help() for _ in range(5))
+    assert fastest < 0.25
+
+
+def _seconds_for_help() -> float:
+    begun = time.perf_counter()
+    call("--help")
+    return time.perf_counter() - begun
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_in_the_table_explains_itself(name: str) -> None:
+    command = cli.cli.get_command(click.Context(cli.cli), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+    with click.Context(command, info_name=name) as context:
+        assert "Usage:" in command.get_help(context)
+
+
+def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
+    done = call("sesions")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "sessions" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--no-such-option"],
+        ["run"],
+        ["run", ""],
+        ["run", "   "],
+        ["run", "goal", "--max-steps", "0"],
+        ["run", "goal", "--device", "X", "--virtual"],
+        ["sessions", "nothing"],
+        ["jobs", "stop", "0"],
+        ["jobs", "create", ""],
+        ["completion", "tcsh"],
+    ],
+)
+def test_what_cannot_be_used_ends_with_two(words: list[str], tmp_path: Path) -> None:
+    done = call(*words, SWITCHBOARD_DATA_DIR=str(tmp_path / "data"))
+    assert done.returncode == 2
+    assert done.stderr.startswith("switchboard: ")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
+    done = call("completion", shell)
+    assert done.returncode == 0
+    assert "_SWITCHBOARD_COMPLETE" in done.stdout
+
+
+def test_completion_knows_the_commands() -> None:
+    done = call(_SWITCHBOARD_COMPLETE="bash_complete", COMP_WORDS="switchboard se", COMP_CWORD="1")
+    assert done.stdout.split() == ["plain,sessions"]
+
+
+def test_the_console_without_a_terminal_says_what_works_without_one(tmp_path: Path) -> None:
+    done = call(SWITCHBOARD_DATA_DIR=str(tmp_path))
+    assert done.returncode == 2
+    assert "terminal" in done.stderr
+    assert "switchboard run" in done.stderr
+
+
+# --- how a command ends ----------
+
+
+def ends_with(error: BaseException) -> int:
+    """Run a command that raises."""
+
+    @click.command()
+    def failing() -> None:
+        raise error
+
+    return exits.run_command(failing, [])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (StoreError("The disk is full.", "Free some space."), 1),
+        (DeviceError("The phone refused."), 1),
+        (ConfigError("Unknown key."), 2),
+        (exits.CommandEnd(exits.ExitCode.NEEDS_ANSWER), 3),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (OSError(28, "No space left on device", "/data/x"), 1),
+        (ZeroDivisionError("oops"), 1),
+        (ExceptionGroup("one", [StoreError("Inside.")]), 1),
+    ],
+)
+def test_an_error_becomes_its_exit_code(error: BaseException, code: int) -> None:
+    assert ends_with(error) == code
+
+
+def test_an_error_is_one_line_and_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    ends_with(StoreError("The disk\nis \x1b[31mfull.", "Free some space."))
+    assert capsys.readouterr().err == "switchboard: The disk is full.\nFree some space.\n"
+
+
+def test_the_traceback_shows_only_when_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SWITCHBOARD_DEBUG", raising=False)
+    ends_with(ZeroDivisionError("oops"))
+    quiet = capsys.readouterr().err
+    assert "Traceback" not in quiet
+    assert "SWITCHBOARD_DEBUG=1" in quiet
+    monkeypatch.setenv("SWITCHBOARD_DEBUG", "1")
+    ends_with(ZeroDivisionError("oops"))
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_failure_to_talk_about() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -c 'from console.cli import main; main()' --help | true"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""

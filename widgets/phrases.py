@@ -1,0 +1,133 @@
+"""Say values in the few characters a terminal has: durations, ages, money, tokens, actions.
+
+Pure functions from records to text; no styling. Invariant: every foreign string that leaves here
+has passed `agent.text`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from agent.records import Usage
+from agent.state import ActionView
+from agent.text import one_line
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+
+
+def duration(ms: int) -> str:
+    """Say how long something took: 340 ms, 4.2 s, 1:05, 2:03:04."""
+    ms = max(0, ms)
+    if ms < _SECOND:
+        return f"{ms} ms"
+    if ms < 10 * _SECOND:
+        return f"{ms / _SECOND:.1f} s"
+    if ms < _MINUTE:
+        return f"{ms // _SECOND} s"
+    seconds = ms // _SECOND
+    if ms < _HOUR:
+        return f"{seconds // 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def clock(ms: int) -> str:
+    """Say a running time without letting its width jump: 0:42, 12:07, 1:02:03."""
+    seconds = max(0, ms) // _SECOND
+    if seconds < 3600:
+        return f"{seconds // 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def age(ms: int) -> str:
+    """Say an age in one unit: now, 8s, 5m, 3h, 2d."""
+    if ms < _SECOND:
+        return "now"
+    if ms < _MINUTE:
+        return f"{ms // _SECOND}s"
+    if ms < _HOUR:
+        return f"{ms // _MINUTE}m"
+    if ms < _DAY:
+        return f"{ms // _HOUR}h"
+    return f"{ms // _DAY}d"
+
+
+def interval(ms: int) -> str:
+    """Say how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
+    if ms <= 0:
+        return "once"
+    for unit, size in (("d", _DAY), ("h", _HOUR), ("min", _MINUTE)):
+        if ms >= size and ms % size == 0:
+            return f"{ms // size} {unit}"
+    return f"{ms / _SECOND:g} s"
+
+
+def tokens(count: int) -> str:
+    """Say a number of tokens: 812, 4.1k, 1.2M."""
+    if count < 1_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count / 1_000:.1f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def cost(usage: Usage) -> str:
+    """Say what model calls cost; empty when there were none."""
+    parts = []
+    if total := usage.input_tokens + usage.output_tokens:
+        parts.append(f"{tokens(total)} tok")
+    if usage.cost_usd:
+        parts.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
+    return " · ".join(parts)
+
+
+_VERBS = {
+    "click_element": "Tap",
+    "long_press_element": "Hold",
+    "type_text": "Type",
+    "scroll": "Scroll",
+    "press_button": "Press",
+    "launch_app": "Open",
+    "wait": "Wait",
+    "update_plan": "Plan",
+    "ask_user": "Ask",
+    "finish": "Finish",
+}
+# The one argument worth a line, by tool; whatever else there is shows when the step is expanded.
+_TELLING = {
+    "type_text": ("text",),
+    "scroll": ("direction",),
+    "press_button": ("button",),
+    "launch_app": ("package", "app", "name"),
+    "wait": ("seconds", "duration_s", "ms"),
+    "ask_user": ("question", "text"),
+    "finish": ("summary", "message", "result"),
+}
+
+
+def action_verb(action: ActionView) -> str:
+    """Say what a tool does in a word; an unknown tool is called by its name."""
+    return _VERBS.get(action.tool) or one_line(action.tool, 30)
+
+
+def action_object(action: ActionView) -> str:
+    """Say what an action is about: the element, the text, the direction."""
+    about = _telling(action)
+    if action.tool == "type_text" and about:
+        about = f"“{about}”"
+    if action.element is not None:
+        label = one_line(action.element.label, 60) or action.element.kind
+        about = f"{about} into {label}" if about else label
+    return about
+
+
+def _telling(action: ActionView) -> str:
+    try:
+        given = json.loads(action.arguments)
+    except ValueError:
+        return ""
+    if not isinstance(given, dict):
+        return ""
+    for name in _TELLING.get(action.tool, ()):
+        if name in given:
+            return one_line(str(given[name]), 120)
+    return ""

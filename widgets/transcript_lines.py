@@ -1,0 +1,187 @@
+"""Write the items of a transcript as paragraphs: what is said, and what stands at the right.
+
+Pure functions from records to parts; `widgets.transcript_view` lays them out. Invariant: every
+foreign string is cleaned here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, assert_never
+
+from agent.records import QuestionKind
+from agent.state import (
+    ActionView,
+    AttentionKind,
+    Item,
+    MessageItem,
+    NoticeItem,
+    QuestionItem,
+    StepItem,
+    Tone,
+)
+from agent.text import clean, one_line
+from widgets import phrases, status
+from widgets.row_list import Parts
+from widgets.time_bar import bar, legend, total_ms
+
+_BRIEF = 240
+_WHOLE = 20_000
+
+
+class Paragraph(NamedTuple):
+    """Text that wraps under its indent; the right part stays on the first line."""
+
+    head: Parts
+    body: Parts
+    right: Parts = ()
+
+
+_INDENT = "     "
+"""Five cells: a cursor, three digits of a step number, a space."""
+
+
+def paragraphs(item: Item, *, expanded: bool) -> list[Paragraph]:
+    """Write one item."""
+    match item:
+        case StepItem():
+            return _step(item, expanded)
+        case MessageItem():
+            return _message(item, expanded)
+        case QuestionItem():
+            return _question(item, expanded)
+        case NoticeItem():
+            return _notice(item, expanded)
+        case _:
+            assert_never(item)
+
+
+def _text(text: str, expanded: bool) -> str:
+    return clean(text, _WHOLE) if expanded else one_line(text, _BRIEF)
+
+
+def _step(step: StepItem, expanded: bool) -> list[Paragraph]:
+    head: Parts = ((f" {step.number:>3} ", "bold $primary" if not step.done else "bold $muted"),)
+    right = _sums(step)
+    written: list[Paragraph] = []
+    if step.thought:
+        written.append(Paragraph(head, ((_text(step.thought, expanded), "$foreground"),), right))
+        head, right = ((_INDENT, ""),), ()
+    for action in step.actions:
+        written.append(_action(head, action, right))
+        head, right = ((_INDENT, ""),), ()
+        written.extend(_result(action, expanded))
+    if not written:
+        doing = "thinking" if step.element_count or step.package else "looking at the screen"
+        doing = "nothing done" if step.done else f"{doing} …"
+        written.append(Paragraph(head, ((doing, "$muted"),), right))
+    if expanded:
+        written.extend(_details(step))
+    return written
+
+
+def _sums(step: StepItem) -> Parts:
+    if not step.done:
+        return (("…", "$live"),)
+    spent = phrases.cost(step.usage)
+    money: Parts = ((f"{spent}  ", "$faint"),) if spent else ()
+    return (*money, *bar(step.time, 8), (f" {phrases.duration(total_ms(step.time)):>6}", "$muted"))
+
+
+def _action(head: Parts, action: ActionView, sums: Parts) -> Paragraph:
+    mark = status.UNDER_WAY if action.outcome is None else status.OUTCOME[action.outcome]
+    chip: Parts = ()
+    if action.element is not None:
+        chip = ((f"{action.element.number}", "$chip"), (" ", ""))
+    about = phrases.action_object(action)
+    body: Parts = (
+        (f"{mark.glyph} ", mark.style),
+        (f"{phrases.action_verb(action)} ", "bold $foreground"),
+        *chip,
+        (about, "$foreground"),
+    )
+    said: Parts = ()
+    if mark.word != "done":
+        said = ((mark.word, mark.style),)
+    return Paragraph(head, body, (*said, ("  ", ""), *sums) if said and sums else (*said, *sums))
+
+
+def _result(action: ActionView, expanded: bool) -> list[Paragraph]:
+    if not action.result.strip():
+        return []
+    style = "$muted" if action.outcome is None or mark_is_good(action) else "$warn"
+    return [Paragraph(((_INDENT + "  ", ""),), ((_text(action.result, expanded), style),))]
+
+
+def mark_is_good(action: ActionView) -> bool:
+    """Tell whether an action ended well."""
+    return action.outcome is not None and status.OUTCOME[action.outcome].word == "done"
+
+
+def _details(step: StepItem) -> list[Paragraph]:
+    indent: Parts = ((_INDENT + "  ", ""),)
+    told: list[tuple[str, str]] = []
+    if step.package:
+        told.append(("app", one_line(step.package)))
+    if step.element_count:
+        told.append(("elements", str(step.element_count)))
+    if step.change:
+        told.append(("changed", one_line(step.change, 400)))
+    if step.frame is not None:
+        told.append(("frame", one_line(step.frame.digest[:16])))
+    told.extend((f"{one_line(a.tool, 40)} ", clean(a.arguments, _WHOLE)) for a in step.actions)
+    written = [
+        Paragraph(indent, ((f"{name:<9}", "$faint"), (value, "$muted"))) for name, value in told
+    ]
+    if shares := legend(step.time):
+        line = tuple(part for share in shares for part in (*share, ("  ", "")))
+        written.append(Paragraph(indent, ((f"{'time':<9}", "$faint"), *line)))
+    return written
+
+
+def _message(said: MessageItem, expanded: bool) -> list[Paragraph]:
+    if not said.steer:
+        right: Parts = ()
+    elif said.applied_step:
+        right = ((f"taken in at step {said.applied_step}", "$muted"),)
+    else:
+        right = (("waits for the next step", "$warn"),)
+    text = _text(said.text, expanded)
+    return [Paragraph((("  you ", "bold $primary"),), ((text, "$foreground"),), right)]
+
+
+def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
+    question = asked.question
+    mark = status.ATTENTION[AttentionKind(question.kind.value)]
+    verb = "asks to approve" if question.kind is QuestionKind.APPROVAL else "asks"
+    ended = asked.answer is not None or bool(asked.closed)
+    style = "$muted" if ended else "$ask"
+    written = [
+        Paragraph(
+            ((f"   {mark.glyph} ", style),),
+            ((f"{verb}: ", style), (_text(question.text, expanded), "$foreground")),
+            () if ended else (("waits for you", "$ask"),),
+        )
+    ]
+    if asked.answer is not None:
+        answer = "•••" if question.secret else _text(asked.answer, expanded)
+        who = "you" if asked.answered_by in {"", "operator"} else one_line(asked.answered_by, 40)
+        written.append(
+            Paragraph(
+                ((_INDENT, ""),), ((f"{who}: ", "bold $primary"), (answer or "—", "$foreground"))
+            )
+        )
+    elif asked.closed:
+        written.append(
+            Paragraph(((_INDENT, ""),), ((f"closed: {one_line(asked.closed)}", "$muted"),))
+        )
+    return written
+
+
+def _notice(notice: NoticeItem, expanded: bool) -> list[Paragraph]:
+    mark = status.TONE[notice.tone]
+    strong = notice.tone in {Tone.RESULT, Tone.ERROR}
+    body: Parts = ((_text(notice.text, expanded or strong), mark.style),)
+    written = [Paragraph(((f"   {mark.glyph} ", mark.style),), body)]
+    if notice.remedy:
+        written.append(Paragraph(((_INDENT, ""),), ((_text(notice.remedy, expanded), "$muted"),)))
+    return written

@@ -1,0 +1,371 @@
+"""The transcript of one session: items by lines, a cursor, follow-tail that never fights a reader.
+
+Draws what it is given. Invariants: only a window of items is laid out, older ones when the reader
+reaches the top; an item that has not changed is not laid out again; the line at the top stays
+where it is when the size changes or items come, unless the reader follows the tail.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import ClassVar, NamedTuple
+
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from agent.state import Item
+from agent.text import clean
+from widgets.transcript_lines import Paragraph, paragraphs
+
+WINDOW = 120
+"""Items laid out at first, and each time the reader reaches the top."""
+
+
+class _Laid(NamedTuple):
+    """One item as strips, and what they were made for."""
+
+    item: Item
+    width: int
+    expanded: bool
+    strips: list[Strip]
+
+
+class TranscriptView(ScrollView, can_focus=True):
+    """A session's items."""
+
+    DEFAULT_CSS = """
+    TranscriptView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("g,home", "oldest", "Oldest", show=False),
+        Binding("G,end", "newest", "Newest", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False),
+        Binding("space", "expand", "Expand", show=False),
+    ]
+
+    class Behind(Message):
+        """So many items have come below what the reader sees."""
+
+        def __init__(self, count: int) -> None:
+            super().__init__()
+            self.count = count
+
+    def __init__(self, *, id: str | None = None, empty: str = "") -> None:
+        super().__init__(id=id)
+        self.empty = empty
+        self.session_id = ""
+        self.cursor_key = ""
+        self._items: tuple[Item, ...] = ()
+        self._first = 0
+        self._laid: dict[str, _Laid] = {}
+        self._tops: list[int] = []
+        self._expanded: set[tuple[str, str]] = set()
+        self._following = True
+        self._seen = 0
+        self._behind = 0
+        self._saying: list[Strip] = []
+        self._said = ""
+        self._placing = False
+
+    # --- what to show ----------
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items as they are."""
+        return self._items
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the newest item stays in view."""
+        return self._following
+
+    def show_items(self, session_id: str, items: tuple[Item, ...]) -> None:
+        """Show a session's items; another session starts at its newest item."""
+        if session_id != self.session_id:
+            self.session_id = session_id
+            self._items, self._first = (), max(0, len(items) - WINDOW)
+            self._laid.clear()
+            self._following = True
+            self.cursor_key = ""
+            self._said, self._saying = "", []
+        elif items is self._items:
+            return
+        if self._following:
+            self._first = max(self._first, len(items) - 2 * WINDOW)
+            self._seen = len(items)
+        self._items = items
+        self._first = min(self._first, max(0, len(items) - 1))
+        self._lay_out()
+
+    def show_saying(self, text: str) -> None:
+        """Show what the model is saying, below the items; empty takes it away."""
+        if text == self._said:
+            return
+        self._said = text
+        self._saying = self._draw_saying()
+        self._lay_out()
+
+    def item_under_cursor(self) -> Item | None:
+        """Give the item under the cursor, or the newest when the reader has not moved."""
+        for item in self._items[self._first :]:
+            if item.key == self.cursor_key:
+                return item
+        return self._items[-1] if self._items else None
+
+    # --- layout ----------
+
+    @property
+    def _width(self) -> int:
+        return max(10, self.scrollable_content_region.width - 1)
+
+    def _lay_out(self) -> None:
+        if not self.is_mounted or not self.size.width:
+            return
+        anchor = self._anchor()
+        shown = self._items[self._first :]
+        keys = {item.key for item in shown}
+        for gone in [key for key in self._laid if key not in keys]:
+            del self._laid[gone]
+        self._tops = []
+        top = 0
+        for item in shown:
+            self._tops.append(top)
+            top += len(self._strips_of(item))
+        self.virtual_size = Size(0, top + len(self._saying))
+        self._place(anchor)
+        behind = 0 if self._following else len(self._items) - self._seen
+        if behind != self._behind:
+            self._behind = behind
+            self.post_message(self.Behind(behind))
+        self.refresh()
+
+    def _strips_of(self, item: Item) -> list[Strip]:
+        expanded = (self.session_id, item.key) in self._expanded
+        laid = self._laid.get(item.key)
+        if (
+            laid is None
+            or laid.item is not item
+            or laid.width != self._width
+            or laid.expanded != expanded
+        ):
+            strips = [
+                strip
+                for paragraph in paragraphs(item, expanded=expanded)
+                for strip in self._draw(paragraph)
+            ]
+            laid = self._laid[item.key] = _Laid(item, self._width, expanded, strips)
+        return laid.strips
+
+    def _draw(self, paragraph: Paragraph) -> list[Strip]:
+        style = self.visual_style
+        head = Content.assemble(*paragraph.head)
+        right = Content.assemble(*paragraph.right)
+        body = Content.assemble(*paragraph.body)
+        room = max(4, self._width - head.cell_length)
+        # The right part stands on the first line; where it leaves too little room it gets its own.
+        beside = right.cell_length + 2 if right else 0
+        if beside and room - beside < 16:
+            body, right, beside = body + Content("\n") + right, Content(""), 0
+        strips = Visual.to_strips(self, body, room - beside, None, style)
+        base = style.rich_style
+        [first, *_] = Visual.to_strips(self, head, head.cell_length, 1, style)
+        drawn: list[Strip] = []
+        for at, strip in enumerate(strips):
+            lead = first if at == 0 else Strip([Segment(" " * head.cell_length, base)])
+            line = Strip.join([lead, strip])
+            if at == 0 and beside:
+                [end] = Visual.to_strips(self, right, right.cell_length, 1, style)
+                line = line.adjust_cell_length(self._width - right.cell_length, base)
+                line = Strip.join([line, end])
+            drawn.append(line.adjust_cell_length(self._width + 1, base))
+        return drawn
+
+    def _draw_saying(self) -> list[Strip]:
+        if not self._said:
+            return []
+        said = clean(self._said[-2_000:], 2_000)
+        return self._draw(Paragraph((("   … ", "$live"),), ((said, "italic $muted"),)))
+
+    def _anchor(self) -> tuple[str, int] | None:
+        """Name the item at the top and how far it is scrolled out."""
+        if self._following or not self._tops:
+            return None
+        top = self.scroll_offset.y
+        at = max(0, bisect_right(self._tops, top) - 1)
+        shown = list(self._laid)
+        if at >= len(shown):
+            return None
+        keys = [item.key for item in self._items[self._first :] if item.key in self._laid]
+        return (keys[at], top - self._tops[at]) if at < len(keys) else None
+
+    def _place(self, anchor: tuple[str, int] | None) -> None:
+        if self._following or anchor is None:
+            self._put_top(self.max_scroll_y) if self._following else None
+            return
+        key, below = anchor
+        for at, item in enumerate(self._items[self._first :]):
+            if item.key == key:
+                height = len(self._strips_of(item))
+                self._put_top(self._tops[at] + min(below, max(0, height - 1)))
+                return
+
+    def _put_top(self, y: float) -> None:
+        self._placing = True
+        try:
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
+        finally:
+            self._placing = False
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._placing or not self._tops:
+            return
+        self._following = new_value >= self.max_scroll_y
+        if self._following:
+            self._seen = len(self._items)
+            if self._behind:
+                self._behind = 0
+                self.post_message(self.Behind(0))
+        elif new_value <= 0 and self._first > 0:
+            self.call_later(self._load_older)
+
+    def _load_older(self) -> None:
+        anchor = self._anchor()
+        self._first = max(0, self._first - WINDOW)
+        self._lay_out()
+        self._place(anchor)
+
+    def on_resize(self, _event: Resize) -> None:
+        self._saying = self._draw_saying()
+        self._lay_out()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._laid.clear()
+        if self.is_mounted:
+            self._saying = self._draw_saying()
+            self._lay_out()
+
+    # --- keys and mouse ----------
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by items."""
+        keys = [item.key for item in self._items[self._first :]]
+        if not keys:
+            return
+        at = keys.index(self.cursor_key) if self.cursor_key in keys else len(keys) - (by < 0)
+        if at + by < 0 and self._first > 0:
+            self._load_older()
+            return
+        self._point_at(keys[max(0, min(len(keys) - 1, at + by))])
+
+    def _point_at(self, key: str) -> None:
+        self.cursor_key = key
+        for at, item in enumerate(self._items[self._first :]):
+            if item.key == key:
+                last = self._first + at == len(self._items) - 1
+                height = len(self._strips_of(item))
+                self._following = last
+                if last:
+                    self._put_top(self.max_scroll_y)
+                    self._lay_out()
+                else:
+                    region = Region(0, self._tops[at], 1, height)
+                    self.scroll_to_region(region, animate=False, force=True)
+        self.refresh()
+
+    def action_page(self, direction: int) -> None:
+        """Scroll by half of what is visible."""
+        self.scroll_relative(y=direction * max(1, self.size.height // 2), animate=False, force=True)
+
+    def action_oldest(self) -> None:
+        """Go to the oldest item."""
+        self._first = 0
+        self._following = False
+        self._lay_out()
+        if self._items:
+            self._point_at(self._items[0].key)
+        self._put_top(0)
+
+    def action_newest(self) -> None:
+        """Go to the newest item and follow."""
+        self._following = True
+        self._seen = len(self._items)
+        self.cursor_key = ""
+        self._lay_out()
+
+    def action_expand(self) -> None:
+        """Show all of the item under the cursor, or its summary."""
+        item = self.item_under_cursor()
+        if item is None:
+            return
+        self._expanded ^= {(self.session_id, item.key)}
+        self.cursor_key = item.key
+        self._following = False
+        self._lay_out()
+        self._point_at(item.key)
+
+    def on_click(self, event: Click) -> None:
+        line = event.get_content_offset_capture(self).y + self.scroll_offset.y
+        at = bisect_right(self._tops, line) - 1
+        shown = self._items[self._first :]
+        if 0 <= at < len(shown):
+            self.cursor_key = shown[at].key
+            if event.chain > 1:
+                self.action_expand()
+            self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    # --- drawing ----------
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        base = self.visual_style.rich_style
+        shown = self._items[self._first :]
+        if not shown and not self._saying:
+            return self._empty_line(y, width)
+        line = y + self.scroll_offset.y
+        at = bisect_right(self._tops, line) - 1
+        if at >= 0 and at < len(shown):
+            strips = self._strips_of(shown[at])
+            within = line - self._tops[at]
+            if within < len(strips):
+                strip = strips[within].adjust_cell_length(width, base)
+                if self.has_focus and shown[at].key == self.cursor_key:
+                    return self._with_cursor(strip)
+                return strip
+        spoken = line - (self.virtual_size.height - len(self._saying))
+        if 0 <= spoken < len(self._saying):
+            return self._saying[spoken].adjust_cell_length(width, base)
+        return Strip.blank(width, base)
+
+    def _with_cursor(self, strip: Strip) -> Strip:
+        style = self.app.stylesheet.parse_style("$primary on $cursor").rich_style
+        paper = self.app.stylesheet.parse_style("on $cursor").rich_style
+        rest = strip.crop(1).apply_style(paper)
+        return Strip.join([Strip([Segment("▌", style)], 1), rest])
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        style = self.visual_style
+        content = Content.styled(self.empty, "$muted")
+        strips = Visual.to_strips(self, content, max(1, width - 4), None, style)
+        at = y - 1
+        if 0 <= at < len(strips):
+            pad = Segment("  ", style.rich_style)
+            return Strip([pad, *strips[at]]).adjust_cell_length(width, style.rich_style)
+        return Strip.blank(width, style.rich_style)
