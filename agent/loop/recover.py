@@ -31,6 +31,9 @@ class Trail:
     def saw(self, fingerprint: str, *, after_action: bool) -> None:
         """Take in an observation."""
         same = bool(self.fingerprints) and self.fingerprints[-1] == fingerprint
+        if same and not after_action:
+            # Looking again, after a plan or an answer, is no sign of being stuck.
+            return
         self.fingerprints.append(fingerprint)
         if after_action:
             self.unchanged = self.unchanged + 1 if same else 0

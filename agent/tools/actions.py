@@ -139,6 +139,9 @@ def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
     for app in apps:
         if app.package == wanted:
             return app
+    if not apps and "." in wanted:
+        # The phone gave no list: a package may still be named outright.
+        return AppInfo(package=one_line(wanted, 120))
     asked = words(wanted)
     exact = [app for app in apps if app.label and words(app.label) == asked]
     if len(exact) == 1:
@@ -159,6 +162,10 @@ def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
 def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Observation) -> Deed:
     if not text:
         raise BadArguments("`text` is empty: there is nothing to type")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadArguments("`text` holds half a character (a lone surrogate)") from error
     if number is None:
         element = next((e for e in screen.elements if e.editable and e.focused), None)
         if element is None and screen.elements:

@@ -8,12 +8,14 @@ text a model can act on, never as another exception.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from agent.records import PlanItem, PlanStatus
-from agent.text import clean, one_line
+from agent.text import one_line
 
 MAX_ARGUMENT_CHARS = 100_000
 MAX_PLAN_ITEMS = 30
@@ -186,10 +188,14 @@ def _plan_items(raw: object) -> list[dict[str, str]]:
     return items
 
 
-def clean_json(arguments: str, limit: int = 8000) -> str:
-    """Make a model's arguments fit to be stored: cleaned, bounded, and a JSON object.
+def clean_json(arguments: str, tidy: Callable[[str], str], limit: int = 8000) -> str:
+    """Make a model's arguments fit to be stored: tidied, bounded, and a JSON object.
 
     What is no JSON object is kept as the one field `unreadable`.
+
+    Args:
+        tidy: cleans and redacts one text.
+        limit: the most characters that the object may have.
     """
     try:
         raw = json.loads(arguments or "{}")
@@ -197,21 +203,23 @@ def clean_json(arguments: str, limit: int = 8000) -> str:
         raw = None
     if isinstance(raw, dict):
         # Cleaned as text before encoding, so that an escape written as \u001b is seen too.
-        text = json.dumps(_clean_value(raw), ensure_ascii=False)
+        text = json.dumps(_tidied(raw, tidy), ensure_ascii=False)
         if len(text) <= limit:
             return text
-    return json.dumps({"unreadable": clean(arguments, limit // 2)}, ensure_ascii=False)
+    return json.dumps({"unreadable": tidy(arguments[: limit // 2])}, ensure_ascii=False)
 
 
-def _clean_value(value: object, depth: int = 0) -> object:
+def _tidied(value: object, tidy: Callable[[str], str], depth: int = 0) -> object:
     if isinstance(value, str):
-        return clean(value, 4000)
+        return tidy(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if depth > 20:
         return "…"
     if isinstance(value, dict):
-        return {clean(str(k), 100): _clean_value(v, depth + 1) for k, v in value.items()}
+        return {tidy(str(k)): _tidied(v, tidy, depth + 1) for k, v in value.items()}
     if isinstance(value, list):
-        return [_clean_value(item, depth + 1) for item in value]
+        return [_tidied(item, tidy, depth + 1) for item in value]
     return value
 
 

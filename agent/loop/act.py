@@ -1,0 +1,187 @@
+"""Carry out one deed under guard, look at what it did, and say what it came to.
+
+Not the choice of it. Invariants: the caller has stored the intent; nothing is sent to a phone
+before the guard has ruled and the pause is over; a call that ran out of time, or a phone that went
+away, has the outcome unknown; the observation that verifies is the next step's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from agent.devices.device import Device
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    TreeUnavailableError,
+)
+from agent.loop import verify
+from agent.loop.elements import find_by_key
+from agent.loop.guard import Guard
+from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.pace import Pace
+from agent.loop.rows import is_editable
+from agent.protocol import ToolCallRequested
+from agent.records import ActionOutcome, Observation
+from agent.safety.redaction import redact
+from agent.tasks.task import TaskContext
+from agent.text import one_line
+from agent.tools.actions import Deed, carry_out
+from agent.tools.arguments import (
+    BadArguments,
+    ClickElement,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+)
+
+_FOCUS_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a deed came to."""
+
+    outcome: ActionOutcome
+    text: str
+    seen: Seen | None = None
+    """The screen after it; None when there was none to be had."""
+    act_ms: int = 0
+    idle_ms: int = 0
+
+
+@dataclass(slots=True)
+class Actor:
+    """Carries out the deeds of one turn."""
+
+    context: TaskContext
+    observer: Observer
+    pace: Pace
+    sleep: Sleep
+    seconds: Seconds
+    guard: Guard = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.guard = Guard(self.context)
+
+    async def do(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Act:
+        """Carry out a deed that was resolved on a screen.
+
+        Raises:
+            DeviceLostError: the device went away while a person was waited for.
+        """
+        asked = self.seconds()
+        ruling = await self.guard.rule(deed, screen.elements, call)
+        if ruling.refusal:
+            return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
+        return await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
+
+    async def proceed(self, deed: Deed, screen: Observation, *, waited: bool, asked: float) -> Act:
+        """Carry out a deed that may be done, once the session is not paused."""
+        await self.context.checkpoint()
+        idle_ms = self._since(asked)
+        device = self.context.device
+        if waited or idle_ms > self.pace.stale_s * 1000:
+            fresh = await self.observer.observe(device, screen)
+            found = _again(deed, fresh.observation)
+            if found is None:
+                reason = "The screen changed while the operator was asked, and it is not there now"
+                return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
+            deed, screen = found, fresh.observation
+        began = self.seconds()
+        try:
+            await self._send(deed, device)
+        except BadArguments as error:
+            return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
+        except (DeviceTimeoutError, DeviceLostError) as error:
+            text = verify.unknown(deed.said, _said(error))
+            return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
+        except DeviceError as error:
+            text = verify.failed(_said(error))
+            return Act(ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms)
+        act_ms = self._since(began)
+        try:
+            seen = await self.observer.observe(device, screen, acted=True)
+        except DeviceError as error:
+            text = verify.unknown(deed.said, _said(error))
+            return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
+        text = judge_effect(deed, screen, seen.observation)
+        return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
+
+    async def _send(self, deed: Deed, device: Device) -> None:
+        if isinstance(deed.action, TypeText) and deed.point is not None:
+            await device.tap(deed.point)
+            await self._await_focus(deed, device)
+        await carry_out(deed, device)
+
+    async def _await_focus(self, deed: Deed, device: Device) -> None:
+        """Wait until the field has the focus, so that the text cannot land in another."""
+        assert deed.point is not None
+        deadline = self.seconds() + _FOCUS_S
+        elsewhere = False
+        while True:
+            try:
+                nodes = (await device.tree()).nodes
+            except TreeUnavailableError:
+                nodes = ()
+            focused = [node for node in nodes if node.focused and is_editable(node)]
+            at = deed.point
+            if any(
+                n.bounds.left <= at.x <= n.bounds.right and n.bounds.top <= at.y <= n.bounds.bottom
+                for n in focused
+            ):
+                return
+            # A keyboard that slides in moves the field; its own identity still tells.
+            if deed.element is not None and any(
+                n.resource_id and n.resource_id == deed.element.resource_id for n in focused
+            ):
+                return
+            elsewhere = bool(focused)
+            if self.seconds() >= deadline:
+                break
+            await self.sleep(self.pace.poll_s)
+        if elsewhere:
+            raise BadArguments("another field kept the focus, so nothing was typed")
+
+    def _since(self, began: float) -> int:
+        return round((self.seconds() - began) * 1000)
+
+
+def judge_effect(deed: Deed, before: Observation, after: Observation) -> str:
+    """Say what a deed that was sent came to."""
+    action = deed.action
+    match action:
+        case ClickElement() | LongPressElement():
+            return verify.verify_click(deed.said, before, after)
+        case TypeText(text=text):
+            shown = redact(one_line(text, 2000))
+            return verify.verify_typing(deed.said, shown, deed.element, before, after)
+        case Scroll():
+            return verify.verify_scroll(deed.said, before, after)
+        case PressButton():
+            return verify.verify_button(deed.said, before, after)
+        case LaunchApp():
+            return verify.verify_launch(deed.said, deed.package, after)
+        case _:
+            assert_never(action)
+
+
+def _again(deed: Deed, screen: Observation) -> Deed | None:
+    """Find the element of a deed on a newer screen; None when it is not there any more."""
+    if deed.element is None:
+        return deed
+    same = find_by_key(screen.elements, deed.element.key)
+    if same is None or not same.enabled:
+        return None
+    middle = same.bounds.center
+    return replace(deed, element=same, point=middle if deed.point is not None else None)
+
+
+def _said(error: DeviceError) -> str:
+    return redact(one_line(error.message, 300))

@@ -1,0 +1,189 @@
+"""What a session remembers: a fold of its stored events into the conversation a model is shown.
+
+The running turn folds the events it has just stored, a resumed one folds the stored past: both get
+the same memory. Invariants: messages are only ever appended, or an old screen shortened by
+`agent.loop.masking`; every tool call has a result, which says so when the outcome is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from agent.loop import prompts
+from agent.loop.masking import fit
+from agent.loop.recover import Trail
+from agent.models.model import Message, MessageKind, Role, ToolCall
+from agent.protocol import (
+    AgentMessage,
+    EventMsg,
+    ObservationRecorded,
+    PlanUpdate,
+    SessionContinued,
+    SteerApplied,
+    StepCompleted,
+    StepStarted,
+    TaskComplete,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserMessage,
+)
+from agent.records import ActionOutcome, AppInfo, Observation, PlanItem
+
+
+@dataclass(slots=True)
+class Memory:
+    """One session's memory.
+
+    Args:
+        goal: what the session was created for.
+        apps: what is installed, for the model to choose from.
+        target: the one app the session belongs to; empty when it may use any.
+    """
+
+    goal: str
+    apps: Sequence[AppInfo] = ()
+    target: str = ""
+    messages: list[Message] = field(default_factory=list)
+    plan: tuple[PlanItem, ...] = ()
+    trail: Trail = field(default_factory=Trail)
+    last_seen: Observation | None = None
+    """The newest observation of all, to compare the next one with."""
+    pending: ToolCallRequested | None = None
+    """A call without a result: its outcome is unknown."""
+    step: int = 0
+    """The number of the newest step."""
+    total: int = 0
+    """Steps, counted or not, since the operator last gave a goal or a new life."""
+    _said: str = ""
+    _acted: bool = False
+    _hints: dict[str, str] = field(default_factory=dict)
+    _orders: list[str] = field(default_factory=list)
+    _generation: int = 0
+    _deferred: list[Message] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._add(Role.SYSTEM, MessageKind.INSTRUCTIONS, prompts.INSTRUCTIONS)
+        text = prompts.goal_text(self.goal, self.apps, target=self.target)
+        self._add(Role.USER, MessageKind.GOAL, text)
+        self._orders.append(self.goal.strip())
+
+    def fold(self, msg: EventMsg) -> None:
+        """Take in one stored event; events that a model is not told of change nothing."""
+        match msg:
+            case UserMessage(text=text, message_id=message_id, steer=steer):
+                if steer:
+                    self._hints[message_id] = text
+                else:
+                    self.order(text)
+            case SteerApplied(message_id=message_id):
+                hint = self._hints.pop(message_id, "")
+                if hint:
+                    self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint))
+            case SessionContinued(generation=generation):
+                if generation > self._generation:
+                    self._generation = generation
+                    self.total = 0
+            case TaskComplete():
+                self.total = 0
+            case StepStarted(step=step):
+                self.step = max(self.step, step)
+                self._said = ""
+            case ObservationRecorded(observation=observation):
+                self._observe(observation)
+            case AgentMessage(text=text):
+                self._said = text
+            case ToolCallRequested():
+                self._request(msg)
+            case ToolCallFinished():
+                self._finish(msg)
+            case PlanUpdate(plan=plan):
+                self.plan = plan
+            case StepCompleted():
+                self.total += 1
+                if self._said:
+                    # A step that ended with words only: `_request` would have taken them.
+                    self._add(Role.ASSISTANT, MessageKind.REPLY, self._said)
+                    self._add(Role.USER, MessageKind.RESULT, prompts.NO_TOOL)
+                self._said = ""
+            case _:
+                # Every other fact is for operators, not for the model.
+                return
+
+    def order(self, text: str) -> None:
+        """Take in what the operator asks for; asking for the same again says nothing new."""
+        if self._orders[-1] == text.strip() or not text.strip():
+            return
+        self._orders.append(text.strip())
+        self.total = 0
+        self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
+
+    def warnings(self, fingerprint: str) -> tuple[str, ...]:
+        """Say what the model should know with a screen that is about to be stored."""
+        trail = deepcopy(self.trail)
+        trail.saw(fingerprint, after_action=self._acted)
+        return trail.warnings()
+
+    def resumed(self) -> None:
+        """Tell the model that the work was interrupted."""
+        self._add(Role.USER, MessageKind.STEER, prompts.RESUMED)
+
+    def show(self, image: bytes, media_type: str) -> None:
+        """Give the newest observation its picture; pictures are not remembered beyond it."""
+        newest = self.messages[-1]
+        if newest.kind is MessageKind.OBSERVATION:
+            self.messages[-1] = replace(newest, image=image, image_type=media_type)
+
+    def conversation(self) -> tuple[Message, ...]:
+        """Give the whole conversation, old screens shortened for good."""
+        self.messages = fit(self.messages)
+        return tuple(self.messages)
+
+    def _observe(self, observation: Observation) -> None:
+        self.last_seen = observation
+        self.trail.saw(observation.fingerprint, after_action=self._acted)
+        self._acted = False
+        self._add(Role.USER, MessageKind.OBSERVATION, observation.screen_text)
+
+    def _request(self, msg: ToolCallRequested) -> None:
+        call = ToolCall(call_id=msg.call_id, name=msg.tool, arguments=msg.arguments)
+        self.messages.append(
+            Message(
+                role=Role.ASSISTANT, kind=MessageKind.REPLY, text=self._said, tool_calls=(call,)
+            )
+        )
+        self._said = ""
+        self.pending = msg
+
+    def _finish(self, msg: ToolCallFinished) -> None:
+        call = self.pending
+        if call is None or call.call_id != msg.call_id:
+            return
+        self.messages.append(
+            Message(role=Role.TOOL, kind=MessageKind.RESULT, text=msg.text, call_id=msg.call_id)
+        )
+        self.pending = None
+        self.messages += self._deferred
+        self._deferred.clear()
+        if call.kind == "action" and msg.outcome is not ActionOutcome.FAILED:
+            self._acted = True
+            self.trail.did(
+                action_key(call),
+                scroll=call.tool == "scroll",
+                changed=not msg.text.startswith("WARNING"),
+            )
+
+    def _add(self, role: Role, kind: MessageKind, text: str) -> None:
+        message = Message(role=role, kind=kind, text=text)
+        # An endpoint wants a call's result right after the call.
+        (self.messages if self.pending is None else self._deferred).append(message)
+
+
+def action_key(call: ToolCallRequested) -> str:
+    """Name an action so that the same one can be recognised: by its element, never its number."""
+    if call.element is not None and call.tool != "type_text":
+        return f"{call.tool} {call.element.key}"
+    return f"{call.tool} {call.arguments}"

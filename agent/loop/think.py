@@ -1,0 +1,87 @@
+"""Ask the model what to do next, with retries, and keep what was asked and answered.
+
+Not the loop. Invariant: what is kept and what is sent is the same redacted conversation; a picture
+is sent but never kept twice, the frame of the observation holds it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from agent.errors import ModelError
+from agent.loop.observe import Sleep
+from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.retry import complete_with_retries
+from agent.protocol import StreamError
+from agent.safety.redaction import redact_secrets
+from agent.tasks.task import TaskContext
+from agent.text import clean, one_line
+from agent.tools.arguments import clean_json
+
+MAX_REPLY_CHARS = 20_000
+_encoder = msgspec.json.Encoder()
+
+
+def tidy(text: str) -> str:
+    """Make what a model wrote fit to be stored."""
+    return redact_secrets(clean(text, MAX_REPLY_CHARS))
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """One answer of the model, its words fit to be stored, and where the whole of it is kept."""
+
+    text: str
+    call: ToolCall | None
+    """As the model wrote it: to be carried out, not to be stored."""
+    arguments: str
+    """The call's arguments, to be stored."""
+    dropped_calls: int
+    reply: ModelReply
+    prompt_digest: str
+    reply_digest: str
+
+
+async def think(
+    context: TaskContext, request: ModelRequest, *, sleep: Sleep, random: Callable[[], float]
+) -> Thought:
+    """Ask the session's model; each failure that will be tried again is a StreamError event.
+
+    Raises:
+        ModelError: see `agent.models.retry`.
+    """
+    kept = tuple(replace(message, image=None) for message in request.messages)
+    prompt_digest = await context.put_blob(_encoder.encode(kept), "application/json")
+
+    async def tell(error: ModelError, attempt: int, wait_s: float) -> None:
+        message = redact_secrets(one_line(str(error), 500))
+        await context.emit(
+            StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
+        )
+
+    reply = await complete_with_retries(
+        context.model,
+        request,
+        on_text=lambda text: context.delta(tidy(text)),
+        on_failure=tell,
+        sleep=sleep,
+        random=random,
+    )
+    calls = tuple(
+        replace(call, arguments=clean_json(call.arguments, tidy)) for call in reply.tool_calls[:10]
+    )
+    said = tidy(reply.text).strip()
+    whole = _encoder.encode(replace(reply, text=said, tool_calls=calls))
+    return Thought(
+        text=said,
+        call=reply.tool_calls[0] if reply.tool_calls else None,
+        arguments=calls[0].arguments if calls else "{}",
+        dropped_calls=max(len(reply.tool_calls) - 1, 0),
+        reply=reply,
+        prompt_digest=prompt_digest,
+        reply_digest=await context.put_blob(whole, "application/json"),
+    )
