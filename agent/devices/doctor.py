@@ -1,0 +1,170 @@
+"""Examine what the devices need: Python, adb, an adb server, devices, the data directory.
+
+Nothing is started, written or repaired, and nothing is printed. Invariant: an examination always
+ends with findings; what goes wrong in one is its detail and its remedy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+
+from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.rows import DeviceRow
+from agent.devices.server import find_adb
+from agent.errors import AdbError, DeviceError
+from agent.records import DeviceState
+from agent.text import one_line
+
+NEEDED_PYTHON = (3, 11)
+LOW_SPACE_BYTES = 200 * 1024 * 1024
+_ADB_TIMEOUT_S = 5.0
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was examined; the remedy is empty when it is fine."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+async def examine(
+    data_dir: Path, address: ServerAddress, *, adb_setting: str = ""
+) -> tuple[Finding, ...]:
+    """Examine everything in a few seconds, in the order in which it should be put right."""
+    server, devices = await _examine_server(address)
+    return (
+        _examine_python(),
+        await _examine_binary(adb_setting),
+        server,
+        *devices,
+        await asyncio.to_thread(_examine_directory, data_dir),
+        await asyncio.to_thread(_examine_space, data_dir),
+    )
+
+
+def _examine_python() -> Finding:
+    version = platform.python_version()
+    needed = ".".join(map(str, NEEDED_PYTHON))
+    ok = sys.version_info[:2] >= NEEDED_PYTHON
+    return Finding(
+        name="python",
+        ok=ok,
+        detail=f"Python {version} at {sys.executable}",
+        remedy="" if ok else f"Install Python {needed} or newer.",
+    )
+
+
+async def _examine_binary(adb_setting: str) -> Finding:
+    try:
+        adb = await asyncio.to_thread(find_adb, adb_setting)
+    except AdbError as error:
+        return Finding(name="adb", ok=False, detail=error.message, remedy=error.remedy)
+    remedy = "Install platform-tools made for this machine, or set adb.path."
+    try:
+        process = await asyncio.create_subprocess_exec(
+            adb,
+            "version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    except OSError as error:
+        detail = f"{adb} cannot be started: {error.strerror or error}"
+        return Finding(name="adb", ok=False, detail=detail, remedy=remedy)
+    try:
+        async with asyncio.timeout(_ADB_TIMEOUT_S):
+            said, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        said = b"it did not answer"
+    text = said.decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if "ersion" in line]
+    ok = process.returncode == 0 and bool(lines)
+    return Finding(
+        name="adb",
+        ok=ok,
+        detail=f"{one_line(', '.join(lines) or text, 160)} at {adb}",
+        remedy="" if ok else remedy,
+    )
+
+
+async def _examine_server(address: ServerAddress) -> tuple[Finding, tuple[Finding, ...]]:
+    client = AdbClient(address)
+    try:
+        version = await client.version()
+        rows = await client.devices()
+    except DeviceError as error:
+        finding = Finding(name="adb server", ok=False, detail=error.message, remedy=error.remedy)
+        return finding, ()
+    finding = Finding(name="adb server", ok=True, detail=f"protocol {version} at {address}")
+    if not rows:
+        none = Finding(
+            name="devices",
+            ok=False,
+            detail="no phone is connected",
+            remedy="Switch USB debugging on in the phone's developer options and plug it in, "
+            "or try `switchboard demo`, which brings its own.",
+        )
+        return finding, (none,)
+    return finding, tuple(_examine_device(row) for row in rows)
+
+
+def _examine_device(row: DeviceRow) -> Finding:
+    words = row.state.value if not row.said else f"{row.state.value} {row.said}"
+    return Finding(
+        name=f"device {row.serial}",
+        ok=row.state is DeviceState.ONLINE,
+        detail=f"{row.model} is {words}" if row.model else words,
+        remedy=row.note,
+    )
+
+
+def _examine_directory(data_dir: Path) -> Finding:
+    """Look whether the directory, or the one it would be made in, can be written."""
+    if data_dir.exists() and not data_dir.is_dir():
+        return Finding(
+            name="data directory",
+            ok=False,
+            detail=f"{data_dir} is not a directory",
+            remedy="Move it away, or set SWITCHBOARD_DATA_DIR to another place.",
+        )
+    nearest = _nearest(data_dir)
+    ok = os.access(nearest, os.W_OK | os.X_OK) and not _is_read_only(nearest)
+    state = "can be written" if data_dir.exists() else "will be made when it is needed"
+    return Finding(
+        name="data directory",
+        ok=ok,
+        detail=f"{data_dir} {state}" if ok else f"{nearest} cannot be written",
+        remedy="" if ok else "Correct its permissions, or set SWITCHBOARD_DATA_DIR.",
+    )
+
+
+def _examine_space(data_dir: Path) -> Finding:
+    free = shutil.disk_usage(_nearest(data_dir)).free
+    ok = free >= LOW_SPACE_BYTES
+    return Finding(
+        name="free space",
+        ok=ok,
+        detail=f"{free // (1024 * 1024)} MiB free for {data_dir}",
+        remedy="" if ok else "Free some space, or set SWITCHBOARD_DATA_DIR to another disk.",
+    )
+
+
+def _nearest(path: Path) -> Path:
+    """Give the directory itself or the nearest one above it that exists."""
+    return next(one for one in (path, *path.absolute().parents) if one.is_dir())
+
+
+def _is_read_only(path: Path) -> bool:
+    # Root may write anything but what is mounted read-only.
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
