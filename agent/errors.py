@@ -33,6 +33,8 @@ class ErrorKind(StrEnum):
     ADB = "adb"
     MODEL = "model"
     PHONE = "phone"
+    GOAL = "goal"
+    """Nothing broke: the goal could not be met, or not within its limits."""
 
 
 class SwitchboardError(Exception):

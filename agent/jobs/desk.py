@@ -1,0 +1,66 @@
+"""Where jobs are handed in, listed and stopped; keeps the wake going.
+
+Not the wake and not a run. Invariant: a stopped job stays stopped, whatever its run still says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.errors import UsageError
+from agent.jobs.creation import planned_job
+from agent.jobs.records import JobRecords
+from agent.jobs.runs import Runs
+from agent.jobs.schedule import stopped
+from agent.jobs.wake import Wake
+from agent.protocol import Event, JobCreate
+from agent.records import Job, JobStatus
+from agent.sessions.operations import Operations
+from agent.sessions.parts import Parts
+
+LIST_LIMIT = 50
+
+
+class JobDesk:
+    """The jobs of one core."""
+
+    def __init__(self, parts: Parts, operations: Operations) -> None:
+        self._parts = parts
+        self._records = JobRecords(parts.store)
+        self._runs = Runs(parts, operations, self._records)
+        self.wake = Wake(parts, self._records, self._runs)
+
+    async def start(self) -> None:
+        """Take back what a dead core was running, then let the wake go. Raises StoreError."""
+        await self.wake.recover()
+        self._parts.crew.start(self.wake.run(), "wake of jobs")
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Follow the store."""
+        self.wake.on_commit(events)
+
+    async def create(self, op: JobCreate) -> Job:
+        """Store a job. Raises UsageError when it cannot run."""
+        build = planned_job(op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms())
+        return await self._parts.store.create_job(build)
+
+    async def list(self, query: str, limit: int) -> tuple[Job, ...]:
+        """List jobs, newest first. Raises UsageError for a limit outside 1 to 50."""
+        if not 1 <= limit <= LIST_LIMIT:
+            raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
+        return await self._parts.store.jobs(query=query, limit=limit)
+
+    async def stop(self, job_id: int) -> Job:
+        """Stop a job for good and end its run; stopping it again does nothing.
+
+        Raises:
+            UsageError: there is no such job.
+        """
+        now_ms = self._parts.clock_ms()
+        job, _ = await self._records.change(
+            job_id,
+            lambda stored: None if stored.status is JobStatus.STOPPED else stopped(stored, now_ms),
+            "stopped by the operator",
+        )
+        await self._runs.end(job_id, "its job was stopped")
+        return job

@@ -1,0 +1,131 @@
+"""The wake: repair what is stuck, claim what is due, send it off, and set one timer for the next.
+
+Not what a run does (`agent.jobs.runs`), and no polling: the timer rings when something is due.
+Invariants: a job runs once for each due time; at most three start per ring; the order is that of
+CONTRACTS 2.3; a ring is never put off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from agent.errors import StoreError
+from agent.jobs.records import JobRecords
+from agent.jobs.runs import Runs
+from agent.jobs.schedule import (
+    DUE_PER_WAKE,
+    MINIMUM_DELAY_MS,
+    STUCK_AFTER_MS,
+    STUCK_RESULT,
+    armed_at_ms,
+    claimed,
+    failed,
+    is_due,
+    is_stuck,
+    wake_at_ms,
+)
+from agent.protocol import Event, JobChanged
+from agent.records import Job, JobStatus
+from agent.sessions.parts import Parts
+
+LONGEST_SLEEP_S = 60.0
+"""The timer looks at the clock this often, for clocks are set and machines sleep."""
+RESTARTED = "core_restarted"
+_FOREVER_MS = 1 << 62
+_log = logging.getLogger(__name__)
+
+
+class Wake:
+    """The one timer of the jobs."""
+
+    def __init__(self, parts: Parts, records: JobRecords, runs: Runs) -> None:
+        self._parts = parts
+        self._records = records
+        self._runs = runs
+        self._armed_ms: int | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def armed_ms(self) -> int | None:
+        """When the timer rings next; None when nothing is active."""
+        return self._armed_ms
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Arm the timer for jobs that were created, finished or claimed."""
+        for event in events:
+            match event.msg:
+                case JobChanged(job=Job(status=JobStatus.ACTIVE, next_run_at=due_ms)):
+                    self._arm(wake_at_ms(due_ms, self._parts.clock_ms()))
+                case JobChanged(job=Job(status=JobStatus.RUNNING, running_at=since_ms)):
+                    self._arm(since_ms + STUCK_AFTER_MS + 1)
+                case _:
+                    pass
+
+    async def recover(self) -> None:
+        """Take the jobs back that a dead core was running. Raises StoreError."""
+        for job in await self._parts.store.stale_jobs(_FOREVER_MS):
+            await self._repair(job, RESTARTED)
+
+    async def run(self) -> None:
+        """Ring at once, as at every start, and then whenever something is due, for ever."""
+        while True:
+            try:
+                await self.ring()
+            except StoreError as error:
+                _log.warning("The wake of jobs failed: %s", error)
+                self._arm(self._parts.clock_ms() + MINIMUM_DELAY_MS)
+            while not self._is_time():
+                self._changed.clear()
+                await self._sleep()
+
+    async def ring(self) -> None:
+        """Do all that one wake does. Raises StoreError."""
+        self._armed_ms = None
+        now_ms = self._parts.clock_ms()
+        for job in await self._parts.store.stale_jobs(now_ms):
+            if is_stuck(job, now_ms):
+                await self._repair(job, STUCK_RESULT)
+                await self._runs.end(job.id, "its job took too long")
+            else:
+                self._arm(job.running_at + STUCK_AFTER_MS + 1)
+        for job in await self._parts.store.due_jobs(now_ms, DUE_PER_WAKE):
+            claim, is_mine = await self._records.change(
+                job.id,
+                lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
+                "claimed",
+            )
+            if is_mine:
+                self._parts.crew.start(self._runs.run(claim), f"run of job {claim.id}")
+        self._arm(wake_at_ms(await self._parts.store.next_due_ms(), now_ms))
+
+    async def _repair(self, job: Job, result: str) -> None:
+        now_ms = self._parts.clock_ms()
+        await self._records.change(
+            job.id,
+            lambda stored: (
+                failed(stored, result, now_ms)
+                if stored.status is JobStatus.RUNNING and stored.running_at == job.running_at
+                else None
+            ),
+            result,
+        )
+
+    def _arm(self, at_ms: int | None) -> None:
+        self._armed_ms = armed_at_ms(self._armed_ms, at_ms)
+        self._changed.set()
+
+    def _is_time(self) -> bool:
+        return self._armed_ms is not None and self._armed_ms <= self._parts.clock_ms()
+
+    async def _sleep(self) -> None:
+        wait_s = None
+        if self._armed_ms is not None:
+            left_s = (self._armed_ms - self._parts.clock_ms()) / 1000
+            wait_s = min(max(left_s, 0.0), LONGEST_SLEEP_S)
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return

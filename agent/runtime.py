@@ -1,0 +1,397 @@
+"""The core's façade: submit ops, follow events, look things up, close.
+
+It knows every room and does the work of none. Invariants: an event is stored before anybody sees
+it; ops are carried out one after the other, in the order they came; once the core has ended, by
+closing or by dying, every call says so instead of hanging.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from typing import Self, assert_never
+
+from agent.core import Overview, TextDelta
+from agent.devices.device import Rack
+from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
+from agent.jobs.desk import JobDesk
+from agent.models.model import Model
+from agent.protocol import (
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    EventMsg,
+    Interrupt,
+    JobCreate,
+    JobList,
+    JobStop,
+    Op,
+    Reply,
+    SessionCancel,
+    SessionCreate,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    Shutdown,
+    ShutdownComplete,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.records import DeviceInfo, LiveFrame, Session
+from agent.sessions.assignment import Assignment
+from agent.sessions.book import Book
+from agent.sessions.crew import Crew
+from agent.sessions.intake import Intake, Submission
+from agent.sessions.listeners import DeltaListeners, EventListeners
+from agent.sessions.live import error_event
+from agent.sessions.operations import Operations
+from agent.sessions.parts import Parts
+from agent.sessions.questions import Questions
+from agent.sessions.recovery import recover
+from agent.sessions.tree import Tree
+from agent.sessions.turns import Turns
+from agent.settings import Settings
+from agent.store.store import EventDraft, Store, wall_clock_ms
+from agent.tasks.task import SessionTask
+from agent.text import one_line
+
+OVERVIEW_SESSIONS = 200
+_DEVICE_WATCH_RETRY_S = 1.0
+_ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs"})
+"""The tasks that a core cannot do without: when one breaks, the core ends and says so."""
+_log = logging.getLogger(__name__)
+
+
+class Runtime:
+    """The embedded core; implements `agent.core.Core`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._book = parts.book
+        self._crew = parts.crew
+        self._intake = Intake()
+        self._listeners = EventListeners(self._read_events)
+        self._tree = Tree(parts.book)
+        self._operations = Operations(parts, Turns(parts))
+        self._desk = JobDesk(parts, self._operations)
+        self._unsubscribe: Callable[[], None] | None = None
+        self._devices_told: dict[str, DeviceInfo] = {}
+        self._closing: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
+
+    @classmethod
+    async def spawn(
+        cls,
+        settings: Settings,
+        *,
+        store: Store,
+        rack: Rack,
+        models: Callable[[Session], Model],
+        task: Callable[[], SessionTask],
+        clock: Callable[[], int] = wall_clock_ms,
+    ) -> Self:
+        """Start a core on an open store: repair what a dead one left, then take ops.
+
+        Args:
+            settings: the settings in force.
+            store: open, and closed by the caller after the core.
+            rack: started and closed by the core.
+            models: makes the model of a session, for one turn.
+            task: makes what a session does in one turn.
+            clock: milliseconds since the epoch.
+
+        Raises:
+            AdbError: no adb server runs and none starts.
+            StoreError: the store cannot be read or written.
+        """
+        crew = Crew()
+        parts = Parts(
+            settings=settings,
+            store=store,
+            rack=rack,
+            book=Book(store),
+            questions=Questions(),
+            assignment=Assignment(rack),
+            deltas=DeltaListeners(),
+            crew=crew,
+            models=models,
+            task=task,
+            clock_ms=clock,
+        )
+        runtime = cls(parts)
+        crew.report = runtime._report
+        try:
+            await runtime._start()
+        except BaseException:
+            await runtime.close()
+            raise
+        return runtime
+
+    # --- Core ----------
+
+    async def submit(self, op: Op) -> str:
+        """Queue an op; see `Core.submit`. What it fails with becomes an ErrorEvent."""
+        return (await self._put(op, answered=False)).submission_id
+
+    async def request(self, op: Op) -> Reply:
+        """Carry an op out; see `Core.request`."""
+        submission = await self._put(op, answered=True)
+        assert submission.reply is not None
+        return await submission.reply
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events; see `Core.events`. Ends when the core closes; fails when it dies."""
+        return self._listeners.follow(after)
+
+    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what models write; see `Core.deltas`."""
+        return self._parts.deltas.follow()
+
+    @asynccontextmanager
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device; see `Core.frames`."""
+        frames = self._parts.rack.frames(
+            serial, width_px=width_px, height_px=height_px, max_hz=max_hz
+        )
+        if isinstance(frames, AsyncGenerator):
+            async with aclosing(frames):
+                yield frames
+        else:
+            yield frames
+
+    async def overview(self) -> Overview:
+        """Give the picture of one moment, for a listener to follow on from."""
+        async with self._book.still():
+            return Overview(
+                event_id=await self._store.last_event_id(),
+                sessions=await self._store.sessions(limit=OVERVIEW_SESSIONS),
+                questions=await self._store.open_questions(),
+                devices=self._parts.rack.devices(),
+                jobs=await self._store.jobs(),
+            )
+
+    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+        """List sessions, newest first."""
+        return await self._store.sessions(limit=limit)
+
+    async def session(self, session_id: str) -> Session:
+        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
+        return await self._store.session(session_id)
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        """Read a session's stored events in order. Raises UsageError for an unknown session."""
+        found = await self._store.session(session_id)
+        return await self._store.session_events(found.session_id, after_seq=after_seq, limit=limit)
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a blob. Raises StoreError when it is gone."""
+        return await self._store.read_blob(digest)
+
+    async def close(self) -> None:
+        """End the core: turns in flight stay open in the store. Calling it again does nothing."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(None), name="core closing")
+        await asyncio.shield(self._closing)
+
+    async def wait_closed(self) -> None:
+        """Wait until the core has ended, by closing or by dying."""
+        await self._ended.wait()
+
+    # --- life ----------
+
+    async def _start(self) -> None:
+        self._unsubscribe = self._store.subscribe(self._on_commit)
+        await self._book.load()
+        self._parts.questions.load(await self._store.open_questions())
+        resumable = await recover(self._parts)
+        self._tree.look_at_all()
+        await self._parts.rack.start()
+        await self._tell_devices()
+        self._crew.start(self._watch_devices(), "device watch")
+        self._crew.start(self._tree.run(), "roll-up")
+        self._crew.start(self._carry_out(), "ops")
+        await self._desk.start()
+        if self._parts.settings.recovery.auto_resume:
+            for live in resumable:
+                await self._operations.resume(live.session_id)
+
+    async def _close(self, death: RuntimeDiedError | None) -> None:
+        ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
+        self._intake.close(ended)
+        for name in await self._crew.close():
+            _log.warning("%s did not end in time", name)
+        try:
+            if death is None:
+                with suppress(StoreError):
+                    await self._store.append(EventDraft("", ShutdownComplete()))
+        finally:
+            if self._unsubscribe is not None:
+                self._unsubscribe()
+            self._listeners.end(death)
+            self._parts.deltas.end()
+            try:
+                await self._parts.rack.close()
+            finally:
+                self._ended.set()
+
+    def _die(self, name: str, error: Exception) -> None:
+        """End the core because a part of it that it cannot do without has failed."""
+        death = RuntimeDiedError(
+            one_line(f"The core died: {name} failed: {type(error).__name__}: {error}.", 500),
+            "Start it again; sessions that were at work can be resumed.",
+        )
+        death.__cause__ = error
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(death), name="core dying")
+
+    async def _report(self, name: str, error: Exception) -> None:
+        """Make a failed task of the core known."""
+        if name in _ESSENTIAL:
+            self._die(name, error)
+            return
+        await self._tell_error(
+            ErrorEvent(
+                message=one_line(f"{name} failed: {type(error).__name__}: {error}", 1000),
+                kind=error.kind if isinstance(error, SwitchboardError) else ErrorKind.INTERNAL,
+                remedy=error.remedy if isinstance(error, SwitchboardError) else "",
+            )
+        )
+
+    def _on_commit(self, events: tuple[Event, ...]) -> None:
+        self._book.on_commit(events)
+        self._parts.questions.on_commit(events)
+        self._tree.on_commit(events)
+        self._desk.on_commit(events)
+        self._listeners.publish(events)
+
+    async def _read_events(self, after: int, limit: int) -> tuple[Event, ...]:
+        return await self._store.events(after=after, limit=limit)
+
+    # --- ops ----------
+
+    async def _put(self, op: Op, *, answered: bool) -> Submission:
+        submission = Submission(op, answered=answered)
+        await self._intake.put(submission)
+        return submission
+
+    async def _carry_out(self) -> None:
+        while True:
+            submission = await self._intake.take()
+            try:
+                reply = await self._apply(submission.op, submission.submission_id)
+            except SwitchboardError as error:
+                await self._refuse(submission, error)
+            except Exception as error:
+                _log.exception("An op could not be carried out")
+                kind = type(submission.op).__name__
+                await self._refuse(
+                    submission,
+                    SwitchboardError(
+                        one_line(f"{kind} failed: {type(error).__name__}: {error}.", 1000),
+                        "This is a defect: report it.",
+                    ),
+                )
+            else:
+                submission.succeed(reply)
+                if isinstance(submission.op, Shutdown) and self._closing is None:
+                    self._closing = asyncio.create_task(self._close(None), name="core closing")
+
+    async def _refuse(self, submission: Submission, error: SwitchboardError) -> None:
+        if not submission.fail(error):
+            await self._tell_error(error_event(error), submission.submission_id)
+
+    async def _apply(self, op: Op, submission_id: str) -> Reply:
+        reply = Reply(submission_id=submission_id)
+        match op:
+            case SessionCreate():
+                session, *children = await self._operations.create(op, submission_id)
+                return Reply(
+                    submission_id=submission_id,
+                    session_id=session.session_id,
+                    child_ids=tuple(child.session_id for child in children),
+                )
+            case SessionStart(session_id=session_id):
+                await self._operations.start(session_id, submission_id)
+            case UserInput(session_id=session_id, text=text):
+                await self._operations.tell(session_id, text, submission_id)
+            case UserInputAnswer(question_id=question_id, answer=answer):
+                asked_by = await self._operations.answer(question_id, answer, submission_id)
+                return Reply(submission_id=submission_id, session_id=asked_by)
+            case Interrupt(session_id=session_id):
+                await self._operations.interrupt(session_id, submission_id)
+            case SessionPause(session_id=session_id):
+                await self._operations.pause(session_id, submission_id)
+            case SessionResume(session_id=session_id):
+                await self._operations.resume(session_id, submission_id)
+            case SessionCancel(session_id=session_id):
+                await self._operations.cancel(session_id, submission_id)
+            case JobCreate():
+                job = await self._desk.create(op)
+                return Reply(submission_id=submission_id, job=job)
+            case JobList(query=query, limit=limit):
+                jobs = await self._desk.list(query, limit)
+                return Reply(submission_id=submission_id, jobs=jobs)
+            case JobStop(job_id=job_id):
+                job = await self._desk.stop(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case Shutdown():
+                pass
+            case _:
+                assert_never(op)
+        return reply
+
+    async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
+        try:
+            await self._store.append(EventDraft("", error, submission_id))
+        except StoreError as unstored:
+            _log.error("%s (and it could not be stored: %s)", error.message, unstored)
+
+    # --- devices ----------
+
+    async def _watch_devices(self) -> None:
+        """Turn what the rack sees into events, and let waiting sessions look again."""
+        told = ""
+        while True:
+            try:
+                await self._follow_devices()
+            except SwitchboardError as error:
+                _log.warning("The device watch failed: %s", error)
+                # Once: an adb server that stays away would fill the store.
+                if told != error.message:
+                    told = error.message
+                    await self._tell_error(error_event(error, retryable=True))
+            await asyncio.sleep(_DEVICE_WATCH_RETRY_S)
+
+    async def _follow_devices(self) -> None:
+        changes = self._parts.rack.changes()
+        upcoming = asyncio.ensure_future(anext(changes, None))
+        try:
+            # Look once the watch is on, so that nothing falls between the two.
+            await asyncio.sleep(0)
+            self._parts.assignment.consider()
+            await self._tell_devices()
+            while (info := await upcoming) is not None:
+                upcoming = asyncio.ensure_future(anext(changes, None))
+                self._parts.assignment.consider()
+                await self._tell_devices(info)
+        finally:
+            upcoming.cancel()
+
+    async def _tell_devices(self, *changed: DeviceInfo) -> None:
+        """Store what differs from what was last told of each device."""
+        now = {info.serial: info for info in (*changed, *self._parts.rack.devices())}
+        new = [info for info in now.values() if self._devices_told.get(info.serial) != info]
+        if not new:
+            return
+        msgs: list[EventMsg] = [DeviceChanged(device=info) for info in new]
+        await self._store.append(*(EventDraft("", msg) for msg in msgs))
+        self._devices_told.update((info.serial, info) for info in new)

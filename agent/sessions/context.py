@@ -1,0 +1,207 @@
+"""What the core lends a task for one turn: the TaskContext, over the store, the rack and a model.
+
+Not a task and not the turn's end, which is `agent.sessions.turns`'s. Invariants: what is emitted is
+stored before `emit` returns; once the turn is over nothing more can be emitted, however long the
+task takes to notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from secrets import token_hex
+
+from agent.core import TextDelta
+from agent.devices.device import Device
+from agent.errors import DeviceLostError
+from agent.models.model import Model
+from agent.protocol import Event, EventMsg, QuestionClosed, RequestUserInput
+from agent.records import Question, QuestionKind, QuestionOption, Session, SessionState
+from agent.sessions.crew import settled
+from agent.sessions.live import LiveSession, Turn
+from agent.sessions.parts import Parts
+from agent.sessions.questions import asked_before
+from agent.tasks.task import Limits, Steering
+
+
+class TurnContext:
+    """One turn's loan; implements TaskContext."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        live: LiveSession,
+        turn: Turn,
+        *,
+        device: Device,
+        model: Model,
+        history: Sequence[Event],
+        prompt: str,
+        limits: Limits,
+    ) -> None:
+        self._parts = parts
+        self._live = live
+        self._turn = turn
+        self._device = device
+        self._model = model
+        self._history = history
+        self._prompt = prompt
+        self._limits = limits
+
+    @property
+    def session(self) -> Session:
+        return self._live.record
+
+    @property
+    def history(self) -> Sequence[Event]:
+        return self._history
+
+    @property
+    def turn_id(self) -> str:
+        return self._turn.turn_id
+
+    @property
+    def prompt(self) -> str:
+        return self._prompt
+
+    @property
+    def limits(self) -> Limits:
+        return self._limits
+
+    @property
+    def background(self) -> bool:
+        return self._turn.background
+
+    @property
+    def device(self) -> Device:
+        if self._live.record.lost:
+            raise DeviceLostError(
+                f"Device {self._live.record.serial} of session {self._live.session_id} is away."
+            )
+        return self._device
+
+    @property
+    def model(self) -> Model:
+        return self._model
+
+    def now_ms(self) -> int:
+        return self._parts.clock_ms()
+
+    async def emit(self, msg: EventMsg) -> Event:
+        self._check_open()
+        [event] = await self._parts.book.append(*self._live.drafts(msg))
+        return event
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        return await self._parts.store.put_blob(data, media_type)
+
+    async def read_blob(self, digest: str) -> bytes:
+        return await self._parts.store.read_blob(digest)
+
+    def delta(self, text: str) -> None:
+        if not self._turn.over.is_set():
+            self._parts.deltas.publish(
+                TextDelta(session_id=self._live.session_id, turn_id=self._turn.turn_id, text=text)
+            )
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        call_id: str,
+        step: int,
+        options: tuple[QuestionOption, ...] = (),
+        approval: bool = False,
+        deadline_ms: int = 0,
+    ) -> str | None:
+        before = asked_before(self._history, call_id)
+        if before is not None:
+            question, answered = before
+            if answered is None:
+                return await self._wait_for_answer(question)
+            # A secret answer is not in the store: it is known only if it came to this process.
+            kept = self._parts.questions.take_secret(question.question_id)
+            if kept is not None or not question.secret:
+                return answered.answer if kept is None else kept
+        question = Question(
+            question_id=f"q-{token_hex(6)}",
+            session_id=self._live.session_id,
+            text=text,
+            asked_ms=self.now_ms(),
+            kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+            options=options,
+            deadline_ms=deadline_ms or self._default_deadline_ms(),
+            call_id=call_id,
+            step=step,
+        )
+        return await self._wait_for_answer(question, RequestUserInput(question=question))
+
+    def take_steering(self) -> tuple[Steering, ...]:
+        taken = tuple(self._live.steering)
+        self._live.steering.clear()
+        return taken
+
+    async def checkpoint(self) -> None:
+        # Also when nothing is paused: a task that never waits could not be stopped here.
+        await asyncio.sleep(0)
+        await self._live.may_go.wait()
+
+    async def wait_for_device(self) -> None:
+        live, rack = self._live, self._parts.rack
+        serial = live.record.serial
+        grace_s = self._parts.settings.recovery.device_grace_s
+        await self._tell(
+            *live.flagging(lost=True, reason=f"{serial} is away; waiting up to {grace_s:g} s")
+        )
+        self._device = await rack.wait_for(serial, timeout_s=grace_s)
+        await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
+
+    async def _tell(self, *msgs: EventMsg) -> None:
+        self._check_open()
+        await self._parts.book.append(*self._live.drafts(*msgs))
+
+    async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> str | None:
+        questions, live = self._parts.questions, self._live
+        # Before it is asked: an answer may be faster than the way back from the store.
+        answer = questions.expect(question.question_id)
+        try:
+            async with live.lock:
+                self._check_open()
+                waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
+                await settled(self._parts.book.append(*live.drafts(*asking, *waiting)))
+            # Not wait_for: it would cancel the future, and lose an answer of the same moment.
+            await asyncio.wait({answer}, timeout=self._left_s(question))
+            if answer.done():
+                return answer.result()
+            return await self._close_unanswered(question, answer)
+        finally:
+            questions.forget(question.question_id)
+
+    async def _close_unanswered(
+        self, question: Question, answer: asyncio.Future[str | None]
+    ) -> str | None:
+        live = self._live
+        async with live.lock:
+            if answer.done():
+                return answer.result()
+            self._check_open()
+            closed = QuestionClosed(
+                question_id=question.question_id, reason="nobody answered in time"
+            )
+            going_on = live.moving(SessionState.RUNNING, "goes on without an answer")
+            await settled(self._parts.book.append(*live.drafts(closed, *going_on)))
+        return None
+
+    def _default_deadline_ms(self) -> int:
+        timeout_s = self._parts.settings.run.answer_timeout_s
+        return self.now_ms() + round(timeout_s * 1000) if timeout_s > 0 else 0
+
+    def _left_s(self, question: Question) -> float | None:
+        if question.deadline_ms == 0:
+            return None
+        return max(question.deadline_ms - self.now_ms(), 0) / 1000
+
+    def _check_open(self) -> None:
+        """End a task that outlived its turn."""
+        if self._turn.over.is_set() or self._live.turn is not self._turn:
+            raise asyncio.CancelledError(f"turn {self._turn.turn_id} is over")

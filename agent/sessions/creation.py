@@ -1,0 +1,86 @@
+"""Turn a request for work into session records: check it, name what is wrong, fill in the rest.
+
+It stores nothing. Invariant: what passes can start; a request with a fault in it creates nothing.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+from agent.errors import UsageError
+from agent.protocol import SessionCreate, Target
+from agent.records import Session, SessionKind
+from agent.sessions.assignment import Assignment
+from agent.sessions.questions import checked_text
+from agent.settings import Settings
+from agent.text import one_line
+
+TARGETS_LIMIT = 64
+STEPS_LIMIT = 10_000
+_TITLE_LIMIT_CHARS = 80
+
+
+def planned_sessions(
+    op: SessionCreate, *, settings: Settings, assignment: Assignment, now_ms: int, job_id: int = 0
+) -> tuple[Session, ...]:
+    """Make the records that a request asks for: the session itself, then its children.
+
+    Raises:
+        UsageError: an empty goal, an unknown serial, or another field that cannot be used.
+    """
+    goal = checked_text(op.goal, "The goal")
+    if not 0 <= op.max_steps <= STEPS_LIMIT:
+        raise UsageError(f"max_steps is {op.max_steps}.", f"Use 1 to {STEPS_LIMIT}, or 0.")
+    if op.targets and (op.serial or op.target_package):
+        raise UsageError(
+            "A session with targets has no device or app of its own.",
+            "Name the device and the app in each target.",
+        )
+    for serial in (op.serial, *(target.serial for target in op.targets)):
+        if serial:
+            assignment.check_known(serial)
+    model = op.model or settings.model.name
+    max_steps = op.max_steps or settings.run.max_steps
+    top = Session(
+        session_id=new_session_id(),
+        goal=goal,
+        created_ms=now_ms,
+        kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
+        title=one_line(op.title or goal, _TITLE_LIMIT_CHARS),
+        serial=op.serial,
+        target_package=op.target_package,
+        model=model,
+        max_steps=max_steps,
+        job_id=job_id,
+    )
+    children = tuple(
+        Session(
+            session_id=new_session_id(),
+            goal=target.objective,
+            created_ms=now_ms,
+            kind=SessionKind.GENIE,
+            parent_id=top.session_id,
+            title=one_line(target.objective, _TITLE_LIMIT_CHARS),
+            serial=target.serial,
+            target_package=target.package,
+            model=model,
+            max_steps=max_steps,
+            job_id=job_id,
+        )
+        for target in _checked_targets(op.targets)
+    )
+    return (top, *children)
+
+
+def new_session_id() -> str:
+    """Make an id that is unique, and easy to name by its first letters."""
+    return token_hex(6)
+
+
+def _checked_targets(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """Check each target's objective, and drop those that say the same as one before."""
+    if len(targets) > TARGETS_LIMIT:
+        raise UsageError(f"There are {len(targets)} targets.", f"Use at most {TARGETS_LIMIT}.")
+    for number, target in enumerate(targets, start=1):
+        checked_text(target.objective, f"The objective of target {number}")
+    return tuple(dict.fromkeys(targets))

@@ -1,0 +1,104 @@
+"""How a turn ends: from what its task gave or raised to the facts and the state that follow, pure.
+
+Not the storing of it (`agent.sessions.turns`). Invariants: an ending closes its turn with exactly
+one TaskComplete or TurnAborted; what may work another time leaves the session idle, to be resumed;
+what nobody watches fails instead of waiting for somebody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.errors import (
+    AdbError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    ErrorKind,
+    ModelError,
+    StoreError,
+    SwitchboardError,
+)
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    EventMsg,
+    ResultPublished,
+    TaskComplete,
+    TurnAborted,
+)
+from agent.records import SessionState
+from agent.sessions.live import Turn, error_event
+from agent.tasks.task import TurnEnd
+from agent.text import one_line
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Facts in order, then the state the session goes to."""
+
+    msgs: tuple[EventMsg, ...]
+    state: SessionState
+    reason: str
+    completed: bool = False
+
+
+def ended(turn: Turn, end: TurnEnd) -> Ending:
+    """End a turn as its task says."""
+    complete = TaskComplete(turn_id=turn.turn_id, last_agent_message=end.message)
+    if end.completed:
+        return Ending(
+            (ResultPublished(text=end.message), complete),
+            SessionState.COMPLETED,
+            "the goal is met",
+            completed=True,
+        )
+    message = end.message or "The task ended without saying why."
+    return Ending(
+        (ErrorEvent(message=message, kind=ErrorKind.GOAL), complete),
+        SessionState.FAILED,
+        "the goal cannot be met",
+    )
+
+
+def failed(turn: Turn, error: SwitchboardError) -> Ending:
+    """End a turn whose task raised an error of ours."""
+    reason = one_line(error.message)
+    if may_work_later(error) and not turn.background:
+        return Ending(
+            (error_event(error, retryable=True), _aborted(turn, AbortReason.INTERRUPTED)),
+            SessionState.WAITING_FOR_USER,
+            f"resume to go on: {reason}",
+        )
+    complete = TaskComplete(turn_id=turn.turn_id)
+    return Ending((error_event(error), complete), SessionState.FAILED, reason)
+
+
+def late(turn: Turn) -> Ending:
+    """End a turn that used up its time."""
+    message = f"The turn ran longer than its {turn.deadline_s:g} s."
+    error = ErrorEvent(message=message, kind=ErrorKind.GOAL, remedy="Ask for less, or resume it.")
+    return Ending(
+        (error, _aborted(turn, AbortReason.BUDGET_LIMITED)), SessionState.FAILED, "out of time"
+    )
+
+
+def broken(turn: Turn, error: Exception) -> Ending:
+    """End a turn whose task raised what no task should: a defect of ours."""
+    message = one_line(f"The task broke: {type(error).__name__}: {error}.", 1000)
+    event = ErrorEvent(
+        message=message, kind=ErrorKind.INTERNAL, remedy="This is a defect: report it, then resume."
+    )
+    return Ending(
+        (event, TaskComplete(turn_id=turn.turn_id)), SessionState.FAILED, "the task broke"
+    )
+
+
+def may_work_later(error: SwitchboardError) -> bool:
+    """Tell whether the same turn may go on later as it stands: CONTRACTS 1.10's recoverable."""
+    if isinstance(error, ModelError):
+        return error.retryable
+    return isinstance(error, DeviceLostError | DeviceTimeoutError | AdbError | StoreError)
+
+
+def _aborted(turn: Turn, reason: AbortReason) -> TurnAborted:
+    return TurnAborted(turn_id=turn.turn_id, reason=reason)

@@ -1,0 +1,120 @@
+"""A session in memory: its record, its open turn, and the operator's hints that wait.
+
+Not a state of its own: the record is what folding the stored events gives, never edited. Invariant:
+`turn` and `steering` change only under `lock`, or before anybody else can see the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from agent.errors import SwitchboardError
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    EventMsg,
+    SessionFlagsChanged,
+    SessionStateChanged,
+)
+from agent.records import Session, SessionKind, SessionState
+from agent.store.store import EventDraft
+from agent.tasks.task import Steering
+
+
+@dataclass(eq=False)
+class Turn:
+    """One turn: from the wait for a device until its end is stored."""
+
+    turn_id: str
+    background: bool = False
+    """Whether nobody may be watching."""
+    deadline_s: float = 0.0
+    """Seconds for the task; 0 = none."""
+    max_steps: int = 0
+    """Counted steps for the turn; 0 = the session's."""
+    runner: asyncio.Task[None] | None = None
+    """What carries the turn out; a turn that follows at once is carried out by the same."""
+    aborting: AbortReason | None = None
+    """Why it is being ended early; set before the runner is cancelled."""
+    finishing: bool = False
+    """The task ended of itself and its end is being stored: too late to abort."""
+    unstored: bool = False
+    """It has ended, and the store has yet to take that in."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once its end is stored, or once it ended before it began."""
+
+
+@dataclass(eq=False)
+class LiveSession:
+    """One session that somebody works with."""
+
+    record: Session
+    child_ids: tuple[str, ...] = ()
+    turn: Turn | None = None
+    steering: list[Steering] = field(default_factory=list)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    may_go: asyncio.Event = field(default_factory=asyncio.Event)
+    """Clear while the session is paused."""
+
+    def __post_init__(self) -> None:
+        self.see(self.record)
+
+    @property
+    def session_id(self) -> str:
+        return self.record.session_id
+
+    @property
+    def delegates(self) -> bool:
+        """Whether its children do the work."""
+        return bool(self.child_ids)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for the operator to go on, with no turn open."""
+        return self.turn is None and self.record.state is SessionState.WAITING_FOR_USER
+
+    def see(self, record: Session) -> None:
+        """Take in the record as it now is."""
+        self.record = record
+        if record.paused:
+            self.may_go.clear()
+        else:
+            self.may_go.set()
+
+    def drafts(self, *msgs: EventMsg, submission_id: str = "") -> tuple[EventDraft, ...]:
+        """Make drafts of facts about this session."""
+        return tuple(EventDraft(self.session_id, msg, submission_id) for msg in msgs)
+
+    def moving(self, state: SessionState, reason: str = "") -> tuple[EventMsg, ...]:
+        """Give the move to a state; nothing when the session is there already."""
+        if self.record.state is state:
+            return ()
+        return (SessionStateChanged(state=state, reason=reason),)
+
+    def flagging(
+        self, *, paused: bool | None = None, lost: bool | None = None, reason: str = ""
+    ) -> tuple[EventMsg, ...]:
+        """Give the change of flags; nothing when they are so already."""
+        now = self.record
+        wanted_paused = now.paused if paused is None else paused
+        wanted_lost = now.lost if lost is None else lost
+        if (wanted_paused, wanted_lost) == (now.paused, now.lost):
+            return ()
+        return (
+            SessionFlagsChanged(
+                paused=wanted_paused, held=now.held, lost=wanted_lost, reason=reason
+            ),
+        )
+
+
+def may_delegate(session: Session) -> bool:
+    """Tell whether a session can have children at all."""
+    return session.kind is SessionKind.AGENT and not session.parent_id
+
+
+def error_event(error: SwitchboardError, *, retryable: bool = False) -> ErrorEvent:
+    """Make the fact that something failed."""
+    return ErrorEvent(
+        message=error.message, kind=error.kind, remedy=error.remedy, retryable=retryable
+    )

@@ -1,0 +1,340 @@
+"""What an operator may do with sessions, each operation checked against the state it needs.
+
+Not the queue that brings the ops (`agent.sessions.intake`) and not the running of turns.
+Invariants: what an operation changes together is stored together; the safe ones (stop, cancel,
+pause) are idempotent; nothing but `resume` leads out of a terminal state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from secrets import token_hex
+
+from agent.errors import WrongStateError
+from agent.protocol import (
+    AbortReason,
+    EventMsg,
+    QuestionAnswered,
+    QuestionClosed,
+    SessionConfigured,
+    SessionCreate,
+    SessionStateChanged,
+    UserMessage,
+)
+from agent.records import Session, SessionState
+from agent.sessions.creation import planned_sessions
+from agent.sessions.live import LiveSession
+from agent.sessions.parts import Parts
+from agent.sessions.questions import checked_answer, checked_text
+from agent.sessions.resuming import Move, Resuming, way_on
+from agent.sessions.turns import Turns
+from agent.store.store import EventDraft
+from agent.tasks.task import Steering
+
+_STOPPED = "stopped by the operator; resume to go on"
+_CANCELLED = "cancelled by the operator"
+
+
+class Operations:
+    """The sessions of one core, as their operator handles them."""
+
+    def __init__(self, parts: Parts, turns: Turns) -> None:
+        self._parts = parts
+        self._turns = turns
+        self._resuming = Resuming(parts.assignment)
+
+    # --- beginning ----------
+
+    async def create(self, op: SessionCreate, submission_id: str = "") -> tuple[Session, ...]:
+        """Create a session and its children, and send off those that work, unless it is a draft.
+
+        Returns:
+            The session, then its children.
+
+        Raises:
+            UsageError: the request cannot be carried out; nothing was created.
+        """
+        planned = planned_sessions(
+            op,
+            settings=self._parts.settings,
+            assignment=self._parts.assignment,
+            now_ms=self._parts.clock_ms(),
+        )
+        await self.enter(planned, start=op.start, submission_id=submission_id)
+        return planned
+
+    async def enter(
+        self,
+        planned: tuple[Session, ...],
+        *,
+        start: bool,
+        submission_id: str = "",
+        background: bool = False,
+        deadline_s: float = 0.0,
+        max_steps: int = 0,
+    ) -> None:
+        """Store new sessions, in one go, and send off those that work."""
+        parent = planned[0] if len(planned) > 1 else None
+        drafts: list[EventDraft] = []
+        for session in planned:
+            msgs: list[EventMsg] = [SessionConfigured(session=session)]
+            if start and session is parent:
+                msgs.append(SessionStateChanged(state=SessionState.RUNNING, reason="delegates"))
+            elif start:
+                msgs.append(self._resuming.queueing(session.serial))
+            drafts += [EventDraft(session.session_id, msg, submission_id) for msg in msgs]
+        await self._parts.book.append(*drafts)
+        if not start:
+            return
+        for session in planned:
+            if session is not parent:
+                live = await self._parts.book.get(session.session_id)
+                async with live.lock:
+                    self._turns.begin(
+                        live, background=background, deadline_s=deadline_s, max_steps=max_steps
+                    )
+
+    async def start(self, session_id: str, submission_id: str = "") -> None:
+        """Start a draft. Raises WrongStateError when it is none."""
+        top = await self._parts.book.get(session_id)
+        if top.record.state is not SessionState.CREATED:
+            raise WrongStateError(
+                f"Session {top.session_id} is {top.record.state}, not a draft.",
+                way_on(top),
+            )
+        moves: list[Move] = []
+        if top.delegates:
+            moves.append((top, top.moving(SessionState.RUNNING, "delegates")))
+        workers = await self._parts.book.children(top) if top.delegates else (top,)
+        for live in workers:
+            if live.record.state is SessionState.CREATED:
+                moves.append((live, (self._resuming.queueing(live.record.serial),)))
+        await self._send_off(moves, submission_id)
+
+    # --- talking ----------
+
+    async def tell(self, session_id: str, text: str, submission_id: str = "") -> None:
+        """Steer the open turn, or begin a turn with this prompt; a parent passes it on.
+
+        Raises:
+            UsageError: there is nothing to tell, or no such session.
+            WrongStateError: the session is settled: only a resume leads out of that.
+        """
+        live = await self._parts.book.get(session_id)
+        checked_text(text, "The message")
+        _check_unsettled(live)
+        if not live.delegates:
+            await self._hear(live, text, submission_id)
+            return
+        children = await self._parts.book.children(live)
+        unsettled = [child for child in children if not child.record.state.is_terminal]
+        at_work = [child for child in unsettled if child.turn is not None]
+        message = UserMessage(text=text, message_id=_message_id(), steer=True)
+        await self._parts.book.append(*live.drafts(message, submission_id=submission_id))
+        for child in at_work or unsettled:
+            await self._hear(child, text, submission_id)
+
+    async def answer(self, question_id: str, answer: str, submission_id: str = "") -> str:
+        """Answer a question: the call that asked goes on; a turn that died with it is resumed.
+
+        Returns:
+            The session that asked.
+
+        Raises:
+            UsageError: there is no such question, or nothing in the answer.
+            WrongStateError: somebody else was faster, or the question has closed.
+        """
+        questions = self._parts.questions
+        question = questions.find(question_id)
+        if question is None:
+            question, _ = await self._parts.store.question(question_id)
+        live = await self._parts.book.get(question.session_id)
+        text = checked_answer(question, answer)
+        async with live.lock:
+            if questions.find(question.question_id) is None:
+                raise WrongStateError(
+                    f"Question {question.question_id} is not open any more.",
+                    "The first answer counts; steer the session instead.",
+                )
+            stored = "" if question.secret else text
+            msgs: list[EventMsg] = [
+                QuestionAnswered(question_id=question.question_id, answer=stored)
+            ]
+            resumes = live.is_idle
+            if resumes:
+                msgs += self._resuming.continuing(live, "its question was answered")
+            elif questions.is_awaited(question.question_id):
+                msgs += live.moving(SessionState.RUNNING, "answered")
+            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            questions.deliver(question, text)
+            if resumes:
+                self._turns.begin(live)
+        return live.session_id
+
+    # --- holding ----------
+
+    async def interrupt(self, session_id: str = "", submission_id: str = "") -> None:
+        """Stop the turns of a session and its children; of every session when the id is empty."""
+        members = await self._members(session_id) if session_id else self._parts.book.active()
+        await self._abort_all(
+            [live for live in members if live.turn is not None],
+            AbortReason.INTERRUPTED,
+            SessionState.WAITING_FOR_USER,
+            _STOPPED,
+            submission_id,
+        )
+
+    async def cancel(
+        self, session_id: str, submission_id: str = "", *, reason: str = _CANCELLED
+    ) -> None:
+        """End a session and its children, at once; what is settled already stays as it is."""
+        members = await self._members(session_id)
+        # Phones first: storing may take its time.
+        for live in members:
+            if live.turn is not None:
+                self._turns.strike(live.turn, AbortReason.CANCELLED)
+        # The parent before its children, so that their ends do not roll up into another state.
+        for group in (members[:1], members[1:]):
+            await self._abort_all(
+                group, AbortReason.CANCELLED, SessionState.CANCELLED, reason, submission_id
+            )
+
+    async def pause(self, session_id: str, submission_id: str = "") -> None:
+        """Hold turns before their next step. Raises WrongStateError when none is open."""
+        members = await self._members(session_id)
+        top = members[0]
+        if all(live.turn is None for live in members):
+            raise WrongStateError(
+                f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
+                "There is nothing to pause.",
+            )
+        for live in members:
+            async with live.lock:
+                if live.turn is not None or live.delegates:
+                    msgs = live.flagging(paused=True, reason="paused by the operator")
+                    await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+
+    async def resume(self, session_id: str, submission_id: str = "") -> None:
+        """Go on after a pause, a stop, a crash or, in a new generation, from a terminal state.
+
+        Raises:
+            WrongStateError: it is running, waits for an answer, or is a draft.
+        """
+        top = await self._parts.book.get(session_id)
+        async with AsyncExitStack() as locks:
+            children = await self._parts.book.children(top)
+            for live in (top, *children):
+                await locks.enter_async_context(live.lock)
+            if not top.delegates:
+                moves: list[Move] = [(top, self._resuming.going_on(top, top.record.generation + 1))]
+            elif top.record.state.is_terminal:
+                moves = self._resuming.again(top, children)
+            else:
+                moves = self._resuming.onward(top, children)
+            await self._send_off_locked(moves, submission_id)
+
+    async def prompt_in_background(
+        self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int
+    ) -> LiveSession:
+        """Begin a turn that nobody may be watching, in a session that is idle or settled.
+
+        Raises:
+            UsageError: there is no such session.
+            WrongStateError: it is at work, a draft, or delegates.
+        """
+        live = await self._parts.book.get(session_id)
+        async with live.lock:
+            settled = live.record.state.is_terminal
+            if live.delegates or not (live.is_idle or (settled and live.turn is None)):
+                raise WrongStateError(
+                    f"Session {live.session_id} is {live.record.state}.",
+                    "A job goes on only in a session that is idle or settled and works itself.",
+                )
+            message = UserMessage(text=prompt, message_id=_message_id())
+            generation = live.record.generation + 1
+            moves = self._resuming.going_on(live, generation)
+            # After the resume, which would begin the goal again; before the queueing, to be staged.
+            await self._parts.book.append(*live.drafts(*moves[:-1], message, moves[-1]))
+            self._turns.begin(live, background=True, deadline_s=deadline_s, max_steps=max_steps)
+        return live
+
+    async def until_idle(self, live: LiveSession) -> None:
+        """Wait until no turn of a session is open."""
+        await self._turns.until_idle(live)
+
+    # --- how ----------
+
+    async def _hear(self, live: LiveSession, text: str, submission_id: str) -> None:
+        async with live.lock:
+            _check_unsettled(live)
+            message_id = _message_id()
+            steers = live.turn is not None
+            msgs: list[EventMsg] = [UserMessage(text=text, message_id=message_id, steer=steers)]
+            if not steers:
+                msgs += [
+                    QuestionClosed(
+                        question_id=question.question_id, reason="superseded by a new message"
+                    )
+                    for question in self._parts.questions.of(live.session_id)
+                ]
+                msgs.append(self._resuming.queueing(live.record.serial))
+            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            if steers:
+                live.steering.append(Steering(message_id=message_id, text=text))
+            else:
+                self._turns.begin(live)
+
+    async def _members(self, session_id: str) -> tuple[LiveSession, ...]:
+        top = await self._parts.book.get(session_id)
+        return (top, *await self._parts.book.children(top))
+
+    async def _abort_all(
+        self,
+        members: Iterable[LiveSession],
+        abort: AbortReason,
+        state: SessionState,
+        reason: str,
+        submission_id: str,
+    ) -> None:
+        outcomes = await asyncio.gather(
+            *(
+                self._turns.abort(live, abort, state, reason, submission_id=submission_id)
+                for live in members
+            ),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _send_off(self, moves: list[Move], submission_id: str) -> None:
+        async with AsyncExitStack() as locks:
+            for live, _ in moves:
+                await locks.enter_async_context(live.lock)
+            await self._send_off_locked(moves, submission_id)
+
+    async def _send_off_locked(self, moves: list[Move], submission_id: str) -> None:
+        """Store what takes sessions on, together, and begin their turns."""
+        drafts = [
+            draft
+            for live, msgs in moves
+            for draft in live.drafts(*msgs, submission_id=submission_id)
+        ]
+        await self._parts.book.append(*drafts)
+        for live, _ in moves:
+            if live.record.state is SessionState.QUEUED and live.turn is None:
+                self._turns.begin(live)
+
+
+def _check_unsettled(live: LiveSession) -> None:
+    if live.record.state.is_terminal:
+        raise WrongStateError(
+            f"Session {live.session_id} is {live.record.state}.",
+            f"Resume it first: switchboard sessions resume {live.session_id}",
+        )
+
+
+def _message_id() -> str:
+    return f"m-{token_hex(6)}"

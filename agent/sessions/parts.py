@@ -1,0 +1,39 @@
+"""What the session room works with, in one place: handed in by the runtime, built by nobody here.
+
+Not a façade: it does nothing. Invariant: the parts are the same for the whole life of a core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.devices.device import Rack
+from agent.models.model import Model
+from agent.records import Session
+from agent.sessions.assignment import Assignment
+from agent.sessions.book import Book
+from agent.sessions.crew import Crew
+from agent.sessions.listeners import DeltaListeners
+from agent.sessions.questions import Questions
+from agent.settings import Settings
+from agent.store.store import Store
+from agent.tasks.task import SessionTask
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One core's parts."""
+
+    settings: Settings
+    store: Store
+    rack: Rack
+    book: Book
+    questions: Questions
+    assignment: Assignment
+    deltas: DeltaListeners
+    crew: Crew
+    models: Callable[[Session], Model]
+    """Make the model of a session; raises SwitchboardError when it cannot be had."""
+    task: Callable[[], SessionTask]
+    clock_ms: Callable[[], int]

@@ -1,0 +1,62 @@
+"""What a turn takes over from the turns before it, read from the stored events, pure.
+
+Not the task's own memory: it reads the history itself. Invariant: the same events give the same
+staging, so a turn that is resumed after a crash goes on with what it was asked to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent.protocol import (
+    Event,
+    SessionContinued,
+    SteerApplied,
+    StepCompleted,
+    TaskComplete,
+    UserMessage,
+)
+from agent.tasks.task import Steering
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where a turn begins."""
+
+    prompt: str
+    """What it is asked to do."""
+    steps_before: int
+    """Counted steps that other prompts used up; the limit is for one prompt."""
+    steering: tuple[Steering, ...]
+    """Hints that no step has applied."""
+
+
+def stage(history: Iterable[Event], goal: str) -> Staging:
+    """Read where the next turn begins.
+
+    A new message of the operator, a resume from a terminal state and the end of a turn begin a
+    prompt with a fresh limit; a turn that was stopped or died is the same prompt, gone on with.
+    """
+    prompt = goal
+    steps = 0
+    steps_before = 0
+    generation = 0
+    steering: dict[str, Steering] = {}
+    for event in history:
+        match event.msg:
+            case UserMessage(text=text, message_id=message_id, steer=True):
+                steering[message_id] = Steering(message_id=message_id, text=text)
+            case UserMessage(text=text):
+                prompt, steps_before = text, steps
+            case SteerApplied(message_id=message_id):
+                steering.pop(message_id, None)
+            case StepCompleted(counted=True):
+                steps += 1
+            case TaskComplete():
+                prompt, steps_before = goal, steps
+            case SessionContinued(generation=later) if later > generation:
+                generation, prompt, steps_before = later, goal, steps
+            case _:
+                pass
+    return Staging(prompt, steps_before, tuple(steering.values()))

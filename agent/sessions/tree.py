@@ -1,0 +1,105 @@
+"""Keep parents true to their children: apply the roll-up whenever a child has moved.
+
+Not the rule (`agent.sessions.rollup`). Invariants: a parent that delegates changes state by
+roll-up, by a resume or by a cancel, and by nothing else; a roll-up that cannot be stored is tried
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from agent.errors import ErrorKind, StoreError
+from agent.protocol import (
+    ErrorEvent,
+    Event,
+    EventMsg,
+    ResultPublished,
+    SessionContinued,
+    SessionStateChanged,
+)
+from agent.records import Session, SessionState
+from agent.sessions.book import Book
+from agent.sessions.live import LiveSession
+from agent.sessions.rollup import counting, guarded, roll_up, summary
+
+_RETRY_S = 1.0
+_log = logging.getLogger(__name__)
+
+
+class Tree:
+    """The parents of one core."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._due: dict[str, None] = {}
+        self._ring = asyncio.Event()
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Note which parents may have to change; the book has folded these events already."""
+        for event in events:
+            if isinstance(event.msg, SessionStateChanged | SessionContinued):
+                parent_id = self._book.parent_of(event.session_id)
+                if parent_id:
+                    self._note(parent_id)
+
+    def look_at_all(self) -> None:
+        """Note every parent that is not settled: the core may have died before a roll-up."""
+        for live in self._book.active():
+            if live.delegates:
+                self._note(live.session_id)
+
+    async def run(self) -> None:
+        """Roll up whoever is noted, for ever."""
+        while True:
+            await self._ring.wait()
+            self._ring.clear()
+            while self._due:
+                parent_id = next(iter(self._due))
+                del self._due[parent_id]
+                try:
+                    await self.settle(await self._book.get(parent_id))
+                except StoreError as error:
+                    _log.warning("Parent %s could not be rolled up: %s", parent_id, error)
+                    self._due[parent_id] = None
+                    await asyncio.sleep(_RETRY_S)
+
+    async def settle(self, parent: LiveSession) -> None:
+        """Bring one parent's state in line with its children's. Raises StoreError."""
+        async with parent.lock:
+            children = [child.record for child in await self._book.children(parent)]
+            counted = counting(children, parent.record.generation)
+            rolled = roll_up(child.state for child in counted)
+            state = guarded(parent.record.state, rolled)
+            if state is parent.record.state:
+                return
+            await self._book.append(*parent.drafts(*_telling(parent, state, children, counted)))
+
+    def _note(self, parent_id: str) -> None:
+        self._due[parent_id] = None
+        self._ring.set()
+
+
+def _telling(
+    parent: LiveSession,
+    state: SessionState,
+    children: Iterable[Session],
+    counted: tuple[Session, ...],
+) -> tuple[EventMsg, ...]:
+    """Give what a parent's move tells: the outcome of its children, then the move."""
+    told: tuple[EventMsg, ...] = ()
+    if state is SessionState.COMPLETED:
+        told = (ResultPublished(text=summary(tuple(children))),)
+    elif state is SessionState.FAILED:
+        told = (
+            ErrorEvent(
+                message=summary(tuple(children)),
+                kind=ErrorKind.GOAL,
+                remedy="Resume the session to send off again what did not succeed.",
+            ),
+        )
+    unpaused = parent.flagging(paused=False) if state.is_terminal else ()
+    reason = f"rolled up from {len(counted)} sessions"
+    return (*told, *unpaused, SessionStateChanged(state=state, reason=reason))
