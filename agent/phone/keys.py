@@ -17,7 +17,7 @@ from agent.phone.ui.bind import field_state, find, walk
 from agent.phone.ui.views import Kind, View
 
 if TYPE_CHECKING:
-    from agent.phone.phone import Phone
+    from agent.phone.gestures import Gestures as Phone
 
 _APPS = {
     k.EXPLORER: "com.android.browser",

@@ -37,13 +37,13 @@ def wallpaper(seed: int, width: int, height: int) -> Image.Image:
             (0, y),
             tuple(
                 round(a + (b - a) * part) for a, b in zip(palette[i], palette[i + 1], strict=True)
-            ),  # type: ignore[arg-type]
+            ),
         )
     image = sky.resize((width, height), Image.Resampling.BICUBIC)
     glow = Image.radial_gradient("L").resize(
         (round(width * 1.1), round(width * 1.1)), Image.Resampling.BILINEAR
     )
-    glow = ImageChops.invert(glow).point([min(150, i // 2) for i in range(256)])
+    glow = ImageChops.invert(glow).point([min(150, max(0, i - 90)) for i in range(256)])
     image.paste((255, 226, 190), (round(width * 0.12), round(height * 0.42)), glow)
     layers = 4
     for layer in range(layers):

@@ -6,11 +6,12 @@ from apps and system pages. Invariant: the same state and time give the same sce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.phone.app import App, Page
+from agent.phone.app import App, Host, Page
 from agent.phone.apps import app_of, icon_of
 from agent.phone.records import PageState
 from agent.phone.scene import Scene, Surface
@@ -18,7 +19,7 @@ from agent.phone.system import bars, dialogs, keyboard, keyguard, shade
 from agent.phone.ui.bind import bind, walk
 from agent.phone.ui.layout import Metrics, lay_out
 from agent.phone.ui.theme import DARK, LIGHT, Theme
-from agent.phone.ui.views import MATCH, Align, Kind, Rect, View
+from agent.phone.ui.views import MATCH, Align, Kind, Rect, TextStyle, View
 from agent.phone.ui.vocabulary import column, row, stack, text
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def build_scene(phone: Phone, display: int) -> Scene:
     return scene
 
 
-def nav_dp(phone: Phone) -> float:
+def nav_dp(phone: Host) -> float:
     """Return the height of the navigation bar in dp."""
     buttons = phone.settings.get("secure", "navigation_mode") == "0"
     return bars.NAV_BUTTONS_DP if buttons else bars.NAV_GESTURE_DP
@@ -136,7 +137,7 @@ def _dialog(
     )  # fmt: skip
 
 
-def _dismisser(page: Page[msgspec.Struct]) -> object:
+def _dismisser(page: Page[msgspec.Struct]) -> Callable[[], bool]:
     dismiss = page.on_dismiss
 
     def act() -> bool:
@@ -234,7 +235,7 @@ def _toast(phone: Phone, scene: Scene) -> None:
     if not message:
         return
     view = row(
-        text(message, keyboard.TextStyle(14.5, 400, "on_toast", max_lines=2),
+        text(message, TextStyle(14.5, 400, "on_toast", max_lines=2),
              id="android:id/message"),
         fill="toast", radius=24, elevation=4, pad=(20, 14, 20, 14), height=-2,
     )  # fmt: skip

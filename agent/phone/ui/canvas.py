@@ -174,7 +174,7 @@ class Canvas:
         if big:
             self._fill_big(box, color, rounded)
             return
-        mask = _rounded_mask(box.width, box.height, rounded)  # type: ignore[arg-type]
+        mask = _rounded_mask(box.width, box.height, rounded)
         self._paste(mask, box.left, box.top, color)
 
     def _fill_big(self, box: Rect, color: Color, radii: tuple[int, ...]) -> None:

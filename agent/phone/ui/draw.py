@@ -87,8 +87,9 @@ def _text(view: View, canvas: Canvas, m: Metrics) -> None:
     for i, (start, end) in enumerate(view.lines):
         content = view.text[start:end].rstrip()
         if view.ellipsized and i == len(view.lines) - 1:
-            content = fonts.fit(view.text[start : start + 500], size, style.weight,
-                                inner.width - room)  # fmt: skip
+            rest = view.text[start : start + 500].split("\n", 1)[0]
+            mark = "" if len(rest) > end - start else "…"
+            content = fonts.fit(rest.rstrip() + mark, size, style.weight, inner.width - room)
         if y + line < view.clip.top or y > view.clip.bottom:
             y += line
             continue

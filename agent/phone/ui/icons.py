@@ -7,6 +7,7 @@ degrees clockwise from east. A leading `-` cuts out instead. Invariant: masks ar
 the same on every machine.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import math

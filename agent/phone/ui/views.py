@@ -57,6 +57,9 @@ class Rect(NamedTuple):
         return Rect(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
 
+NOWHERE = Rect(0, 0, 0, 0)
+
+
 class Kind(StrEnum):
     """How a view lays out its children, or what a leaf draws."""
 
@@ -101,6 +104,7 @@ class TextStyle:
     strike: bool = False
 
 
+PLAIN = TextStyle()
 Insets = tuple[float, float, float, float]
 """left, top, right, bottom in dp"""
 NO_INSETS: Insets = (0, 0, 0, 0)
@@ -162,7 +166,7 @@ class View:
     radii: tuple[float, float, float, float] | None = None
     """Corner radii in dp: top left, top right, bottom right, bottom left."""
     elevation: float = 0
-    style: TextStyle = TextStyle()
+    style: TextStyle = PLAIN
     icon: str = ""
     tint: str = "text"
     art: Callable[[Canvas, Rect], None] | None = None
@@ -175,8 +179,8 @@ class View:
     scroll_range: int = 0
     """After layout of a scrolling view: how far it can scroll, in pixels."""
     # after layout, in display pixels
-    rect: Rect = Rect(0, 0, 0, 0)
-    clip: Rect = Rect(0, 0, 0, 0)
+    rect: Rect = NOWHERE
+    clip: Rect = NOWHERE
     """The part of `rect` that is on the screen."""
     lines: list[tuple[int, int]] = field(default_factory=list)
     """After layout of text: start and end offset of every line."""

@@ -98,7 +98,7 @@ def grid(columns: int, *children: Child, **attrs: Unpack[Attrs]) -> View:
     return made
 
 
-def scroll(key: str, *children: Child, **attrs: Unpack[Attrs]) -> View:
+def scroll(key: str, /, *children: Child, **attrs: Unpack[Attrs]) -> View:
     """Show a column that scrolls; `key` keeps its position across rebuilds."""
     attrs.setdefault("width", MATCH)
     attrs.setdefault("weight", 1)
@@ -107,7 +107,7 @@ def scroll(key: str, *children: Child, **attrs: Unpack[Attrs]) -> View:
     return made
 
 
-def recycler(key: str, *children: Child, reverse: bool = False, **attrs: Unpack[Attrs]) -> View:
+def recycler(key: str, /, *children: Child, reverse: bool = False, **attrs: Unpack[Attrs]) -> View:
     """Show a list that scrolls, one child a row; `reverse` keeps the end in view."""
     attrs.setdefault("cls", "androidx.recyclerview.widget.RecyclerView")
     made = scroll(key, *children, **attrs)
@@ -148,7 +148,7 @@ def icon(name: str, size: float = 24, tint: str = "text2", **attrs: Unpack[Attrs
 
 
 def icon_button(
-    name: str, desc: str, on_click: Callable[[], None], *, tint: str = "text", size: float = 24,
+    name: str, desc: str, on_click: Callable[[], None], /, *, tint: str = "text", size: float = 24,
     **attrs: Unpack[Attrs],
 ) -> View:  # fmt: skip
     """Draw an icon that is a button, 48 dp across."""
@@ -158,11 +158,13 @@ def icon_button(
     edge = (attrs["width"] - size) / 2
     attrs.setdefault("pad", edges(edge, (attrs["height"] - size) / 2))
     attrs.setdefault("radius", 24)
-    return View(Kind.ICON, icon=name, tint=tint, on_click=on_click, **{**attrs, "desc": desc})
+    made = View(Kind.ICON, icon=name, tint=tint, **attrs)
+    made.desc, made.on_click = desc, on_click
+    return made
 
 
 def button(
-    label: str, on_click: Callable[[], None], *, look: str = "filled", icon_name: str = "",
+    label: str, on_click: Callable[[], None], /, *, look: str = "filled", icon_name: str = "",
     **attrs: Unpack[Attrs],
 ) -> View:  # fmt: skip
     """Draw a button; `look` is filled, tonal, outlined, text or danger."""
@@ -184,39 +186,46 @@ def button(
     if look == "outlined":
         attrs.setdefault("stroke", "outline")
     style = TextStyle(14, 500, color, max_lines=1, align=Align.CENTER)
-    return View(Kind.TEXT, text=label, style=style, on_click=on_click, icon=icon_name, **attrs)
+    made = View(Kind.TEXT, text=label, style=style, icon=icon_name, **attrs)
+    made.on_click = on_click
+    return made
 
 
-def switch(on: bool, on_click: Callable[[], None] | None = None, **attrs: Unpack[Attrs]) -> View:
+def switch(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]) -> View:
     """Draw a switch; without `on_click` the row it stands in is what is tapped."""
     attrs.setdefault("id", "android:id/switch_widget")
     attrs.setdefault("cls", "android.widget.Switch")
-    return View(
-        Kind.SWITCH,
-        on_click=on_click,
-        **{**attrs, "checkable": True, "checked": on, "width": 52, "height": 32},
-    )
+    return _toggle(Kind.SWITCH, on, on_click, 52, 32, attrs)
 
 
-def checkbox(on: bool, on_click: Callable[[], None] | None = None, **attrs: Unpack[Attrs]) -> View:
+def checkbox(
+    on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]
+) -> View:
     """Draw a check box."""
     attrs.setdefault("id", "android:id/checkbox")
     attrs.setdefault("cls", "android.widget.CheckBox")
-    return View(
-        Kind.CHECK,
-        on_click=on_click,
-        **{**attrs, "checkable": True, "checked": on, "width": 24, "height": 24},
-    )
+    return _toggle(Kind.CHECK, on, on_click, 24, 24, attrs)
 
 
-def radio(on: bool, on_click: Callable[[], None] | None = None, **attrs: Unpack[Attrs]) -> View:
+def radio(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]) -> View:
     """Draw a radio button."""
     attrs.setdefault("cls", "android.widget.RadioButton")
-    return View(
-        Kind.RADIO,
-        on_click=on_click,
-        **{**attrs, "checkable": True, "checked": on, "width": 24, "height": 24},
-    )
+    return _toggle(Kind.RADIO, on, on_click, 24, 24, attrs)
+
+
+def _toggle(
+    kind: Kind,
+    on: bool,
+    on_click: Callable[[], None] | None,
+    width: float,
+    height: float,
+    attrs: Attrs,
+) -> View:
+    made = View(kind, **attrs)
+    made.on_click = on_click or made.on_click
+    made.checkable, made.checked = True, on
+    made.width, made.height = width, height
+    return made
 
 
 def slider(value: float, on_value: Callable[[float], None], **attrs: Unpack[Attrs]) -> View:
@@ -237,7 +246,7 @@ def progress(value: float, **attrs: Unpack[Attrs]) -> View:
 
 
 def field(
-    key: str, *, value: str = "", hint: str = "", style: TextStyle = BODY_LARGE,
+    key: str, /, *, value: str = "", hint: str = "", style: TextStyle = BODY_LARGE,
     on_text: Callable[[str], None] | None = None, on_submit: Callable[[str], None] | None = None,
     password: bool = False, multiline: bool = False, **attrs: Unpack[Attrs],
 ) -> View:  # fmt: skip
@@ -253,9 +262,10 @@ def field(
 
 
 def art(
-    paint: Callable[..., None], width: float = WRAP, height: float = WRAP, **attrs: Unpack[Attrs]
+    paint: Callable[..., None], width: float = WRAP, height: float = WRAP, /, **attrs: Unpack[Attrs]
 ) -> View:
     """Draw with a function that takes the canvas and the rectangle."""
     attrs.setdefault("cls", "android.widget.ImageView")
-    attrs["width"], attrs["height"] = width, height
-    return View(Kind.ART, art=paint, **attrs)
+    made = View(Kind.ART, art=paint, **attrs)
+    made.width, made.height = width, height
+    return made
