@@ -182,7 +182,7 @@ class AdbClient:
 
     async def version(self, *, timeout_s: float = CONNECT_TIMEOUT_S) -> int:
         """Give the server's protocol version (41 for every adb since 2018)."""
-        answer = await self._host("host:version", timeout_s)
+        answer = await self.host("host:version", timeout_s)
         try:
             return int(answer, 16)
         except ValueError:
@@ -193,7 +193,7 @@ class AdbClient:
 
     async def devices(self, *, timeout_s: float = CONNECT_TIMEOUT_S) -> tuple[DeviceRow, ...]:
         """List the devices the server knows now."""
-        return parse_rows(await self._host("host:devices-l", timeout_s))
+        return parse_rows(await self.host("host:devices-l", timeout_s))
 
     async def track_devices(self) -> AsyncIterator[tuple[DeviceRow, ...]]:
         """Follow the list of devices; the server pushes it whenever it changes.
@@ -228,7 +228,7 @@ class AdbClient:
 
         Raises DeviceError with adb's own reason when it cannot.
         """
-        said = (await self._host(f"host:connect:{target}", timeout_s)).strip()
+        said = (await self.host(f"host:connect:{target}", timeout_s)).strip()
         # A phone that waits for its owner to accept the key is connected and unauthorized.
         if not said.startswith(("connected to", "already connected", "failed to authenticate")):
             raise DeviceError(
@@ -239,13 +239,13 @@ class AdbClient:
     async def disconnect(self, target: str, *, timeout_s: float = 5.0) -> None:
         """Have the server forget a phone it connected to; one it does not know is fine."""
         try:
-            await self._host(f"host:disconnect:{target}", timeout_s)
+            await self.host(f"host:disconnect:{target}", timeout_s)
         except DeviceLostError:
             return
 
     async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
         """Say which features a phone and this server share; old phones have none."""
-        answer = await self._host(f"host-serial:{serial}:features", timeout_s, serial=serial)
+        answer = await self.host(f"host-serial:{serial}:features", timeout_s, serial=serial)
         return frozenset(filter(None, answer.split(",")))
 
     # --- a phone ----------
@@ -305,7 +305,8 @@ class AdbClient:
 
     # --- sockets ----------
 
-    async def _host(self, service: str, timeout_s: float, serial: str = "") -> str:
+    async def host(self, service: str, timeout_s: float, serial: str = "") -> str:
+        """Ask the server itself for a service that answers with one block of text."""
         try:
             async with asyncio.timeout(timeout_s), self._dial(timeout_s, serial) as stream:
                 await stream.request(service)

@@ -103,6 +103,11 @@ class FrameFeed:
                 self._task.cancel()
                 self._task = None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being captured, because nobody reads."""
+        return self._task is None or self._task.done()
+
     def wake(self) -> None:
         """Look again at once: the device was acted on or changed its state."""
         self._wake.set()

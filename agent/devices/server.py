@@ -14,6 +14,7 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ from agent.errors import AdbError
 
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 3.0
+PORT_TIMEOUT_S = 1.0
 _STARTS = 3
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.1
@@ -142,7 +144,8 @@ class AdbServer:
                 self._record = known
                 return self.address
             adb = await asyncio.to_thread(find_adb, self._adb_setting)
-            port = known.port if known is not None and _is_free(known.port) else _free_port()
+            kept = known is not None and await asyncio.to_thread(_becomes_free, known.port)
+            port = known.port if known is not None and kept else _free_port()
             for attempt in range(_STARTS):
                 try:
                     await self._spawn(adb, port)
@@ -290,6 +293,16 @@ def _free_port() -> int:
             port = int(probe.getsockname()[1])
         if port not in _EMULATOR_PORTS:
             return port
+
+
+def _becomes_free(port: int) -> bool:
+    """Wait a moment for a port: the threads of a killed server hold it a little longer."""
+    until = time.monotonic() + PORT_TIMEOUT_S
+    while not _is_free(port):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_FIRST_PAUSE_S)
+    return True
 
 
 def _is_free(port: int) -> bool:

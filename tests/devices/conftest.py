@@ -88,4 +88,6 @@ def phone_without(features: str, answers: dict[str, bytes]) -> Handler:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A data directory of the test's own."""
-    return tmp_path / "data"
+    made = tmp_path / "data"
+    made.mkdir()
+    return made

@@ -1,0 +1,206 @@
+"""Our own adb server: started, found again after a kill, never in anybody's way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.doctor import examine
+from agent.devices.processes import end_process, is_running, start_mark
+from agent.devices.server import AdbServer, ServerRecord, find_adb, reach
+from agent.errors import AdbError
+
+
+async def test_a_server_starts_answers_and_is_gone_after_stop(folder: Path) -> None:
+    server = AdbServer(folder)
+    address = await server.start()
+    assert await AdbClient(address).version() >= 41
+    assert address.port not in range(5554, 5586)
+    pid, mark = server.pid, start_mark(server.pid)
+    await server.stop()
+    assert not is_running(pid, mark)
+    with pytest.raises(AdbError):
+        await AdbClient(address).version()
+    assert not (folder / "server.json").exists()
+
+
+async def test_the_server_of_a_killed_switchboard_is_used_again(folder: Path) -> None:
+    killed = AdbServer(folder)
+    address = await killed.start()
+    heir = AdbServer(folder)
+    assert await heir.start() == address
+    assert heir.pid == killed.pid
+    await killed.stop()
+
+
+async def test_a_server_that_died_comes_back_on_its_port(folder: Path) -> None:
+    server = AdbServer(folder)
+    address = await server.start()
+    os.kill(server.pid, signal.SIGKILL)
+    await server.revive(address)
+    assert server.address == address
+    assert await AdbClient(address).version() >= 41
+    await server.stop()
+
+
+async def test_a_server_that_hangs_is_replaced(folder: Path) -> None:
+    server = AdbServer(folder)
+    address = await server.start()
+    first = server.pid
+    os.kill(first, signal.SIGSTOP)
+    await server.revive(address)
+    assert server.pid != first
+    assert await AdbClient(server.address).version() >= 41
+    await server.stop()
+
+
+async def test_a_process_that_took_the_number_of_a_dead_server_is_left_alone(folder: Path) -> None:
+    record = ServerRecord(pid=os.getpid(), port=20_001, start_mark="another time")
+    (folder / "server.json").write_bytes(msgspec.json.encode(record))
+    server = AdbServer(folder)
+    await server.start()
+    try:
+        assert server.pid != os.getpid()
+    finally:
+        await server.stop()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"pid": "x"}', b"\xff"])
+async def test_a_record_cut_short_does_not_keep_a_server_from_starting(
+    folder: Path, content: bytes
+) -> None:
+    (folder / "server.json").write_bytes(content)
+    server = AdbServer(folder)
+    await server.start()
+    await server.stop()
+
+
+async def test_a_remembered_port_that_is_taken_is_left_to_its_owner(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        record = ServerRecord(pid=0, port=port, start_mark="")
+        (folder / "server.json").write_bytes(msgspec.json.encode(record))
+        server = AdbServer(folder)
+        assert (await server.start()).port != port
+        await server.stop()
+
+
+async def test_a_program_that_is_no_adb_is_reported_with_its_words(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "adb"
+    program.write_text("#!/bin/sh\necho 'cannot bind: address in use' >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    with pytest.raises(AdbError, match="address in use") as caught:
+        await AdbServer(folder).start()
+    assert caught.value.remedy
+
+
+async def test_a_file_for_another_machine_is_reported(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "adb"
+    program.write_bytes(b"\x7fELF not really")
+    program.chmod(0o755)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
+    with pytest.raises(AdbError, match="cannot be started"):
+        await AdbServer(folder).start()
+
+
+def test_adb_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {name: tmp_path / name / "adb" for name in ("variable", "setting", "path")}
+    for program in places.values():
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(places["path"].parent))
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(places["variable"]))
+    assert find_adb(str(places["setting"])) == places["variable"]
+    monkeypatch.delenv("ADBUTILS_ADB_PATH")
+    assert find_adb(str(places["setting"])) == places["setting"]
+    assert find_adb() == places["path"]
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert find_adb().name == "adb"
+
+
+def test_a_named_adb_that_is_not_there_is_an_error_not_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ADBUTILS_ADB_PATH", raising=False)
+    with pytest.raises(AdbError, match=r"adb\.path names /nowhere/adb"):
+        find_adb("/nowhere/adb")
+
+
+async def test_a_running_server_is_reached_as_it_is(adb_address: ServerAddress) -> None:
+    assert await reach(adb_address) == adb_address
+
+
+async def test_a_local_server_is_started_where_none_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ADB_MDNS", "0")
+    monkeypatch.setenv("ADB_USB", "0")
+    monkeypatch.setenv("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = ServerAddress("127.0.0.1", probe.getsockname()[1])
+    await reach(address)
+    client = AdbClient(address)
+    assert await client.version() >= 41
+    # A daemon has no parent: it is asked to end by its own protocol.
+    with suppress(AdbError):
+        await client.host("host:kill", 2.0)
+
+
+async def test_a_server_elsewhere_is_never_started() -> None:
+    with pytest.raises(AdbError, match="No adb server answers"):
+        await reach(ServerAddress("127.0.0.2", 1))
+
+
+async def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AdbError, match="cannot be"):
+        await AdbServer(tmp_path / "file" / "adb").start()
+
+
+async def test_ending_a_process_that_is_another_now_does_nothing() -> None:
+    await end_process(os.getpid(), "another time", None, 0.1)
+
+
+# --- the doctor ----------
+
+
+async def test_the_doctor_finds_a_working_adb_and_no_phone(
+    tmp_path: Path, adb_address: ServerAddress
+) -> None:
+    findings = {one.name: one for one in await examine(tmp_path / "data", adb_address)}
+    assert findings["python"].ok
+    assert findings["adb"].ok
+    assert "ersion" in findings["adb"].detail
+    assert findings["adb server"].ok
+    assert not findings["devices"].ok
+    assert "switchboard demo" in findings["devices"].remedy
+    assert findings["data directory"].ok
+    assert findings["free space"].ok
+    assert not any(os.scandir(tmp_path))
+
+
+async def test_the_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    nowhere = ServerAddress("127.0.0.1", 1)
+    findings = {one.name: one for one in await examine(file, nowhere, adb_setting="/no/adb")}
+    for name in ("adb", "adb server", "data directory"):
+        assert not findings[name].ok
+        assert findings[name].remedy
