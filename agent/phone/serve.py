@@ -53,6 +53,7 @@ class ServedPhone:
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
         self.userland.faults.listener = self._on_fault
+        self.userland.on_reboot = self._begin_reboot
         self._listen_inside()
 
     @property
@@ -117,7 +118,7 @@ class ServedPhone:
         await self.unlisten()
         self.userland.processes.stop_all()
         await self.userland.sockets.shut_down()
-        self.phone.save()
+        self.phone.close()
 
     def _begin_reboot(self, how: str) -> None:
         if self._rebooting is None or self._rebooting.done():
@@ -128,14 +129,16 @@ class ServedPhone:
         port = self.port
         await self.unlisten()
         self.userland.reboot()
-        self.phone.reboot()
+        for package in {task.package for task in self.phone.tasks()}:
+            self.phone.force_stop(package)
         await asyncio.sleep(BOOT_S)
         self._listen_inside()
         await self.listen(port)
 
     def _on_fault(self, kind: FaultKind, begun: bool) -> None:
         self.userland.note("W", "switchboard", f"fault {kind} {'begins' if begun else 'ends'}")
-        self.phone.fault(kind.value, begun)
+        if begun and kind is FaultKind.APP_CRASH:
+            self.phone.crash(self.phone.focused_app.partition("/")[0])
         if begun and kind in (FaultKind.DISCONNECT, FaultKind.UNAUTHORIZED):
             self.daemon.disconnect()
 

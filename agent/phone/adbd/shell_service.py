@@ -1,0 +1,189 @@
+"""The `shell:` and `exec:` services: a command line over a stream, raw or framed (v2).
+
+Not the shell itself. Invariant: when the peer closes the stream the command loses its streams,
+and with v2 or a terminal it is ended, as a real adbd's SIGHUP does.
+
+Formats: packages/modules/adb, SERVICES.TXT and shell_protocol.h (id u8, length u32 LE, payload).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from enum import IntEnum
+
+from agent.phone.adbd.stream import Stream
+from agent.phone.adbd.terminal import Terminal
+from agent.phone.pipes import Pipe
+from agent.phone.shell.call import Descriptors
+from agent.phone.shell.interpreter import Shell
+from agent.phone.shell.session import Session
+from agent.phone.userland.userland import Userland
+
+HUNG_UP = 129
+INTERRUPTED = 130
+FRAME_CHUNK_BYTES = 256 * 1024
+
+
+class FrameId(IntEnum):
+    """What a v2 frame carries."""
+
+    STDIN = 0
+    STDOUT = 1
+    STDERR = 2
+    EXIT = 3
+    CLOSE_STDIN = 4
+    WINDOW_SIZE = 5
+
+
+def frame(kind: FrameId, payload: bytes) -> bytes:
+    """Encode one v2 frame."""
+    return bytes([kind]) + len(payload).to_bytes(4, "little") + payload
+
+
+class FramedSink:
+    """stdout or stderr of a v2 shell."""
+
+    def __init__(self, stream: Stream, kind: FrameId) -> None:
+        self._stream = stream
+        self._kind = kind
+
+    async def write(self, data: bytes) -> None:
+        """Send the bytes in frames; raise BrokenPipeError when the peer has left."""
+        for start in range(0, len(data), FRAME_CHUNK_BYTES):
+            await self._stream.write(frame(self._kind, data[start : start + FRAME_CHUNK_BYTES]))
+
+
+async def serve_shell(userland: Userland, stream: Stream, arguments: list[str], line: str) -> None:
+    """Serve `shell[,v2][,TERM=x][,raw|pty]:line`; an empty line is an interactive shell."""
+    terminal = "pty" in arguments or (not line and "raw" not in arguments)
+    term = next((word[5:] for word in arguments if word.startswith("TERM=")), "")
+    if "v2" in arguments:
+        await _serve_framed(userland, stream, line, terminal, term)
+    else:
+        await _serve_plain(userland, stream, line, terminal, term)
+
+
+async def serve_exec(userland: Userland, stream: Stream, line: str) -> None:
+    """Serve `exec:line`: bytes both ways, stderr among stdout, no exit status."""
+    await _serve_plain(userland, stream, line, False, "")
+
+
+async def serve_words(
+    userland: Userland, stream: Stream, words: list[str], *, framed: bool
+) -> None:
+    """Serve `abb:` (framed) and `abb_exec:`: one command by its words, without a shell."""
+    line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    await serve_shell(userland, stream, ["v2", "raw"] if framed else ["raw"], line)
+
+
+async def _serve_plain(
+    userland: Userland, stream: Stream, line: str, terminal: bool, term: str
+) -> None:
+    stream.accept()
+    if terminal:
+        tty = Terminal(stream)
+
+        async def pump() -> None:
+            while data := await stream.read():
+                await tty.type(data)
+            tty.hang_up()
+
+        running = _run(userland, line, {0: tty, 1: tty, 2: tty}, tty, term)
+        await _until_hang_up(stream, running, pump())
+        return
+    await _run(userland, line, {0: stream, 1: stream, 2: stream}, None, term)
+
+
+async def _serve_framed(
+    userland: Userland, stream: Stream, line: str, terminal: bool, term: str
+) -> None:
+    stream.accept()
+    stdout = FramedSink(stream, FrameId.STDOUT)
+    if terminal:
+        tty = Terminal(stdout)
+        pump = _read_frames(stream, tty.type, tty.hang_up, tty.resize)
+        running = _run(userland, line, {0: tty, 1: tty, 2: tty}, tty, term)
+    else:
+        stdin = Pipe()
+        stderr = FramedSink(stream, FrameId.STDERR)
+        pump = _read_frames(stream, stdin.write, stdin.end, lambda _: None)
+        running = _run(userland, line, {0: stdin, 1: stdout, 2: stderr}, None, term)
+    status = await _until_hang_up(stream, running, pump)
+    with contextlib.suppress(BrokenPipeError):
+        await stream.write(frame(FrameId.EXIT, bytes([status & 0xFF])))
+
+
+async def _read_frames(
+    stream: Stream,
+    feed: Callable[[bytes], Awaitable[None]],
+    end: Callable[[], None],
+    resize: Callable[[bytes], None],
+) -> None:
+    """Take what the peer sends until it closes; frames of unknown kinds are skipped."""
+    while True:
+        try:
+            head = await stream.read_exactly(5)
+            kind, length = head[0], int.from_bytes(head[1:], "little")
+            while length:
+                data = await stream.read(min(length, FRAME_CHUNK_BYTES))
+                if not data:
+                    raise EOFError
+                length -= len(data)
+                if kind == FrameId.STDIN:
+                    with contextlib.suppress(BrokenPipeError):
+                        await feed(data)
+                elif kind == FrameId.WINDOW_SIZE:
+                    resize(data)
+        except EOFError:
+            end()
+            return
+        if kind == FrameId.CLOSE_STDIN:
+            end()
+
+
+async def _until_hang_up(
+    stream: Stream, running: Coroutine[None, None, int], pump: Coroutine[None, None, None]
+) -> int:
+    """Run the command until it ends, or until the peer closes the stream."""
+    command = asyncio.create_task(running)
+    pumping = asyncio.create_task(pump)
+    closed = asyncio.create_task(stream.wait_closed())
+    everything: tuple[asyncio.Task[object], ...] = (command, pumping, closed)  # type: ignore[assignment]
+    try:
+        await asyncio.wait({command, closed}, return_when=asyncio.FIRST_COMPLETED)
+        return command.result() if command.done() else HUNG_UP
+    finally:
+        for task in everything:
+            task.cancel()
+        await asyncio.gather(*everything, return_exceptions=True)
+
+
+async def _run(
+    userland: Userland, line: str, descriptors: Descriptors, tty: Terminal | None, term: str
+) -> int:
+    await userland.faults.before_shell(line)
+    shell = Shell(userland, terminal=tty is not None)
+    if term:
+        shell.variables["TERM"] = term
+        shell.exported.add("TERM")
+    if not line:
+        return await Session(shell, descriptors, tty).run()
+    task = asyncio.ensure_future(shell.run_text(line, descriptors))
+    if tty is not None:
+        tty.foreground = task
+    try:
+        status = await task
+    except asyncio.CancelledError:
+        if not task.cancelled() or _being_cancelled():
+            task.cancel()
+            raise
+        status = INTERRUPTED
+    await shell.wait_jobs()
+    return status
+
+
+def _being_cancelled() -> bool:
+    own = asyncio.current_task()
+    return own is not None and own.cancelling() > 0

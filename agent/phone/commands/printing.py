@@ -1,0 +1,439 @@
+"""Commands that make text: echo, printf, cat, seq, yes, date, test and what describes the phone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from datetime import UTC, datetime
+
+from agent.phone.commands.options import options, whole_number
+from agent.phone.shell.call import Call, CommandError, command, decode
+from agent.phone.userland.userland import KERNEL
+
+MAX_WIDTH = 100_000
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v",
+           "\\": "\\", "e": "\x1b"}  # fmt: skip
+
+
+def unescape(text: str) -> tuple[str, bool]:
+    """Expand `echo -e` escapes; the second value says that `\\c` ended the output."""
+    out: list[str] = []
+    at = 0
+    while at < len(text):
+        if text[at] != "\\" or at + 1 >= len(text):
+            out.append(text[at])
+            at += 1
+            continue
+        code = text[at + 1]
+        at += 2
+        if code == "c":
+            return "".join(out), True
+        if code in _SIMPLE:
+            out.append(_SIMPLE[code])
+        elif code == "x" and (found := re.match(r"[0-9a-fA-F]{1,2}", text[at:])):
+            out.append(decode(bytes([int(found.group(), 16)])))
+            at += found.end()
+        elif code == "0" or code in "1234567":
+            start = at if code == "0" else at - 1
+            octal = re.match(r"[0-7]{0,3}", text[start:])
+            digits = octal.group() if octal else ""
+            out.append(decode(bytes([int(digits or "0", 8) & 0xFF])))
+            at = start + len(digits)
+        else:
+            out.append("\\" + code)
+    return "".join(out), False
+
+
+@command("echo", inline=True)
+async def echo(call: Call) -> int:
+    """Write the words; -n without a newline, -e with escapes."""
+    words = call.args
+    newline, escapes = True, False
+    while words and re.fullmatch(r"-[neE]+", words[0]):
+        newline = newline and "n" not in words[0]
+        escapes = "e" in words[0] or (escapes and "E" not in words[0])
+        words = words[1:]
+    text = " ".join(words)
+    ended = False
+    if escapes:
+        text, ended = unescape(text)
+    await call.out(text + ("\n" if newline and not ended else ""))
+    return 0
+
+
+_FORMAT = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?([diouxXeEfgGcsbq%])")
+
+
+@command("printf", inline=True)
+async def printf(call: Call) -> int:
+    """Format the words; the format is used again while words remain."""
+    if not call.args:
+        raise CommandError('printf: needs 1 argument (see "printf --help")')
+    template, words = call.args[0], list(call.args[1:])
+    first = True
+    while first or words:
+        before = len(words)
+        first = False
+        text, ended = _printf_once(call, template, words)
+        await call.out(text)
+        if ended or len(words) == before:
+            break
+    return 0
+
+
+def _printf_once(call: Call, template: str, words: list[str]) -> tuple[str, bool]:
+    out: list[str] = []
+    at = 0
+    for match in _FORMAT.finditer(template):
+        literal, ended = unescape(template[at : match.start()])
+        out.append(literal)
+        if ended:
+            return "".join(out), True
+        at = match.end()
+        flags, width, precision, kind = match.groups()
+        if kind == "%":
+            out.append("%")
+            continue
+        width = (words.pop(0) if words else "0") if width == "*" else width
+        precision = (words.pop(0) if words else "0") if precision == "*" else precision
+        if max(_int(width), _int(precision)) > MAX_WIDTH:
+            raise CommandError(f"{call.name}: field too wide")
+        word = words.pop(0) if words else ""
+        spec = f"%{flags}{width or ''}" + (f".{precision}" if precision is not None else "")
+        if kind == "b":
+            piece, ended = unescape(word)
+            out.append(f"{spec}s" % piece)
+            if ended:
+                return "".join(out), True
+        elif kind in "sq":
+            out.append(f"{spec}s" % word)
+        elif kind == "c":
+            out.append(f"{spec}s" % word[:1])
+        elif kind in "eEfgG":
+            out.append(f"{spec}{kind}" % _float(word))
+        else:
+            kind = "d" if kind in "iu" else kind
+            out.append(f"{spec}{kind}" % _c_number(call, word))
+    literal, ended = unescape(template[at:])
+    out.append(literal)
+    return "".join(out), ended
+
+
+def _int(text: str | None) -> int:
+    return int(text) if text and text.lstrip("-").isdigit() and len(text) < 10 else 0
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:
+        return 0.0
+
+
+def _c_number(call: Call, text: str) -> int:
+    if text[:1] in "'\"" and len(text) > 1:
+        return ord(text[1])
+    try:
+        octal = re.fullmatch(r"[-+]?0[0-7]+", text)
+        return int(text, 8) if octal else int(text or "0", 0)
+    except ValueError as error:
+        raise CommandError(f"{call.name}: bad number '{text}'") from error
+
+
+@command("cat")
+async def cat(call: Call) -> int:
+    """Copy files, or stdin, to stdout."""
+    found = options(call, "ue")
+    status = 0
+    for path in found.operands or ["-"]:
+        try:
+            source = call.open_source(path)
+            while data := await source.read(256 * 1024):
+                await call.stdout.write(data)
+                await asyncio.sleep(0)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            status = await call.fail(f"{path}: {error.strerror}")
+    return status
+
+
+@command("seq")
+async def seq(call: Call) -> int:
+    """Count."""
+    found = options(call, "s:w", leading=True) if not _negative(call) else None
+    words = found.operands if found else call.args
+    numbers = [whole_number(call, word) for word in words]
+    if not 1 <= len(numbers) <= 3:
+        raise CommandError('seq: Needs 1 argument (see "seq --help")')
+    first = numbers[0] if len(numbers) > 1 else 1
+    step = numbers[1] if len(numbers) == 3 else 1
+    if step == 0:
+        raise CommandError("seq: step 0")
+    separator = unescape(found.text("s", "\n"))[0] if found else "\n"
+    at, last, started = first, numbers[-1], False
+    while (at <= last) if step > 0 else (at >= last):
+        await call.out((separator if started else "") + str(at))
+        started = True
+        at += step
+        await asyncio.sleep(0)
+    if started:
+        await call.out("\n")
+    return 0
+
+
+def _negative(call: Call) -> bool:
+    return any(re.fullmatch(r"-\d+", word) for word in call.args)
+
+
+@command("yes")
+async def yes(call: Call) -> int:
+    """Write a line again and again."""
+    block = ((" ".join(call.args) or "y") + "\n") * 100
+    while True:
+        await call.out(block)
+        await asyncio.sleep(0)
+
+
+@command("true", inline=True)
+async def true(call: Call) -> int:
+    """Succeed."""
+    del call
+    return 0
+
+
+@command("false", inline=True)
+async def false(call: Call) -> int:
+    """Fail."""
+    del call
+    return 1
+
+
+@command("pwd", inline=True)
+async def pwd(call: Call) -> int:
+    """Name the working directory."""
+    await call.line(call.cwd)
+    return 0
+
+
+@command("basename", inline=True)
+async def basename(call: Call) -> int:
+    """Take the last part of a path."""
+    if not call.args:
+        raise CommandError('basename: Needs 1 argument (see "basename --help")')
+    name = call.args[0].rstrip("/").rpartition("/")[2] or ("/" if "/" in call.args[0] else "")
+    suffix = call.args[1] if len(call.args) > 1 else ""
+    await call.line(name.removesuffix(suffix) if suffix != name else name)
+    return 0
+
+
+@command("dirname", inline=True)
+async def dirname(call: Call) -> int:
+    """Take all but the last part of a path."""
+    for path in call.args:
+        head, slash, _ = path.rstrip("/").rpartition("/")
+        await call.line(head or ("/" if slash or path.startswith("/") else "."))
+    return 0
+
+
+@command("date")
+async def date(call: Call) -> int:
+    """Tell the time; setting it needs root."""
+    found = options(call, "ud:r:D:", leading=True)
+    at = call.userland.now()
+    if "d" in found:
+        text = found.text("d")
+        if not re.fullmatch(r"@\d+(\.\d+)?", text):
+            raise CommandError(f"date: bad date '{text}'")
+        at = float(text[1:])
+    if "r" in found:
+        at = call.files.stat(found.text("r"), call.cwd).mtime
+    template = "+%a %b %e %H:%M:%S %Z %Y"
+    if found.operands:
+        if not found.operands[0].startswith("+"):
+            raise CommandError("date: cannot set date: Operation not permitted")
+        template = found.operands[0]
+    fraction = f"{at % 1:.9f}"[2:]
+    template = template[1:].replace("%N", fraction)
+    try:
+        text = datetime.fromtimestamp(at, UTC).strftime(template)
+    except (ValueError, OverflowError, OSError) as error:
+        raise CommandError("date: bad date") from error
+    await call.line(text)
+    return 0
+
+
+@command("uptime")
+async def uptime(call: Call) -> int:
+    """Tell how long the phone is up."""
+    seconds = int(call.userland.uptime_s())
+    now = time.strftime("%H:%M:%S", time.gmtime(call.userland.now()))
+    up = (
+        f"{seconds // 3600}:{seconds // 60 % 60:02d}" if seconds >= 3600 else f"{seconds // 60} min"
+    )
+    await call.line(f" {now} up {up},  0 users,  load average: 0.08, 0.03, 0.01")
+    return 0
+
+
+@command("uname", inline=True)
+async def uname(call: Call) -> int:
+    """Name the system."""
+    found = options(call, "asnrvmo")
+    parts = {
+        "s": "Linux",
+        "n": "localhost",
+        "r": KERNEL,
+        "v": "#1 SMP PREEMPT Thu Oct  5 08:12:31 UTC 2023",
+        "m": "x86_64",
+        "o": "Android",
+    }
+    chosen = [value for key, value in parts.items() if "a" in found or key in found]
+    await call.line(" ".join(chosen or ["Linux"]))
+    return 0
+
+
+@command("test", "[", inline=True)
+async def test(call: Call) -> int:
+    """Evaluate a condition."""
+    words = list(call.args)
+    if call.name == "[":
+        if not words or words.pop() != "]":
+            raise CommandError("/system/bin/sh: [: missing ]", 2)
+    return 0 if _Condition(call, words).value() else 1
+
+
+class _Condition:
+    """One `test` expression."""
+
+    def __init__(self, call: Call, words: list[str]) -> None:
+        self._call = call
+        self._words = words
+        self._at = 0
+
+    def value(self) -> bool:
+        if not self._words:
+            return False
+        found = self._or()
+        if self._at < len(self._words):
+            raise CommandError(
+                f"/system/bin/sh: test: {self._words[self._at]}: unexpected operator/operand", 2
+            )
+        return found
+
+    def _peek(self, ahead: int = 0) -> str | None:
+        at = self._at + ahead
+        return self._words[at] if at < len(self._words) else None
+
+    def _or(self) -> bool:
+        left = self._and()
+        while self._peek() == "-o":
+            self._at += 1
+            right = self._and()
+            left = left or right
+        return left
+
+    def _and(self) -> bool:
+        left = self._not()
+        while self._peek() == "-a":
+            self._at += 1
+            right = self._not()
+            left = left and right
+        return left
+
+    def _not(self) -> bool:
+        negated = False
+        while self._peek() == "!" and len(self._words) - self._at > 1:
+            self._at += 1
+            negated = not negated
+        return self._primary() != negated
+
+    def _primary(self) -> bool:
+        first = self._peek()
+        if first is None:
+            raise CommandError("/system/bin/sh: test: argument expected", 2)
+        second = self._peek(1)
+        if second in _COMPARISONS and self._peek(2) is not None:
+            third = self._words[self._at + 2]
+            self._at += 3
+            return self._compare(first, second or "", third)
+        if first == "(" and second is not None:
+            self._at += 1
+            inner = self._or()
+            if self._peek() != ")":
+                raise CommandError("/system/bin/sh: test: missing )", 2)
+            self._at += 1
+            return inner
+        if re.fullmatch(r"-[bcdefghkLnprstuwxzS]", first) and second is not None:
+            self._at += 2
+            return self._unary(first[1], second)
+        self._at += 1
+        return first != ""
+
+    def _unary(self, letter: str, operand: str) -> bool:
+        if letter == "n":
+            return operand != ""
+        if letter == "z":
+            return operand == ""
+        if letter == "t":
+            return self._call.terminal and operand in ("0", "1", "2")
+        try:
+            found = self._call.files.stat(operand, self._call.cwd, follow=letter not in "hL")
+        except OSError:
+            return False
+        match letter:
+            case "d":
+                return found.is_dir
+            case "f":
+                return found.is_file
+            case "h" | "L":
+                return found.is_link
+            case "s":
+                return found.size > 0
+            case "r":
+                return bool(found.mode & 0o444)
+            case "w":
+                return bool(found.mode & 0o222) and found.uid == self._call.files.uid
+            case "x":
+                return bool(found.mode & 0o111)
+            case "c":
+                return found.mode & 0o170000 == 0o020000
+            case "e":
+                return True
+            case _:
+                return False
+
+    def _compare(self, left: str, operator: str, right: str) -> bool:
+        if operator in ("=", "=="):
+            return left == right
+        if operator == "!=":
+            return left != right
+        if operator in ("<", ">"):
+            return left < right if operator == "<" else left > right
+        if operator in ("-nt", "-ot", "-ef"):
+            times = [self._mtime(left), self._mtime(right)]
+            if operator == "-ef":
+                return left == right
+            return times[0] > times[1] if operator == "-nt" else times[0] < times[1]
+        one, two = self._number(left), self._number(right)
+        return {
+            "-eq": one == two, "-ne": one != two, "-lt": one < two,
+            "-le": one <= two, "-gt": one > two, "-ge": one >= two,
+        }[operator]  # fmt: skip
+
+    def _mtime(self, path: str) -> float:
+        try:
+            return self._call.files.stat(path, self._call.cwd).mtime
+        except OSError:
+            return -1.0
+
+    @staticmethod
+    def _number(text: str) -> int:
+        if not re.fullmatch(r"\s*[-+]?[0-9]{1,18}\s*", text):
+            raise CommandError(f"/system/bin/sh: test: {text}: unexpected operator/operand", 2)
+        return int(text)
+
+
+_COMPARISONS = frozenset(
+    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"]
+)

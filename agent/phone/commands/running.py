@@ -1,0 +1,426 @@
+"""Commands on processes: ps, kill, pidof, sleep, sh, env, timeout, id, nc, app_process …"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+
+from agent.phone.commands.options import options, whole_number
+from agent.phone.pipes import Source
+from agent.phone.shell.call import TABLE, Call, CommandError, command, decode
+from agent.phone.userland.processes import Process
+
+GROUPS = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid),3012(readtracefs)"
+
+
+@command("sleep")
+async def sleep(call: Call) -> int:
+    """Wait."""
+    if not call.args:
+        raise CommandError('sleep: Needs 1 argument (see "sleep --help")')
+    await asyncio.sleep(sum(_duration_s(call, word) for word in call.args))
+    return 0
+
+
+def _duration_s(call: Call, text: str) -> float:
+    if text in ("inf", "infinity"):
+        return 10.0**8
+    match = re.fullmatch(r"(\d{0,9}\.?\d{0,9})([smhd]?)", text)
+    if match is None or not match.group(1).strip("."):
+        raise CommandError(f"{call.name}: bad time '{text}'")
+    return float(match.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match.group(2)]
+
+
+@command("usleep")
+async def usleep(call: Call) -> int:
+    """Wait some microseconds."""
+    await asyncio.sleep(max(0, whole_number(call, call.args[0] if call.args else "0")) / 1e6)
+    return 0
+
+
+@command("id")
+async def identity(call: Call) -> int:
+    """Say who runs the shell."""
+    found = options(call, "unGgrnZ")
+    root = call.files.uid == 0
+    name, number = ("root", 0) if root else ("shell", 2000)
+    context = "u:r:su:s0" if root else "u:r:shell:s0"
+    if found.any("ug"):
+        await call.line(name if "n" in found else str(number))
+    elif "G" in found:
+        await call.line(re.sub(r"\([^)]*\)", "", GROUPS).replace(",", " "))
+    elif "Z" in found:
+        await call.line(context)
+    else:
+        await call.line(
+            f"uid={number}({name}) gid={number}({name}) groups={GROUPS} context={context}"
+        )
+    return 0
+
+
+@command("whoami", inline=True)
+async def whoami(call: Call) -> int:
+    """Say who runs the shell."""
+    await call.line("root" if call.files.uid == 0 else "shell")
+    return 0
+
+
+@command("groups", "logname", "hostname", "nproc", "arch", "tty", inline=True)
+async def facts(call: Call) -> int:
+    """Say one fact."""
+    if call.name == "tty":
+        await call.line("/dev/pts/0" if call.terminal else "not a tty")
+        return int(not call.terminal)
+    await call.line(
+        {"groups": "shell input log adb", "logname": "shell", "hostname": "localhost",
+         "nproc": "8", "arch": "x86_64"}[call.name]
+    )  # fmt: skip
+    return 0
+
+
+@command("ps")
+async def ps(call: Call) -> int:
+    """List processes: -A, -e, -f, -p PID, -o FIELDS."""
+    found = options(call, "AaeflnTwZo:p:u:t:")
+    everyone = call.userland.processes.all(call.userland.running_packages())
+    if "p" in found:
+        wanted = {int(pid) for pid in re.findall(r"\d{1,9}", found.text("p"))}
+        everyone = [one for one in everyone if one.pid in wanted]
+    elif found.operands:
+        wanted = {int(pid) for pid in found.operands if pid.isdigit()}
+        everyone = [one for one in everyone if one.pid in wanted]
+    elif not found.any("Aaeu"):
+        everyone = [one for one in everyone if one.user == "shell" and one.name != "adbd"]
+    if "u" in found:
+        everyone = [one for one in everyone if one.user == found.text("u")]
+    if "o" in found:
+        columns = [name.strip().upper() for name in re.split("[, ]", found.text("o")) if name]
+        rows = [[_ps_field(one, name.partition("=")[0]) for name in columns] for one in everyone]
+        headed = not all("=" in name for name in columns)
+        table = [[name.partition("=")[0] for name in columns], *rows] if headed else rows
+        for row in _aligned(table):
+            await call.line(row)
+        return 0
+    await call.line(f"{'USER':<13}{'PID':>6}{'PPID':>7}{'VSZ':>11}{'RSS':>7} WCHAN            ADDR S "
+                    "NAME                       ")  # fmt: skip
+    for one in everyone:
+        name = one.args if "f" in found else one.name
+        await call.line(f"{one.user:<13}{one.pid:>6}{one.ppid:>7}{14_512_340:>11}{98_304:>7} "
+                        f"{'do_epoll_wait':<16}    0 S {name}")  # fmt: skip
+    return 0 if everyone else 1
+
+
+def _ps_field(one: Process, name: str) -> str:
+    return {
+        "PID": str(one.pid), "PPID": str(one.ppid), "USER": one.user, "UID": one.user,
+        "NAME": one.name, "CMD": one.name, "COMM": one.name[:15], "ARGS": one.args,
+        "CMDLINE": one.args, "S": "S", "STAT": "S", "RSS": "98304", "VSZ": "14512340",
+    }.get(name, "-")  # fmt: skip
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        " ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+@command("pidof", "pgrep")
+async def pidof(call: Call) -> int:
+    """Find processes by name."""
+    found = options(call, "sxflo:")
+    everyone = call.userland.processes.all(call.userland.running_packages())
+    pids: list[str] = []
+    for word in found.operands:
+        for one in everyone:
+            if call.name == "pidof":
+                hit = one.name == word
+            else:
+                hit = word in (one.args if "f" in found else one.name) and one.pid != call.pid
+            if hit:
+                pids.append(f"{one.pid} {one.name}" if "l" in found else str(one.pid))
+    if pids:
+        await call.line((" " if call.name == "pidof" else "\n").join(pids))
+    return int(not pids)
+
+
+@command("kill", "pkill", "killall", inline=True)
+async def kill(call: Call) -> int:
+    """Signal processes of the shell."""
+    words = list(call.args)
+    number = signal.SIGTERM
+    if words[:1] == ["-l"]:
+        await call.line(" ".join(one.name.removeprefix("SIG") for one in signal.Signals))
+        return 0
+    if words[:1] == ["-s"] and len(words) > 1:
+        words = [f"-{words[1]}", *words[2:]]
+    if words and re.fullmatch(r"-(\d{1,2}|[A-Z0-9]+)", words[0]) and words[0] != "-0":
+        number = _signal(call, words.pop(0)[1:])
+    elif words[:1] == ["-0"]:
+        words.pop(0)
+        number = None  # type: ignore[assignment]
+    if not words:
+        raise CommandError(f'{call.name}: Needs 1 argument (see "{call.name} --help")')
+    status = 0
+    for word in words:
+        status |= await _kill_one(call, word, number)
+    return status
+
+
+def _signal(call: Call, text: str) -> signal.Signals:
+    try:
+        if text.isdigit():
+            return signal.Signals(int(text))
+        return signal.Signals[text if text.startswith("SIG") else f"SIG{text}"]
+    except (KeyError, ValueError) as error:
+        raise CommandError(f"{call.name}: bad signal '{text}'") from error
+
+
+async def _kill_one(call: Call, word: str, number: signal.Signals | None) -> int:
+    table = call.userland.processes
+    everyone = table.all(call.userland.running_packages())
+    if call.name == "kill":
+        if not re.fullmatch(r"\d{1,9}", word):
+            raise CommandError(
+                f"/system/bin/sh: kill: {word}: arguments must be jobs or process IDs"
+            )
+        found = [one for one in everyone if one.pid == int(word)]
+    else:
+        found = [one for one in everyone if one.name == word and one.pid != call.pid]
+    if not found:
+        await call.err(f"/system/bin/sh: kill: {word}: No such process" if call.name == "kill"
+                       else f"{call.name}: {word}: No such process")  # fmt: skip
+        return 1
+    for one in found:
+        if number is None:
+            continue
+        if one.stop is None:
+            await call.err(f"/system/bin/sh: kill: {one.pid}: Operation not permitted")
+            return 1
+        one.stop(number)
+        await asyncio.sleep(0)
+    return 0
+
+
+@command("sh", "mksh", "bash")
+async def sh(call: Call) -> int:
+    """Run a shell: -c LINE, a script, or commands from stdin."""
+    if call.name == "bash":
+        raise CommandError("/system/bin/sh: bash: inaccessible or not found", 127)
+    words = list(call.args)
+    line: str | None = None
+    shell = call.shell.child()
+    if shell.depth > 40:
+        raise CommandError("/system/bin/sh: recursion too deep")
+    shell.pid = call.pid
+    shell.variables = dict(call.environment)
+    shell.exported = set(call.environment)
+    shell.functions = {}
+    while words and words[0].startswith("-") and words[0] != "-":
+        option = words.pop(0)
+        if "e" in option:
+            shell.exit_on_error = True
+        if "c" in option:
+            if not words:
+                raise CommandError("/system/bin/sh: -c: requires an argument")
+            line = words.pop(0)
+    streams = {0: call.stdin, 1: call.stdout, 2: call.stderr}
+    if line is not None:
+        shell.script_name = words[0] if words else call.argv[0]
+        shell.arguments = words[1:]
+        status = await shell.run_text(line, streams)
+    elif words and words[0] != "-":
+        try:
+            with call.files.open_read(words[0], call.cwd) as file:
+                text = decode(file.read(4 * 1024 * 1024))
+        except OSError as error:
+            raise CommandError(f"/system/bin/sh: {words[0]}: {error.strerror}", 127) from error
+        shell.script_name, shell.arguments = words[0], words[1:]
+        status = await shell.run_text(text, streams)
+    else:
+        from agent.phone.shell.session import Session
+
+        return await Session(shell, streams, None).run()
+    await shell.wait_jobs()
+    return status
+
+
+@command("env", "printenv")
+async def env(call: Call) -> int:
+    """Show the environment, or run a command in a changed one."""
+    words = list(call.args)
+    environment = dict(call.environment)
+    if call.name == "printenv" and words:
+        missing = [word for word in words if word not in environment]
+        for word in words:
+            if word in environment:
+                await call.line(environment[word])
+        return int(bool(missing))
+    while words and (words[0].startswith("-") or "=" in words[0]):
+        word = words.pop(0)
+        if word == "-i":
+            environment = {}
+        elif word == "-u" and words:
+            environment.pop(words.pop(0), None)
+        elif "=" in word:
+            name, _, value = word.partition("=")
+            environment[name] = value
+    if not words:
+        for name, value in environment.items():
+            await call.line(f"{name}={value}")
+        return 0
+    shell = call.shell.child()
+    shell.variables, shell.exported = dict(environment), set(environment)
+    return await shell.run_argv(words, _streams(call), functions=False)
+
+
+def _streams(call: Call) -> dict[int, object]:
+    return {0: call.stdin, 1: call.stdout, 2: call.stderr}
+
+
+@command("nohup", "setsid", "nice", "ionice", "time", "toybox", "busybox", "stdbuf")
+async def wrapped(call: Call) -> int:
+    """Run a command in another way that makes no difference here."""
+    words = list(call.args)
+    if call.name == "busybox":
+        raise CommandError("/system/bin/sh: busybox: inaccessible or not found", 127)
+    while words and words[0].startswith("-"):
+        option = words.pop(0)
+        if option in ("-n", "-c") and words:
+            words.pop(0)
+    if not words:
+        if call.name == "toybox":
+            await call.line(" ".join(TABLE.names()))
+            return 0
+        raise CommandError(f'{call.name}: Needs 1 argument (see "{call.name} --help")')
+    started = asyncio.get_running_loop().time()
+    status = await call.shell.run_argv(words, _streams(call), functions=False)
+    if call.name == "time":
+        spent = asyncio.get_running_loop().time() - started
+        await call.err(f"    {int(spent // 60)}m{spent % 60:05.2f}s real     0m00.00s user     "
+                       "0m00.00s system")  # fmt: skip
+    return status
+
+
+@command("timeout")
+async def timeout(call: Call) -> int:
+    """Run a command for at most some time; 124 when it was ended."""
+    found = options(call, "s:k:fvi", leading=True)
+    if len(found.operands) < 2:
+        raise CommandError('timeout: Needs 2 arguments (see "timeout --help")')
+    limit = _duration_s(call, found.operands[0])
+    try:
+        async with asyncio.timeout(limit or None):
+            return await call.shell.run_argv(found.operands[1:], _streams(call), functions=False)
+    except TimeoutError:
+        return 124
+
+
+@command("su")
+async def su(call: Call) -> int:
+    """Refuse, as a user build has none."""
+    raise CommandError("/system/bin/sh: su: inaccessible or not found", 127)
+
+
+@command("which")
+async def which(call: Call) -> int:
+    """Find commands."""
+    missing = 0
+    for word in call.args:
+        if TABLE.get(word) and word not in ("su", "bash", "busybox"):
+            await call.line(f"/system/bin/{word}")
+        else:
+            missing = 1
+    return missing
+
+
+@command("free", "vmstat")
+async def free(call: Call) -> int:
+    """Show memory."""
+    await call.line("                total        used        free      shared     buffers")
+    await call.line("Mem:       8079282176  6846271488  1233010688    15728640     6402048")
+    await call.line("-/+ buffers/cache:     6839869440  1239412736")
+    await call.line("Swap:      4294963200   524288000  3770675200")
+    return 0
+
+
+@command("nc", "netcat")
+async def nc(call: Call) -> int:
+    """Talk to a TCP port of the phone, or listen on one."""
+    found = options(call, "lp:w:q:u46tLns:W:")
+    words = list(found.operands)
+    port = found.text("p") or (words[-1] if words else "")
+    if not port.isdigit():
+        raise CommandError('nc: Needs 1 argument (see "nc --help")')
+    if found.any("lL"):
+        done = asyncio.Event()
+
+        async def handler(peer):  # type: ignore[no-untyped-def]
+            await _carry(call, peer)
+            done.set()
+
+        name = call.userland.sockets.listen(f"tcp:{port}", handler)
+        try:
+            await done.wait()
+        finally:
+            call.userland.sockets.close(name, handler)
+        return 0
+    host = words[0] if len(words) > 1 else "localhost"
+    if host not in ("localhost", "127.0.0.1"):
+        raise CommandError(f"nc: {host}:{port}: Network is unreachable")
+    try:
+        peer = call.userland.sockets.connect(f"tcp:{port}")
+    except Exception as error:
+        raise CommandError("nc: connect: Connection refused") from error
+    await _carry(call, peer)
+    return 0
+
+
+async def _carry(call: Call, peer) -> None:  # type: ignore[no-untyped-def]
+    async def send(source: Source) -> None:
+        while data := await source.read():
+            await peer.write(data)
+        peer.close_write()
+
+    sending = asyncio.create_task(send(call.stdin))
+    try:
+        while data := await peer.read():
+            await call.stdout.write(data)
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        peer.close()
+
+
+@command("app_process", "app_process64", "dalvikvm")
+async def app_process(call: Call) -> int:
+    """Start a Java program by its class: those that the phone has built in."""
+    words = [word for word in call.args if not word.startswith(("-", "/"))]
+    if not words:
+        raise CommandError("Error: no class name or --zygote supplied.", 1)
+    program = call.userland.app_processes.get(words[0])
+    if program is None:
+        raise CommandError(
+            f"Error: Could not find class '{words[0]}'\n"
+            f"java.lang.ClassNotFoundException: {words[0]}\nAborted",
+            134,
+        )
+    return await program(call, words[1:])
+
+
+@command("remount", "reboot", "stop", "start", "setenforce")
+async def privileged(call: Call) -> int:
+    """Reboot; refuse what needs root."""
+    if call.name == "reboot":
+        if call.userland.on_reboot is None:
+            raise CommandError("reboot: the phone cannot reboot now")
+        call.userland.on_reboot(call.args[0] if call.args else "")
+        await asyncio.sleep(1)
+        return 0
+    if call.name == "remount":
+        raise CommandError('Not running as root. Try "adb root" first.', 1)
+    raise CommandError(f"{call.name}: must be root", 1)

@@ -1,0 +1,362 @@
+"""Commands on the phone's tables: getprop, setprop, settings, content, ime, logcat and log."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+
+import msgspec
+
+from agent.errors import PhoneError
+from agent.phone.commands.options import options
+from agent.phone.shell.call import Call, CommandError, command
+from agent.phone.userland.log import LogEntry
+
+SETTINGS_USAGE = """Settings provider (settings) commands:
+  help
+      Print this help text.
+  get [--user <USER_ID> | current] NAMESPACE KEY
+      Retrieve the current value of KEY.
+  put [--user <USER_ID> | current] NAMESPACE KEY VALUE [TAG] [default]
+      Change the contents of KEY to VALUE.
+  delete [--user <USER_ID> | current] NAMESPACE KEY
+      Delete the entry for KEY.
+  list [--user <USER_ID> | current] NAMESPACE
+      Print all defined keys.
+      NAMESPACE is one of {system, secure, global}, case-insensitive"""
+
+
+@command("getprop", inline=True)
+async def getprop(call: Call) -> int:
+    """Show one property or all."""
+    properties = call.phone.properties
+    words = [word for word in call.args if word not in ("-T", "-Z")]
+    if words:
+        default = words[1] if len(words) > 1 else ""
+        await call.line(_property(call, words[0]) or default)
+        return 0
+    for key, value in properties.items():
+        await call.line(f"[{key}]: [{value}]")
+    return 0
+
+
+def _property(call: Call, key: str) -> str:
+    if key == "ro.boottime.init":
+        return "1"
+    return str(call.phone.properties.get(key, ""))
+
+
+@command("setprop", inline=True)
+async def setprop(call: Call) -> int:
+    """Set a property."""
+    if len(call.args) != 2:
+        raise CommandError("usage: setprop NAME VALUE\n\nSets an Android system property.")
+    key, value = call.args
+    try:
+        call.phone.properties[key] = value
+        call.phone.invalidate()
+    except PhoneError as error:
+        raise CommandError(
+            f"Failed to set property '{key}' to '{value}'.\nSee dmesg for error reason."
+        ) from error
+    return 0
+
+
+@command("settings")
+async def settings(call: Call) -> int:
+    """Read and write the settings tables."""
+    words = list(call.args)
+    if "--user" in words:
+        at = words.index("--user")
+        del words[at : at + 2]
+    if not words or words[0] == "help":
+        await call.line(SETTINGS_USAGE)
+        return 0 if words else 255
+    verb, *rest = words
+    if verb not in ("get", "put", "delete", "list", "reset"):
+        raise CommandError(f"Invalid command: {verb}\n{SETTINGS_USAGE}", 255)
+    namespace = rest[0].lower() if rest else ""
+    if namespace not in ("system", "secure", "global"):
+        raise CommandError(f"Invalid namespace '{namespace}'", 255)
+    table = call.phone.settings
+    match verb, rest[1:]:
+        case "get", [key]:
+            value = table.get(namespace, key)
+            await call.line("null" if value is None else value)
+        case "put", [key, value, *_]:
+            table.put(namespace, key, value)
+        case "delete", [key]:
+            await call.line(f"Deleted {table.delete(namespace, key)} rows")
+        case "list", []:
+            for key, value in table.list(namespace).items():
+                await call.line(f"{key}={value}")
+        case "reset", _:
+            return 0
+        case _:
+            raise CommandError(f"Bad arguments\n{SETTINGS_USAGE}", 255)
+    return 0
+
+
+@command("content")
+async def content(call: Call) -> int:
+    """Query and change the providers: settings, SMS, contacts."""
+    words = list(call.args)
+    if not words:
+        raise CommandError("usage: adb shell content [subcommand] [options]")
+    verb = words.pop(0)
+    values: dict[str, list[str]] = {}
+    while words:
+        option = words.pop(0)
+        if not option.startswith("--") or not words:
+            raise CommandError(f"[ERROR] Unsupported argument: {option}")
+        values.setdefault(option, []).append(words.pop(0))
+    uri = values.get("--uri", [""])[0]
+    match = re.fullmatch(r"content://([^/]+)/?(.*)", uri)
+    if match is None:
+        raise CommandError(
+            "[ERROR] Content provider URI not specified. Did you specify --uri argument?"
+        )
+    authority, path = match.groups()
+    if authority == "settings":
+        return await _settings_rows(call, verb, path, values)
+    rows = _rows(call, authority)
+    if rows is None:
+        await call.err(f"Error while accessing provider:{authority}\n"
+                       f"java.lang.IllegalStateException: Could not find provider: {authority}")  # fmt: skip
+        return 1
+    if verb != "query":
+        raise CommandError(f"[ERROR] {verb} is not possible on {authority}")
+    columns = values.get("--projection", [""])[0].split(":")
+    return await _show_rows(call, rows, [name for name in columns if name])
+
+
+async def _show_rows(call: Call, rows: list[dict[str, object]], columns: list[str]) -> int:
+    if not rows:
+        await call.line("No result found.")
+    for number, row in enumerate(rows):
+        shown = {name: row.get(name, "NULL") for name in columns} if columns else row
+        text = ", ".join(f"{key}={value}" for key, value in shown.items())
+        await call.line(f"Row: {number} {text}")
+    return 0
+
+
+async def _settings_rows(call: Call, verb: str, path: str, values: dict[str, list[str]]) -> int:
+    namespace, _, key = path.partition("/")
+    table = call.phone.settings
+    if namespace not in ("system", "secure", "global"):
+        raise CommandError(f"[ERROR] Unknown URL content://settings/{path}")
+    if verb == "query":
+        where = values.get("--where", [""])[0]
+        name = re.fullmatch(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
+        key = key or (name.group(1) if name else "")
+        rows: list[dict[str, object]] = [
+            {"_id": number, "name": one, "value": value}
+            for number, (one, value) in enumerate(table.list(namespace).items(), 1)
+            if not key or one == key
+        ]
+        columns = [name for name in values.get("--projection", [""])[0].split(":") if name]
+        return await _show_rows(call, rows, columns)
+    bound = dict(_binding(text) for text in values.get("--bind", []))
+    match verb:
+        case "insert" if "name" in bound and "value" in bound:
+            table.put(namespace, bound["name"], bound["value"])
+        case "update" if "value" in bound:
+            where = values.get("--where", [""])[0]
+            name = re.search(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
+            key = key or (name.group(1) if name else bound.get("name", ""))
+            table.put(namespace, key, bound["value"])
+        case "delete":
+            where = values.get("--where", [""])[0]
+            name = re.search(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
+            table.delete(namespace, key or (name.group(1) if name else ""))
+        case _:
+            raise CommandError(f"[ERROR] Unsupported command: {verb}")
+    return 0
+
+
+def _binding(text: str) -> tuple[str, str]:
+    name, _, rest = text.partition(":")
+    return name, rest.partition(":")[2]
+
+
+def _rows(call: Call, authority: str) -> list[dict[str, object]] | None:
+    """Return the rows of a provider, read from the apps' true state."""
+    packages = {
+        "sms": "com.android.messaging",
+        "contacts": "com.android.contacts",
+        "com.android.contacts": "com.android.contacts",
+        "com.android.calendar": "com.android.calendar",
+    }
+    package = packages.get(authority)
+    state = call.phone.app_state(package) if package else None
+    if state is None:
+        return None
+    found: list[dict[str, object]] = []
+    for value in msgspec.to_builtins(state).values():
+        if not isinstance(value, list):
+            continue
+        for number, row in enumerate(value, 1):
+            if isinstance(row, dict):
+                plain = {key: one for key, one in row.items() if not isinstance(one, list | dict)}
+                found.append({"_id": number, **plain})
+    return found
+
+
+IME = "com.android.inputmethod.latin/.LatinIME"
+
+
+@command("ime")
+async def ime(call: Call) -> int:
+    """List and choose input methods."""
+    table = call.phone.settings
+    enabled = (table.get("secure", "enabled_input_methods") or "").split(":")
+    match call.args:
+        case ["list", *letters]:
+            if "-s" in letters:
+                names = [IME] if "-a" in letters else [name for name in enabled if name == IME]
+                for name in names:
+                    await call.line(name)
+                return 0
+            await call.line(f"{IME}:\n  mId={IME} mSettingsActivityName=null mIsVrOnly=false "
+                            "mSupportsSwitchingToNextInputMethod=true")  # fmt: skip
+        case ["set", *_, name]:
+            if name != IME:
+                raise CommandError(
+                    f"Unknown input method {name} cannot be selected for user #0", 255
+                )
+            table.put("secure", "default_input_method", name)
+            await call.line(f"Input method {name} selected for user #0")
+        case ["enable", *_, name]:
+            if name != IME:
+                raise CommandError(
+                    f"Unknown input method {name} cannot be enabled for user #0", 255
+                )
+            table.put("secure", "enabled_input_methods", name)
+            await call.line(f"Input method {name}: already enabled for user #0")
+        case ["disable", *_, name]:
+            if name != IME:
+                raise CommandError(
+                    f"Unknown input method {name} cannot be disabled for user #0", 255
+                )
+            raise CommandError(f"Input method {name} cannot be disabled: it is the only one", 255)
+        case ["reset"]:
+            table.put("secure", "default_input_method", IME)
+            await call.line("Reset current and enabled IMEs for user #0")
+        case _:
+            raise CommandError("Unknown command: " + " ".join(call.args), 255)
+    return 0
+
+
+_LEVELS = "VDIWEFS"
+
+
+@command("log")
+async def log(call: Call) -> int:
+    """Write to the phone's log."""
+    found = options(call, "p:t:", leading=True)
+    level = found.text("p", "i").upper()
+    if level not in _LEVELS:
+        raise CommandError(f"log: bad -p '{found.text('p')}'")
+    call.userland.note(level, found.text("t", "log"), " ".join(found.operands), pid=call.pid)
+    return 0
+
+
+@command("logcat")
+async def logcat(call: Call) -> int:
+    """Show the log: -d, -c, -t N, -v FORMAT, -s, -b BUFFER, --pid, filters TAG:LEVEL."""
+    found = options(
+        call, "dcgGDLSBsb:v:t:T:e:f:n:r:m:", long=("pid=", "format=", "buffer=", "clear", "help")
+    )  # fmt: skip
+    if found.any("c") or "clear" in found:
+        call.userland.log.clear()
+        return 0
+    if "g" in found:
+        await call.line("main: ring buffer is 256 KiB (64 KiB consumed, 256 KiB readable), max entry "
+                        "is 5120 B, max payload is 4068 B")  # fmt: skip
+        return 0
+    form = found.text("v") or found.text("format") or "threadtime"
+    if form.partition(",")[0] not in ("brief", "process", "tag", "thread", "raw", "time",
+                                      "threadtime", "long", "color", "epoch", "monotonic",
+                                      "year", "zone", "usec", "uid", "descriptive", "printable"):  # fmt: skip
+        raise CommandError(f'Invalid parameter "{form}" to -v')
+    wanted = _Filter(
+        found.operands, silent="s" in found, pid=found.text("pid"), regex=found.text("e")
+    )
+    ring = call.userland.log
+    entries = [entry for entry in ring.since(0) if wanted.passes(entry)]
+    count = found.text("t") or found.text("T")
+    if count.isdigit():
+        entries = entries[-int(count[:9]) :] if int(count[:9]) else []
+    limit = found.number(call, "m", 2**62)
+    if ring.since(0):
+        await call.line("--------- beginning of main")
+    sequence = max((entry.sequence for entry in ring.since(0)), default=0)
+    for entry in entries[:limit]:
+        await call.line(_format(entry, form))
+    limit -= len(entries)
+    while not found.any("dt") and limit > 0:
+        for entry in await ring.wait(sequence):
+            sequence = entry.sequence
+            if wanted.passes(entry) and limit > 0:
+                await call.line(_format(entry, form))
+                limit -= 1
+        await asyncio.sleep(0)
+    return 0
+
+
+class _Filter:
+    """Which entries are shown."""
+
+    def __init__(self, specs: list[str], *, silent: bool, pid: str, regex: str) -> None:
+        self._tags: dict[str, int] = {}
+        self._default = _LEVELS.index("S") if silent else 0
+        self._pid = int(pid) if pid.isdigit() else None
+        try:
+            self._regex = re.compile(regex)
+        except re.error as error:
+            raise CommandError(f"logcat: bad regex {regex}") from error
+        for spec in specs:
+            tag, _, level = spec.partition(":")
+            level = "V" if level in ("", "*") else level.upper()[:1]
+            if level not in _LEVELS:
+                raise CommandError(f"Invalid filter expression '{spec}'")
+            if tag == "*":
+                self._default = _LEVELS.index(level)
+            else:
+                self._tags[tag] = _LEVELS.index(level)
+
+    def passes(self, entry: LogEntry) -> bool:
+        """Whether an entry is shown."""
+        if self._pid is not None and entry.pid != self._pid:
+            return False
+        level = self._tags.get(entry.tag, self._default)
+        return _LEVELS.index(entry.level) >= level and (
+            self._regex.search(entry.message) is not None
+        )
+
+
+def _format(entry: LogEntry, form: str) -> str:
+    stamp = (
+        time.strftime("%m-%d %H:%M:%S", time.gmtime(entry.at)) + f".{int(entry.at % 1 * 1000):03d}"
+    )
+    level, tag, text = entry.level, entry.tag, entry.message
+    match form.partition(",")[0]:
+        case "brief":
+            return f"{level}/{tag:<8}({entry.pid:>5}): {text}"
+        case "process":
+            return f"{level}({entry.pid:>5}) {text}  ({tag})"
+        case "tag":
+            return f"{level}/{tag:<8}: {text}"
+        case "thread":
+            return f"{level}({entry.pid:>5}:{entry.tid:>5}) {text}"
+        case "raw":
+            return text
+        case "time":
+            return f"{stamp} {level}/{tag:<8}({entry.pid:>5}): {text}"
+        case "long":
+            return f"[ {stamp} {entry.pid:>5}:{entry.tid:>5} {level}/{tag:<8} ]\n{text}\n"
+        case "epoch":
+            return f"{entry.at:>14.3f} {entry.pid:>5} {entry.tid:>5} {level} {tag:<8}: {text}"
+        case _:
+            return f"{stamp} {entry.pid:>5} {entry.tid:>5} {level} {tag:<8}: {text}"

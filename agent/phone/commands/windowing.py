@@ -1,0 +1,362 @@
+"""`wm`, `cmd` and `service`: the display's size, and the doors to system services."""
+
+from __future__ import annotations
+
+import re
+
+from agent.errors import PhoneError
+from agent.phone.commands.activity import activity_command
+from agent.phone.commands.packaging import package_command
+from agent.phone.phone import DENSITY, HEIGHT, WIDTH
+from agent.phone.shell.call import Call, CommandError, command
+
+SERVICES = [
+    "SurfaceFlinger",
+    "accessibility",
+    "activity",
+    "activity_task",
+    "alarm",
+    "appops",
+    "audio",
+    "battery",
+    "bluetooth_manager",
+    "clipboard",
+    "connectivity",
+    "content",
+    "device_policy",
+    "display",
+    "dropbox",
+    "input",
+    "input_method",
+    "jobscheduler",
+    "location",
+    "lock_settings",
+    "media.camera",
+    "media_session",
+    "netstats",
+    "notification",
+    "overlay",
+    "package",
+    "permission",
+    "phone",
+    "power",
+    "procstats",
+    "role",
+    "settings",
+    "shortcut",
+    "statusbar",
+    "telecom",
+    "trust",
+    "uimode",
+    "user",
+    "vibrator_manager",
+    "voiceinteraction",
+    "wallpaper",
+    "webviewupdate",
+    "wifi",
+    "window",
+]
+
+
+@command("wm")
+async def wm(call: Call) -> int:
+    """Show or change the display."""
+    return await window_command(call, call.args)
+
+
+async def window_command(call: Call, words: list[str]) -> int:
+    """Run what `wm` and `cmd window` have in common."""
+    words = list(words)
+    display = 0
+    if "-d" in words:
+        at = words.index("-d")
+        number = words[at + 1] if at + 1 < len(words) else ""
+        if not re.fullmatch(r"\d{1,4}", number):
+            raise CommandError(f"Error: bad display {number}", 255)
+        display = int(number)
+        del words[at : at + 2]
+    if not words:
+        await call.line("Window manager (window) commands:\n  help\n      Print this help text.")
+        return 255
+    verb, *rest = words
+    phone = call.phone
+    match verb:
+        case "size":
+            return await _size(call, rest, display)
+        case "density":
+            return await _density(call, rest, display)
+        case "user-rotation":
+            if not rest:
+                free = phone.settings.get("system", "accelerometer_rotation") == "1"
+                await call.line("free" if free else f"lock {phone.rotation}")
+                return 0
+            if rest[0] == "lock":
+                phone.settings.put("system", "accelerometer_rotation", "0")
+                if len(rest) > 1 and rest[1] in "0123":
+                    phone.settings.put("system", "user_rotation", rest[1])
+            elif rest[0] == "free":
+                phone.settings.put("system", "accelerometer_rotation", "1")
+            else:
+                raise CommandError(f"Error: expecting 'free' or 'lock', not {rest[0]}", 255)
+            return 0
+        case "dismiss-keyguard":
+            phone.unlock()
+            return 0
+        case "scaling" | "overscan" | "fixed-to-user-rotation" | "set-ignore-orientation-request":
+            return 0
+        case _:
+            raise CommandError(f"Unknown command: {verb}", 255)
+
+
+async def _size(call: Call, words: list[str], display: int) -> int:
+    phone = call.phone
+    entry = next((one for one in phone.displays() if one.id == display), None)
+    if entry is None:
+        raise CommandError(f"Error: no display {display}", 255)
+    natural = (WIDTH, HEIGHT) if display == 0 else (entry.width, entry.height)
+    if not words:
+        await call.line(f"Physical size: {natural[0]}x{natural[1]}")
+        if (entry.width, entry.height) != natural:
+            await call.line(f"Override size: {entry.width}x{entry.height}")
+        return 0
+    if words[0] == "reset":
+        phone.set_display(width=natural[0], height=natural[1], display=display)
+        return 0
+    match = re.fullmatch(r"(\d{1,5})(dp)?x(\d{1,5})(dp)?", words[0])
+    if match is None:
+        raise CommandError(f"Error: bad size {words[0]}", 255)
+    width, height = int(match.group(1)), int(match.group(3))
+    if match.group(2):
+        width = width * entry.density // 160
+    if match.group(4):
+        height = height * entry.density // 160
+    try:
+        phone.set_display(width=width, height=height, display=display)
+    except PhoneError as error:
+        raise CommandError(f"Error: {error.message}", 255) from error
+    return 0
+
+
+async def _density(call: Call, words: list[str], display: int) -> int:
+    entry = next((one for one in call.phone.displays() if one.id == display), None)
+    if entry is None:
+        raise CommandError(f"Error: no display {display}", 255)
+    natural = DENSITY if display == 0 else entry.density
+    if not words:
+        await call.line(f"Physical density: {natural}")
+        if entry.density != natural:
+            await call.line(f"Override density: {entry.density}")
+        return 0
+    if words[0] == "reset":
+        call.phone.set_display(density=natural, display=display)
+        return 0
+    if not re.fullmatch(r"\d{1,5}", words[0]):
+        raise CommandError(f'Error: bad number For input string: "{words[0]}"', 255)
+    if int(words[0]) < 72:
+        raise CommandError("Error: density must be >= 72", 255)
+    try:
+        call.phone.set_display(density=int(words[0]), display=display)
+    except PhoneError as error:
+        raise CommandError(f"Error: {error.message}", 255) from error
+    return 0
+
+
+@command("cmd")
+async def cmd(call: Call) -> int:
+    """Call a system service."""
+    words = list(call.args)
+    while words and words[0] in ("-w",):
+        words.pop(0)
+    if not words:
+        raise CommandError("cmd: No service specified; use -l to list all services", 20)
+    service, *rest = words
+    match service:
+        case "-l":
+            await call.line("Currently running services:")
+            for name in SERVICES:
+                await call.line(f"  {name}")
+            return 0
+        case "package":
+            return await package_command(call, rest)
+        case "activity":
+            return await activity_command(call, rest)
+        case "window":
+            return await window_command(call, rest)
+        case "input":
+            from agent.phone.commands.keys import input_command
+
+            call.argv = ["input", *rest]
+            return await input_command(call)
+        case "settings":
+            from agent.phone.commands.tables import settings
+
+            call.argv = ["settings", *rest]
+            return await settings(call)
+        case "statusbar":
+            return await _statusbar(call, rest)
+        case "uimode":
+            return await _uimode(call, rest)
+        case "bluetooth_manager" | "wifi" | "connectivity" | "nfc":
+            return await _radio(call, service, rest)
+        case "battery":
+            from agent.phone.commands.dumps import battery_command
+
+            return await battery_command(call, rest)
+        case "clipboard":
+            return await _clipboard(call, rest)
+        case "notification":
+            return await _notification(call, rest)
+        case _ if service in SERVICES:
+            raise CommandError("cmd: Failure calling service " + service + ": Unknown error", 255)
+        case _:
+            raise CommandError(f"cmd: Can't find service: {service}", 20)
+
+
+async def _statusbar(call: Call, words: list[str]) -> int:
+    match words[:1]:
+        case ["expand-notifications"]:
+            call.phone.expand_shade(False)
+        case ["expand-settings"]:
+            call.phone.expand_shade(True)
+        case ["collapse"]:
+            call.phone.close_shade()
+        case _:
+            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    return 0
+
+
+async def _uimode(call: Call, words: list[str]) -> int:
+    if words[:1] != ["night"]:
+        raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    if len(words) > 1:
+        if words[1] not in ("yes", "no"):
+            raise CommandError(f"Invalid mode: {words[1]}", 255)
+        call.phone.set_dark(words[1] == "yes")
+    dark = call.phone.settings.get("secure", "ui_night_mode") == "2"
+    await call.line(f"Night mode: {'yes' if dark else 'no'}")
+    return 0
+
+
+_RADIOS = {"bluetooth_manager": "bluetooth_on", "wifi": "wifi_on", "nfc": "nfc_on"}
+
+
+async def _radio(call: Call, service: str, words: list[str]) -> int:
+    settings = call.phone.settings
+    match service, words:
+        case "bluetooth_manager", ["enable" | "disable"]:
+            settings.set_flag("global", "bluetooth_on", words[0] == "enable")
+        case "nfc", ["enable-nfc" | "disable-nfc"]:
+            settings.set_flag("global", "nfc_on", words[0] == "enable-nfc")
+        case "wifi", ["set-wifi-enabled", "enabled" | "disabled"]:
+            settings.set_flag("global", "wifi_on", words[1] == "enabled")
+        case "wifi", ["status"]:
+            on = settings.flag("global", "wifi_on")
+            await call.line(f"Wifi is {'enabled' if on else 'disabled'}")
+        case "connectivity", ["airplane-mode"]:
+            on = settings.flag("global", "airplane_mode_on")
+            await call.line("enabled" if on else "disabled")
+        case "connectivity", ["airplane-mode", "enable" | "disable"]:
+            settings.set_flag("global", "airplane_mode_on", words[1] == "enable")
+        case _:
+            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    return 0
+
+
+async def _clipboard(call: Call, words: list[str]) -> int:
+    match words[:1]:
+        case ["get-primary-clip" | "get"]:
+            await call.line(call.phone.clipboard)
+        case ["set-primary-clip" | "set"]:
+            call.phone.set_clipboard(" ".join(words[1:]))
+        case _:
+            raise CommandError("cmd: Failure calling service clipboard: Unknown error", 255)
+    return 0
+
+
+async def _notification(call: Call, words: list[str]) -> int:
+    match words[:1]:
+        case ["list"]:
+            for notice in call.phone.notices():
+                await call.line(f"0|{notice.package}|{notice.id}|null|10000")
+        case ["post"]:
+            await _post(call, words[1:])
+        case _:
+            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    return 0
+
+
+async def _post(call: Call, words: list[str]) -> None:
+    from agent.phone.records import Notice
+
+    title = ""
+    rest = list(words)
+    plain: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word in ("-t", "--title") and rest:
+            title = rest.pop(0)
+        elif word in ("-S", "--style", "-c", "--content-intent", "-i", "-I") and rest:
+            rest.pop(0)
+        elif not word.startswith("-"):
+            plain.append(word)
+    if len(plain) < 2:
+        raise CommandError("usage: cmd notification post [flags] <tag> <text>", 255)
+    call.phone.notify(
+        Notice(call.phone.next_id(), "com.android.shell", title or "Shell", plain[1],
+               call.userland.now())
+    )  # fmt: skip
+    await call.line("posting:")
+    await call.line(f"  Notification(channel=shell_cmd shortcut=null title={title!r})")
+
+
+@command("service")
+async def service(call: Call) -> int:
+    """List or check system services."""
+    match call.args:
+        case ["list"]:
+            await call.line(f"Found {len(SERVICES)} services:")
+            for number, name in enumerate(SERVICES):
+                await call.line(f"{number}\t{name}: []")
+        case ["check", name]:
+            found = "found" if name in SERVICES else "not found"
+            await call.line(f"Service {name}: {found}")
+        case ["call", name, *_]:
+            if name not in SERVICES:
+                await call.line(f"service: Service {name} does not exist")
+                return 255
+            await call.line("Result: Parcel(00000000    '....')")
+        case _:
+            raise CommandError("service: No action specified", 10)
+    return 0
+
+
+@command("svc")
+async def svc(call: Call) -> int:
+    """Switch radios and keep the screen on."""
+    settings = call.phone.settings
+    match call.args:
+        case ["wifi", "enable" | "disable" as verb]:
+            settings.set_flag("global", "wifi_on", verb == "enable")
+        case ["bluetooth", "enable" | "disable" as verb]:
+            settings.set_flag("global", "bluetooth_on", verb == "enable")
+        case ["nfc", "enable" | "disable" as verb]:
+            settings.set_flag("global", "nfc_on", verb == "enable")
+        case ["data", "enable" | "disable" as verb]:
+            settings.set_flag("global", "mobile_data", verb == "enable")
+        case ["power", "stayon", mode]:
+            values = {"true": "7", "false": "0", "usb": "2", "ac": "1", "wireless": "4"}
+            if mode not in values:
+                raise CommandError("usage: svc power stayon [true|false|usb|ac|wireless|dock]", 1)
+            settings.put("global", "stay_on_while_plugged_in", values[mode])
+        case ["power", "reboot", *_] | ["power", "shutdown", *_]:
+            if call.userland.on_reboot is None:
+                raise CommandError("svc: the phone cannot reboot now")
+            call.userland.on_reboot("")
+        case ["help"] | []:
+            await call.line("Available commands:\n    help     Show information about the subcommands"
+                            "\n    power    Control the power manager\n    data     Control mobile "
+                            "data connectivity\n    wifi     Control the Wi-Fi manager\n    nfc      "
+                            "Control NFC functions\n    bluetooth Control Bluetooth service")  # fmt: skip
+        case _:
+            raise CommandError(f"Invalid arguments: svc {' '.join(call.args)}", 1)
+    return 0

@@ -1,0 +1,661 @@
+"""Run a parsed shell line on a phone.
+
+Not a terminal and not the ADB service: it reads and writes pipes. Invariant: every loop gives the
+event loop a turn and depth is bounded, so no line stops the other phones of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from typing import TYPE_CHECKING, assert_never
+
+from agent.errors import PhoneError
+from agent.phone.pipes import BytesSource, CollectingSink, EmptySource, NullSink, Pipe, Sink, Source
+from agent.phone.shell.call import (
+    TABLE,
+    Call,
+    CommandEntry,
+    CommandError,
+    Descriptors,
+    decode,
+    encode,
+)
+from agent.phone.shell.expansion import Expander
+from agent.phone.shell.parser import ShellSyntaxError, parse
+from agent.phone.shell.patterns import matches
+from agent.phone.shell.syntax import (
+    AndOr,
+    Case,
+    Command,
+    For,
+    Function,
+    Group,
+    If,
+    Loop,
+    Pipeline,
+    Redirect,
+    RedirectKind,
+    Script,
+    Simple,
+)
+from agent.phone.userland.processes import Process
+
+if TYPE_CHECKING:
+    from agent.phone.userland.userland import Userland
+
+SHELL_NAME = "/system/bin/sh"
+MAX_CALL_DEPTH = 60
+SCRIPT_LIMIT_BYTES = 4 * 1024 * 1024
+NOT_FOUND = 127
+NOT_EXECUTABLE = 126
+SIGNAL_BASE = 128
+
+ENVIRONMENT = {
+    "ANDROID_ART_ROOT": "/apex/com.android.art",
+    "ANDROID_ASSETS": "/system/app",
+    "ANDROID_BOOTLOGO": "1",
+    "ANDROID_DATA": "/data",
+    "ANDROID_ROOT": "/system",
+    "ANDROID_STORAGE": "/storage",
+    "DOWNLOAD_CACHE": "/data/cache",
+    "EXTERNAL_STORAGE": "/sdcard",
+    "HOME": "/",
+    "HOSTNAME": "vphone",
+    "LOGNAME": "shell",
+    "PATH": "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:"
+    "/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
+    "SHELL": "/bin/sh",
+    "TMPDIR": "/data/local/tmp",
+    "USER": "shell",
+}
+
+
+class ExitShell(Exception):
+    """`exit`, or the end of a shell by a signal."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class LeaveFunction(Exception):
+    """`return`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class LeaveLoop(Exception):
+    """`break` and `continue`; `levels` loops are left, the last one goes on when `again`."""
+
+    def __init__(self, levels: int, *, again: bool) -> None:
+        super().__init__(levels)
+        self.levels = levels
+        self.again = again
+
+
+class Shell:
+    """One shell: variables, functions, working directory, jobs."""
+
+    def __init__(self, userland: Userland, *, terminal: bool = False) -> None:
+        self.userland = userland
+        self.terminal = terminal
+        self.cwd = "/"
+        self.variables: dict[str, str] = dict(ENVIRONMENT)
+        if userland.files.uid == 0:
+            self.variables |= {"USER": "root", "LOGNAME": "root"}
+        self.exported: set[str] = set(ENVIRONMENT)
+        self.functions: dict[str, Command] = {}
+        self.arguments: list[str] = []
+        self.script_name = SHELL_NAME
+        self.status = 0
+        self.pid = userland.processes.new_pid()
+        self.last_job_pid = 0
+        self.jobs: dict[int, asyncio.Task[int]] = {}
+        self.traps: dict[str, str] = {}
+        self.exit_on_error = False
+        self.depth = 0
+
+    # --- variables ---
+
+    def parameter(self, name: str) -> str | None:
+        """Return the value of a variable, positional or special parameter; None when unset."""
+        match name:
+            case "?":
+                return str(self.status)
+            case "$":
+                return str(self.pid)
+            case "!":
+                return str(self.last_job_pid) if self.last_job_pid else None
+            case "#":
+                return str(len(self.arguments))
+            case "@" | "*":
+                return " ".join(self.arguments) if self.arguments else None
+            case "-":
+                return "i" if self.terminal else ""
+            case "0":
+                return self.script_name
+            case _ if name.isdigit():
+                index = int(name[:6]) - 1
+                return self.arguments[index] if index < len(self.arguments) else None
+            case "RANDOM":
+                return str(self.userland.random.randrange(32768))
+            case "PWD":
+                return self.cwd
+            case "PPID":
+                return "512"
+            case _:
+                return self.variables.get(name)
+
+    def assign(self, name: str, value: str) -> None:
+        """Set a variable."""
+        self.variables[name] = value
+
+    def environment(self) -> dict[str, str]:
+        """Return the exported variables."""
+        return {name: self.variables[name] for name in self.exported if name in self.variables}
+
+    def child(self) -> Shell:
+        """Return a copy for a subshell."""
+        copy = Shell.__new__(Shell)
+        copy.userland = self.userland
+        copy.terminal = False
+        copy.cwd = self.cwd
+        copy.variables = dict(self.variables)
+        copy.exported = set(self.exported)
+        copy.functions = dict(self.functions)
+        copy.arguments = list(self.arguments)
+        copy.script_name = self.script_name
+        copy.status = self.status
+        copy.pid = self.pid
+        copy.last_job_pid = self.last_job_pid
+        copy.jobs = {}
+        copy.traps = {}
+        copy.exit_on_error = self.exit_on_error
+        copy.depth = self.depth + 1
+        return copy
+
+    # --- entry points ---
+
+    async def run_text(self, text: str, descriptors: Descriptors) -> int:
+        """Parse and run a script; return its exit status. Only cancellation is raised."""
+        try:
+            script = parse(text)
+        except ShellSyntaxError as error:
+            await self._complain(descriptors, f"{SHELL_NAME}: {error.message}")
+            self.status = 1
+            return 1
+        try:
+            self.status = await self.run_script(script, descriptors)
+        except ExitShell as leaving:
+            self.status = leaving.status
+        except (LeaveFunction, LeaveLoop):
+            pass
+        return await self._at_exit(descriptors)
+
+    async def _at_exit(self, descriptors: Descriptors) -> int:
+        trap = self.traps.pop("EXIT", None)
+        if trap is not None:
+            status = self.status
+            with contextlib.suppress(ExitShell, ShellSyntaxError):
+                await self.run_script(parse(trap), descriptors)
+            self.status = status
+        return self.status
+
+    async def run_script(self, script: Script, descriptors: Descriptors) -> int:
+        """Run a list of commands."""
+        status = self.status
+        for item in script.items:
+            status = self.status = await self._and_or(item, descriptors)
+        return status
+
+    async def wait_jobs(self) -> None:
+        """Wait for the background jobs."""
+        if self.jobs:
+            await asyncio.gather(*self.jobs.values(), return_exceptions=True)
+            self.jobs.clear()
+
+    # --- lists ---
+
+    async def _and_or(self, item: AndOr, descriptors: Descriptors) -> int:
+        if item.background:
+            return self._start_job(item, descriptors)
+        status = await self._pipeline(item.first, descriptors)
+        for operator, pipeline in item.rest:
+            self.status = status
+            if (status == 0) == (operator == "&&"):
+                status = await self._pipeline(pipeline, descriptors)
+        if status and self.exit_on_error and not item.rest and not item.first.negated:
+            raise ExitShell(status)
+        return status
+
+    def _start_job(self, item: AndOr, descriptors: Descriptors) -> int:
+        shell = self.child()
+        shell.pid = self.userland.processes.new_pid()
+        streams: Descriptors = {**descriptors, 0: EmptySource()}
+        foreground = AndOr(item.first, item.rest)
+
+        async def job() -> int:
+            try:
+                return await shell._and_or(foreground, streams)
+            except ExitShell as leaving:
+                return leaving.status
+
+        task = asyncio.create_task(job())
+        pid = shell.pid
+        first = item.first.commands[0]
+        words = first.words if isinstance(first, Simple) else ()
+        label = next((part.text for word in words for part in word if hasattr(part, "text")), "sh")
+        self._register(pid, label, label, task)
+        self.jobs[pid] = task
+        self.last_job_pid = pid
+        return 0
+
+    def _register(self, pid: int, name: str, args: str, task: asyncio.Task[int]) -> None:
+        user = "root" if self.userland.files.uid == 0 else "shell"
+
+        def stop(number: signal.Signals) -> None:
+            task.cancel(number.name)
+
+        processes = self.userland.processes
+        processes.add(Process(pid, self.pid, user, name, args, stop))
+        task.add_done_callback(lambda _: processes.remove(pid))
+
+    async def _pipeline(self, pipeline: Pipeline, descriptors: Descriptors) -> int:
+        if len(pipeline.commands) == 1:
+            status = await self._command(pipeline.commands[0], descriptors)
+        else:
+            status = await self._piped(pipeline.commands, descriptors)
+        return int(status == 0) if pipeline.negated else status
+
+    async def _piped(self, commands: tuple[Command, ...], descriptors: Descriptors) -> int:
+        source = descriptors.get(0, EmptySource())
+        tasks: list[asyncio.Task[int]] = []
+
+        async def run(command: Command, streams: Descriptors) -> int:
+            shell = self.child()
+            try:
+                return await shell._command(command, streams)
+            except ExitShell as leaving:
+                return leaving.status
+            except BrokenPipeError:
+                return SIGNAL_BASE + signal.SIGPIPE
+            finally:
+                incoming, outgoing = streams[0], streams[1]
+                if isinstance(incoming, Pipe) and incoming is not source:
+                    incoming.break_off()
+                if isinstance(outgoing, Pipe) and outgoing is not last_sink:
+                    outgoing.end()
+
+        last_sink = descriptors.get(1)
+        incoming: Source | Sink = source
+        for index, command in enumerate(commands):
+            outgoing: Source | Sink | None = Pipe() if index + 1 < len(commands) else last_sink
+            streams: Descriptors = {**descriptors, 0: incoming, 1: outgoing or NullSink()}
+            tasks.append(asyncio.create_task(run(command, streams)))
+            if isinstance(outgoing, Pipe):
+                incoming = outgoing
+        try:
+            results = await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+        return results[-1]
+
+    # --- commands ---
+
+    async def _command(self, command: Command, descriptors: Descriptors) -> int:
+        if isinstance(command, Simple):
+            return await self._simple(command, descriptors)
+        if isinstance(command, Function):
+            self.functions[command.name] = command.body
+            return 0
+        self.depth += 1
+        opened = Call(self, [SHELL_NAME], *_three(descriptors), environment={})
+        try:
+            if self.depth > MAX_CALL_DEPTH:
+                raise CommandError(f"{SHELL_NAME}: recursion too deep", 1)
+            streams = await self._redirected(command.redirects, descriptors, opened)
+            return await self._compound(command, streams)
+        except (CommandError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            await self._complain(descriptors, _shell_text(error))
+            return error.status if isinstance(error, CommandError) else 1
+        finally:
+            self.depth -= 1
+            opened.close()
+
+    async def _compound(self, command: Group | If | Loop | For | Case, streams: Descriptors) -> int:
+        match command:
+            case Group(body=body, subshell=False):
+                return await self.run_script(body, streams)
+            case Group(body=body):
+                shell = self.child()
+                try:
+                    shell.status = await shell.run_script(body, streams)
+                except ExitShell as leaving:
+                    shell.status = leaving.status
+                self.jobs |= shell.jobs
+                return await shell._at_exit(streams)
+            case If(branches=branches, otherwise=otherwise):
+                for condition, body in branches:
+                    if await self.run_script(condition, streams) == 0:
+                        return await self.run_script(body, streams)
+                return await self.run_script(otherwise, streams) if otherwise else 0
+            case Loop():
+                return await self._loop(command, streams)
+            case For():
+                return await self._for(command, streams)
+            case Case():
+                expander = self._expander(streams)
+                subject = await expander.one(command.subject)
+                for patterns, body in command.branches:
+                    for pattern in patterns:
+                        if matches(await expander.pieces(pattern), subject):
+                            return await self.run_script(body, streams) if body.items else 0
+                return 0
+            case _:
+                assert_never(command)
+
+    async def _loop(self, command: Loop, streams: Descriptors) -> int:
+        status = 0
+        while True:
+            await asyncio.sleep(0)
+            if (await self.run_script(command.condition, streams) == 0) == command.negated:
+                return status
+            try:
+                status = await self.run_script(command.body, streams)
+            except LeaveLoop as leaving:
+                if not _goes_on(leaving):
+                    return 0
+
+    async def _for(self, command: For, streams: Descriptors) -> int:
+        if command.words is None:
+            values = list(self.arguments)
+        else:
+            values = await self._expander(streams).fields(command.words)
+        status = 0
+        for value in values:
+            await asyncio.sleep(0)
+            self.assign(command.name, value)
+            try:
+                status = await self.run_script(command.body, streams)
+            except LeaveLoop as leaving:
+                if not _goes_on(leaving):
+                    return 0
+        return status
+
+    def _expander(self, descriptors: Descriptors) -> Expander:
+        async def substitute(script: Script) -> str:
+            sink = CollectingSink()
+            shell = self.child()
+            if shell.depth > MAX_CALL_DEPTH:
+                raise CommandError(f"{SHELL_NAME}: recursion too deep", 1)
+            try:
+                self.status = await shell.run_script(script, {**descriptors, 1: sink})
+            except ExitShell as leaving:
+                self.status = leaving.status
+            return decode(bytes(sink.data)).replace("\0", "")
+
+        return Expander(self, substitute)
+
+    async def _simple(self, command: Simple, descriptors: Descriptors) -> int:
+        opened = Call(self, [SHELL_NAME], *_three(descriptors), environment={})
+        streams = descriptors
+        try:
+            expander = self._expander(descriptors)
+            argv = await expander.fields(command.words)
+            if not argv:
+                self.status = 0
+            assignments = [(name, await expander.one(value)) for name, value in command.assignments]
+            streams = await self._redirected(command.redirects, descriptors, opened)
+            if not argv:
+                for name, value in assignments:
+                    self.assign(name, value)
+                return self.status
+            return await self.run_argv(argv, streams, dict(assignments))
+        except BrokenPipeError:
+            return SIGNAL_BASE + signal.SIGPIPE
+        except (CommandError, OSError) as error:
+            await self._complain(streams, _shell_text(error))
+            return error.status if isinstance(error, CommandError) else 1
+        finally:
+            opened.close()
+
+    async def run_argv(
+        self,
+        argv: list[str],
+        descriptors: Descriptors,
+        assignments: dict[str, str] | None = None,
+        *,
+        functions: bool = True,
+    ) -> int:
+        """Run one command by its words: function, command of the table, or script file."""
+        from agent.phone.shell.builtins import BUILTINS
+
+        name = argv[0]
+        extra = assignments or {}
+        special = BUILTINS.get(name) if functions else None
+        if special is not None:
+            for key, value in extra.items():
+                self.assign(key, value)
+            return await special(self, argv, descriptors)
+        body = self.functions.get(name) if functions else None
+        if body is not None:
+            return await self._call_function(body, argv, descriptors)
+        environment = self.environment() | extra
+        entry = self._find(name)
+        if isinstance(entry, CommandEntry):
+            return await self._run_entry(entry, argv, descriptors, environment)
+        if entry is None:
+            raise CommandError(f"{SHELL_NAME}: {name}: inaccessible or not found", NOT_FOUND)
+        return await self._run_file(entry, argv, descriptors, extra)
+
+    async def _call_function(self, body: Command, argv: list[str], descriptors: Descriptors) -> int:
+        saved, self.arguments = self.arguments, argv[1:]
+        self.depth += 1
+        try:
+            if self.depth > MAX_CALL_DEPTH:
+                raise CommandError(f"{SHELL_NAME}: {argv[0]}: recursion too deep", 1)
+            return await self._command(body, descriptors)
+        except LeaveFunction as leaving:
+            return leaving.status
+        finally:
+            self.depth -= 1
+            self.arguments = saved
+
+    def _find(self, name: str) -> CommandEntry | str | None:
+        """Return a command of the table, the path of a script, or None."""
+        files = self.userland.files
+        if "/" not in name:
+            return TABLE.get(name) if name else None
+        try:
+            path = files.resolve(name, self.cwd, follow=False)
+            directory = files.resolve(path.rpartition("/")[0] or "/")
+            found = files.stat(name, self.cwd)
+        except OSError:
+            return None
+        if directory == "/system/bin":
+            return TABLE.get(path.rpartition("/")[2])
+        if found.is_dir:
+            raise CommandError(
+                f"{SHELL_NAME}: {name}: can't execute: Is a directory", NOT_EXECUTABLE
+            )
+        on_sdcard = path.startswith("/storage/")
+        if not found.mode & 0o111 or on_sdcard:
+            raise CommandError(
+                f"{SHELL_NAME}: {name}: can't execute: Permission denied", NOT_EXECUTABLE
+            )
+        return name
+
+    async def _run_entry(
+        self,
+        entry: CommandEntry,
+        argv: list[str],
+        descriptors: Descriptors,
+        environment: dict[str, str],
+    ) -> int:
+        if entry.inline:
+            return await self._invoke(entry, argv, descriptors, environment, self.pid)
+        pid = self.userland.processes.new_pid()
+        task = asyncio.create_task(self._invoke(entry, argv, descriptors, environment, pid))
+        self._register(pid, argv[0].rpartition("/")[2], " ".join(argv), task)
+        try:
+            return await task
+        except asyncio.CancelledError as cancelled:
+            own = asyncio.current_task()
+            if own is not None and own.cancelling():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                raise
+            return _signal_status(cancelled)
+
+    async def _invoke(
+        self,
+        entry: CommandEntry,
+        argv: list[str],
+        descriptors: Descriptors,
+        environment: dict[str, str],
+        pid: int,
+    ) -> int:
+        call = Call(
+            self,
+            argv,
+            *_three(descriptors),
+            environment,
+            self.userland.is_terminal(descriptors),
+            pid,
+        )
+        try:
+            return await entry.run(call)
+        except BrokenPipeError:
+            return SIGNAL_BASE + signal.SIGPIPE
+        except CommandError as error:
+            if error.message:
+                await call.err(error.message)
+            return error.status
+        except PhoneError as error:
+            await call.err(f"Error: {error.message}")
+            return 1
+        except OSError as error:
+            await call.err(_command_text(call.name, error))
+            return 1
+        finally:
+            call.close()
+
+    async def _run_file(
+        self, path: str, argv: list[str], descriptors: Descriptors, extra: dict[str, str]
+    ) -> int:
+        with self.userland.files.open_read(path, self.cwd) as file:
+            data = file.read(SCRIPT_LIMIT_BYTES)
+        if b"\0" in data[:512]:
+            raise CommandError(
+                f"{SHELL_NAME}: {path}: not executable: 64-bit ELF file", NOT_EXECUTABLE
+            )
+        shell = self.child()
+        if shell.depth > MAX_CALL_DEPTH:
+            raise CommandError(f"{SHELL_NAME}: {path}: recursion too deep", NOT_EXECUTABLE)
+        shell.pid = self.userland.processes.new_pid()
+        shell.script_name = path
+        shell.arguments = argv[1:]
+        shell.variables = {name: self.variables[name] for name in self.exported} | extra
+        return await shell.run_text(decode(data), descriptors)
+
+    # --- redirections ---
+
+    async def _redirected(
+        self, redirects: tuple[Redirect, ...], descriptors: Descriptors, opened: Call
+    ) -> Descriptors:
+        if not redirects:
+            return descriptors
+        streams = dict(descriptors)
+        expander = self._expander(descriptors)
+        for redirect in redirects:
+            target = await expander.one(redirect.target)
+            opened.stdin, opened.stdout, opened.stderr = _three(streams)
+            match redirect.kind:
+                case RedirectKind.HERE_DOCUMENT:
+                    streams[redirect.descriptor] = BytesSource(encode(target))
+                case RedirectKind.DUPLICATE_OUT | RedirectKind.DUPLICATE_IN:
+                    self._duplicate(streams, redirect, target)
+                case RedirectKind.READ:
+                    streams[redirect.descriptor] = self._opened(opened, target, reading=True)
+                case RedirectKind.WRITE | RedirectKind.CLOBBER | RedirectKind.APPEND:
+                    append = redirect.kind is RedirectKind.APPEND
+                    sink = self._opened(opened, target, append=append)
+                    if redirect.descriptor < 0:
+                        streams[1] = streams[2] = sink
+                    else:
+                        streams[redirect.descriptor] = sink
+                case RedirectKind.READ_WRITE:
+                    streams[redirect.descriptor] = self._opened(opened, target, reading=True)
+                case _:
+                    assert_never(redirect.kind)
+        return streams
+
+    @staticmethod
+    def _opened(
+        opened: Call, path: str, *, reading: bool = False, append: bool = False
+    ) -> Source | Sink:
+        try:
+            return opened.open_source(path) if reading else opened.open_sink(path, append=append)
+        except OSError as error:
+            action = "open" if reading else "create"
+            raise CommandError(f"{SHELL_NAME}: can't {action} {path}: {error.strerror}") from error
+
+    @staticmethod
+    def _duplicate(streams: Descriptors, redirect: Redirect, target: str) -> None:
+        if target == "-":
+            closed: Source | Sink = EmptySource() if redirect.descriptor == 0 else NullSink()
+            streams[redirect.descriptor] = closed
+        elif target.isascii() and target.isdigit() and int(target) in streams:
+            streams[redirect.descriptor] = streams[int(target)]
+        else:
+            raise CommandError(f"{SHELL_NAME}: {target}: bad file descriptor")
+
+    @staticmethod
+    async def _complain(descriptors: Descriptors, text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            await _three(descriptors)[2].write(encode(text) + b"\n")
+
+
+def _three(descriptors: Descriptors) -> tuple[Source, Sink, Sink]:
+    """Return stdin, stdout and stderr; closed ones are empty."""
+    stdin, stdout, stderr = descriptors.get(0), descriptors.get(1), descriptors.get(2)
+    return (
+        stdin if stdin is not None and hasattr(stdin, "read") else EmptySource(),
+        stdout if stdout is not None and hasattr(stdout, "write") else NullSink(),
+        stderr if stderr is not None and hasattr(stderr, "write") else NullSink(),
+    )
+
+
+def _goes_on(leaving: LeaveLoop) -> bool:
+    """Whether the loop that caught this goes on; outer levels are raised further."""
+    if leaving.levels > 1:
+        raise LeaveLoop(leaving.levels - 1, again=leaving.again)
+    return leaving.again
+
+
+def _signal_status(cancelled: asyncio.CancelledError) -> int:
+    name = cancelled.args[0] if cancelled.args else "SIGTERM"
+    try:
+        return SIGNAL_BASE + signal.Signals[str(name)]
+    except KeyError:
+        return SIGNAL_BASE + signal.SIGTERM
+
+
+def _shell_text(error: CommandError | OSError) -> str:
+    if isinstance(error, CommandError):
+        return error.message
+    return f"{SHELL_NAME}: {error.filename or ''}: {error.strerror}"
+
+
+def _command_text(name: str, error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{name}: {where}{error.strerror or error}"

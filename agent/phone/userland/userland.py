@@ -1,0 +1,154 @@
+"""Everything of the phone that is not its screen, gathered: what shell and adbd work on.
+
+Not the phone itself (windows, apps, input: `agent.phone.phone`). Invariant: one per phone; what
+belongs to a boot (boot id, processes, `reverse` rules) is replaced when the phone reboots.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.phone.faults import Faults
+from agent.phone.userland.files import PhoneFiles
+from agent.phone.userland.log import LogRing
+from agent.phone.userland.processes import ProcessTable
+from agent.phone.userland.sockets import SocketTable
+from agent.phone.userland.tree import Made, Tree
+
+if TYPE_CHECKING:
+    from agent.phone.phone import Phone
+    from agent.phone.shell.call import Call, Descriptors
+
+AppProcess = Callable[["Call", list[str]], Awaitable[int]]
+"""What `app_process / CLASS ARGS…` runs: the call and the arguments after the class."""
+
+KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
+
+
+ALWAYS_RUNNING = (
+    "com.android.systemui",
+    "com.android.inputmethod.latin",
+    "com.android.phone",
+    "android.process.acore",
+)
+
+
+@dataclass(slots=True)
+class Boot:
+    """One boot of the phone: its id, and when it started (seconds since 1970)."""
+
+    boot_id: str
+    at: float
+
+
+class Userland:
+    """The phone below its screen.
+
+    Args:
+        phone: the phone whose screen, settings and packages the commands work on.
+        home: the phone's home directory on the host.
+        name: how the phone is called; seeds what is random.
+    """
+
+    def __init__(self, phone: Phone, home: Path, name: str) -> None:
+        self.phone = phone
+        self.name = name
+        self.random = random.Random(name)
+        self.boot = self._new_boot()
+        self.sockets = SocketTable()
+        self.processes = ProcessTable()
+        self.log = LogRing()
+        self.faults = Faults()
+        self.app_processes: dict[str, AppProcess] = {}
+        self.on_reboot: Callable[[str], None] | None = None
+        self.files: PhoneFiles[Userland] = PhoneFiles(home, shared_tree(), self, self.boot.at)
+
+    def _new_boot(self) -> Boot:
+        return Boot(str(uuid.uuid4()), self.phone.now())
+
+    def now(self) -> float:
+        """Return the phone's time, seconds since 1970."""
+        return self.phone.now()
+
+    def uptime_s(self) -> float:
+        """Return the seconds since the phone booted."""
+        return max(0.0, self.now() - self.boot.at)
+
+    def running_packages(self) -> list[str]:
+        """Return the packages that have a process."""
+        tasks = [task.package for task in self.phone.tasks()]
+        return list(dict.fromkeys([*ALWAYS_RUNNING, *tasks]))
+
+    def is_terminal(self, descriptors: Descriptors) -> bool:
+        """Whether stdin is a terminal."""
+        return bool(getattr(descriptors.get(0), "is_terminal", False))
+
+    def note(self, level: str, tag: str, message: str, *, pid: int = 655) -> None:
+        """Write to the phone's log."""
+        self.log.write(self.now(), level, tag, message, pid=pid)
+
+    def reboot(self) -> None:
+        """Begin a new boot: other id, no shell process left."""
+        self.processes.stop_all()
+        self.boot = self._new_boot()
+        self.log.clear()
+
+
+_TREE: Tree[Userland] | None = None
+
+
+def shared_tree() -> Tree[Userland]:
+    """Return the read-only tree, made once for all phones of the process."""
+    global _TREE
+    if _TREE is None:
+        _TREE = _build_tree()
+    return _TREE
+
+
+def _build_tree() -> Tree[Userland]:
+    from agent.phone.commands import register_all
+    from agent.phone.shell.call import TABLE
+
+    register_all()
+    tree: Tree[Userland] = Tree()
+    tree.add("/system/build.prop", Made(_build_prop))
+    tree.add("/system/bin/sh", Made(lambda _: b"\x7fELF", 0o755))
+    tree.add_programs(TABLE.names())
+    tree.add(
+        "/system/etc/hosts",
+        Made(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
+    )
+    tree.add("/proc/version", Made(lambda _: f"Linux version {KERNEL} (build@build)\n".encode()))
+    tree.add("/proc/uptime", Made(lambda land: f"{land.uptime_s():.2f} 0.00\n".encode()))
+    tree.add("/proc/meminfo", Made(_meminfo))
+    tree.add("/proc/cpuinfo", Made(_cpuinfo))
+    tree.add("/proc/loadavg", Made(lambda _: b"0.08 0.03 0.01 1/812 4242\n"))
+    tree.add(
+        "/proc/sys/kernel/random/boot_id", Made(lambda land: f"{land.boot.boot_id}\n".encode())
+    )
+    tree.add(
+        "/sys/class/power_supply/battery/capacity",
+        Made(lambda land: f"{land.phone.state_record.battery_level}\n".encode()),
+    )
+    return tree
+
+
+def _build_prop(land: Userland) -> bytes:
+    rows = (f"{key}={value}\n" for key, value in land.phone.properties.items())
+    return "".join(row for row in rows if row.startswith("ro.")).encode()
+
+
+def _meminfo(land: Userland) -> bytes:
+    del land
+    rows = (("MemTotal", 7_889_924), ("MemFree", 1_204_112), ("MemAvailable", 4_711_380))
+    return "".join(f"{name + ':':<16}{value:>8} kB\n" for name, value in rows).encode()
+
+
+def _cpuinfo(land: Userland) -> bytes:
+    del land
+    return "".join(f"processor\t: {n}\nBogoMIPS\t: 49.15\n\n" for n in range(8)).encode()
