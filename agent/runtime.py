@@ -92,6 +92,7 @@ class Runtime:
         models: Callable[[Session], Model],
         task: Callable[[], SessionTask],
         clock: Callable[[], int] = wall_clock_ms,
+        wake_jobs: bool = True,
     ) -> Self:
         """Start a core on an open store: repair what a dead one left, then take ops.
 
@@ -102,6 +103,7 @@ class Runtime:
             models: makes the model of a session, for one turn.
             task: makes what a session does in one turn.
             clock: milliseconds since the epoch.
+            wake_jobs: whether due jobs run here; not in a core that lives for one errand only.
 
         Raises:
             AdbError: no adb server runs and none starts.
@@ -124,7 +126,7 @@ class Runtime:
         runtime = cls(parts)
         crew.report = runtime._report
         try:
-            await runtime._start()
+            await runtime._start(wake_jobs=wake_jobs)
         except BaseException:
             await runtime.close()
             raise
@@ -208,7 +210,7 @@ class Runtime:
 
     # --- life ----------
 
-    async def _start(self) -> None:
+    async def _start(self, *, wake_jobs: bool) -> None:
         self._unsubscribe = self._store.subscribe(self._on_commit)
         await self._book.load()
         self._parts.questions.load(await self._store.open_questions())
@@ -219,7 +221,7 @@ class Runtime:
         self._crew.start(self._watch_devices(), "device watch")
         self._crew.start(self._tree.run(), "roll-up")
         self._crew.start(self._carry_out(), "ops")
-        await self._desk.start()
+        await self._desk.start(wake=wake_jobs)
         if self._parts.settings.recovery.auto_resume:
             for live in resumable:
                 await self._operations.resume(live.session_id)

@@ -1,6 +1,97 @@
-"""The switchboard command."""
+"""The switchboard command: one group whose subcommands are loaded when they are called.
+
+Not the place where anything is done. Invariant: importing this module loads click and nothing of
+the core, so that help, completion and a mistyped command answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import NoReturn
+
+import click
+
+# name → (module:attribute, what it does). The help page is made of this table alone.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("console.commands.demo:demo", "Watch agents work on two virtual phones, offline."),
+    "run": ("console.commands.run:run", "Pursue one goal without a screen and report."),
+    "sessions": (
+        "console.commands.sessions:sessions",
+        "List, show, answer, stop or resume sessions.",
+    ),
+    "jobs": ("console.commands.jobs:jobs", "Create, list and stop scheduled work."),
+    "devices": ("console.commands.devices:devices", "List the phones that can be reached."),
+    "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
+    "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
+    "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
+    "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
+}
 
 
-def main() -> None:
-    """Run the command line."""
-    raise SystemExit(0)
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List names in the order of the table, which is the order of a first reading."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module_name, attribute = entry[0].split(":")
+        command = getattr(importlib.import_module(module_name), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or suggest the nearest names."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.exceptions.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command list without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry[1]) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Run 'switchboard COMMAND --help' for examples. SWITCHBOARD_DATA_DIR moves everything"
+    " that is written; SWITCHBOARD_CONFIG names another settings file.",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Keep sessions, phones and the socket here instead.",
+)
+@click.option(
+    "--config", type=click.Path(dir_okay=False), metavar="FILE", help="Read settings from here."
+)
+@click.version_option(package_name="switchboard-console", prog_name="switchboard")
+@click.pass_context
+def cli(ctx: click.Context, data_dir: str | None, config: str | None) -> None:
+    """Watch and steer agents that work on Android phones.
+
+    Without a command it opens the console on the phones that adb can see.
+    """
+    ctx.obj = {"data_dir": data_dir, "config": config}
+    if ctx.invoked_subcommand is None:
+        from console.commands.console import open_console
+
+        open_console(ctx)
+
+
+def main(argv: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    from console.exits import run_command
+
+    raise SystemExit(run_command(cli, argv))

@@ -30,10 +30,11 @@ class JobDesk:
         self._runs = Runs(parts, operations, self._records)
         self.wake = Wake(parts, self._records, self._runs)
 
-    async def start(self) -> None:
+    async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then let the wake go. Raises StoreError."""
         await self.wake.recover()
-        self._parts.crew.start(self.wake.run(), "wake of jobs")
+        if wake:
+            self._parts.crew.start(self.wake.run(), "wake of jobs")
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""

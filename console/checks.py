@@ -1,0 +1,105 @@
+"""What `switchboard doctor` looks at beyond the devices: settings, store, model and terminal.
+
+Not the repair; the devices' own findings are `agent.devices.doctor`'s. Invariants: each check ends
+within a bound, raises nothing, and gives the remedy with what is wrong; nothing is started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+
+import click
+
+from agent.config import PILOT, Settings, load_settings
+from agent.devices.client import ServerAddress
+from agent.devices.doctor import Finding
+from agent.devices.doctor import examine as examine_devices
+from agent.errors import SwitchboardError
+from agent.text import one_line
+from console.setup import settings_for
+
+STORE_BOUND_S = 15.0
+NEEDED = frozenset({"python", "settings", "adb", "data directory", "store", "model"})
+"""What must be in order for anything to work; the rest may be wanted later."""
+
+
+async def examine(ctx: click.Context) -> list[Finding]:
+    """Make every check, in the order in which a person would mend things."""
+    try:
+        settings = settings_for(ctx)
+        there = "" if settings.config_file.exists() else " (none; defaults are used)"
+        found = [Finding(name="settings", ok=True, detail=f"{settings.config_file}{there}")]
+    except SwitchboardError as error:
+        found = [_failing("settings", error)]
+        moved = os.environ.get("SWITCHBOARD_DATA_DIR", "")
+        # Without the file that cannot be read, so that the other checks can be made.
+        settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": moved} if moved else {})
+    address = ServerAddress.parse(settings.adb.server[0])
+    found += await examine_devices(settings.data_dir, address, adb_setting=settings.adb.path)
+    return [*found, await _store(settings), _model(settings), _terminal()]
+
+
+def _failing(name: str, error: SwitchboardError) -> Finding:
+    return Finding(
+        name=name,
+        ok=False,
+        detail=one_line(error.message, 1000),
+        remedy=one_line(error.remedy, 1000),
+    )
+
+
+async def _store(settings: Settings) -> Finding:
+    from agent.store.lock import owner_pid
+    from agent.store.store import DATABASE_NAME, Store
+
+    where = settings.data_dir / DATABASE_NAME
+    owner = owner_pid(settings.data_dir)
+    if owner is not None:
+        return Finding(name="store", ok=True, detail=f"{where}, open in process {owner}")
+    if not where.exists():
+        return Finding(name="store", ok=True, detail=f"{where} will be made when it is needed")
+    try:
+        async with asyncio.timeout(STORE_BOUND_S), Store.open(settings.data_dir) as store:
+            sessions = len(await store.sessions(limit=10_000))
+    except SwitchboardError as error:
+        return _failing("store", error)
+    except TimeoutError:
+        remedy = "See whether its disk answers."
+        return Finding(name="store", ok=False, detail=f"{where} does not open", remedy=remedy)
+    return Finding(name="store", ok=True, detail=f"{where}, {sessions} sessions")
+
+
+def _model(settings: Settings) -> Finding:
+    model = settings.model
+    if model.name == PILOT:
+        detail = "pilot, the offline stand-in; set OPENAI_API_KEY or model.base_url for a model"
+        return Finding(name="model", ok=True, detail=detail)
+    detail = f"{model.name} at {model.base_url or 'OpenAI'}"
+    if os.environ.get(model.api_key_env) or model.base_url:
+        return Finding(name="model", ok=True, detail=detail)
+    return Finding(
+        name="model",
+        ok=False,
+        detail=f"{detail}; ${model.api_key_env} is not set",
+        remedy=f"Put the endpoint's key into {model.api_key_env}, or set model.base_url.",
+    )
+
+
+def _terminal() -> Finding:
+    name = os.environ.get("TERM", "")
+    size = shutil.get_terminal_size()
+    if not sys.stdout.isatty():
+        return Finding(name="terminal", ok=True, detail="none here: the output is captured")
+    remedy = ""
+    if name in {"", "dumb"}:
+        remedy = "Use a terminal that draws, and set TERM to what it is."
+    elif (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        remedy = "Set a UTF-8 locale, like LANG=C.UTF-8."
+    elif size.columns < 60 or size.lines < 20:
+        remedy = "Make it 60×20 at the least; 160×50 shows everything."
+    colours = os.environ.get("COLORTERM") or "256 colours or fewer"
+    detail = f"{name or 'no TERM'}, {size.columns}×{size.lines}, {colours}"
+    return Finding(name="terminal", ok=not remedy, detail=detail, remedy=remedy)

@@ -1,0 +1,43 @@
+"""The console itself, on the phones that adb can see: what `switchboard` alone opens."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.errors import UsageError
+from console.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from console.host import Host
+    from console.stopping import StopRequest
+
+
+def need_a_terminal(instead: str) -> None:
+    """Refuse to draw where nobody can see or type.
+
+    Raises:
+        UsageError: stdin or stdout is no terminal.
+    """
+    if not (os.isatty(0) and os.isatty(1)):
+        raise UsageError("The console needs a terminal.", instead)
+
+
+def open_console(ctx: click.Context) -> None:
+    """Open the console; attach to the process that owns the data directory when one runs."""
+    from console.host import run_with_host
+    from console.rack import EVERYTHING
+    from console.setup import settings_for
+
+    need_a_terminal("Work without one with: switchboard run GOAL, or see: switchboard --help")
+    settings = settings_for(ctx)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        from console.app import run_console
+
+        await run_console(host.core)
+        return ExitCode.DONE
+
+    end(run_with_host(settings, EVERYTHING, work))

@@ -1,0 +1,52 @@
+"""`switchboard doctor`: look at all that Switchboard needs, say what is wrong and the remedy.
+
+It mends nothing and starts nothing that stays. Invariant: one check never keeps the next from
+being made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from console.stopping import StopRequest
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  switchboard doctor
+  switchboard doctor --json | jq '.checks[] | select(.ok | not)'
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
+    """Check Python, settings, data directory, adb, phones, model and terminal.
+
+    Exits with 1 when something that is needed is broken; a warning alone is no failure.
+    """
+    from console import plain
+    from console.checks import NEEDED, examine
+    from console.stopping import run_async
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        found = await examine(ctx)
+        if as_json:
+            checks = [{**plain.as_builtins(one), "needed": one.name in NEEDED} for one in found]
+            plain.print_json({"checks": checks})
+        else:
+            for one in found:
+                mark = "ok  " if one.ok else "FAIL" if one.name in NEEDED else "warn"
+                plain.print_text(f"{mark}  {one.name}: {one.detail}")
+                if one.remedy and not one.ok:
+                    plain.print_text(f"      → {one.remedy}")
+        broken = any(not one.ok and one.name in NEEDED for one in found)
+        return ExitCode.FAILED if broken else ExitCode.DONE
+
+    end(run_async(work))

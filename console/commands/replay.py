@@ -1,0 +1,39 @@
+"""`switchboard replay`: the console's session view, fed from the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from console.stopping import StopRequest
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  switchboard replay 3f2a
+""",
+)
+@click.argument("session_id", metavar="SESSION")
+@click.pass_context
+def replay(ctx: click.Context, session_id: str) -> None:
+    """Replay a stored SESSION, step by step, as it was seen."""
+    from console.commands.console import need_a_terminal
+    from console.host import run_with_core
+
+    need_a_terminal("Read it as text with: switchboard sessions show SESSION")
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        from console.app import run_console
+
+        session = await core.session(session_id)
+        await run_console(core, replay=session.session_id)
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work))

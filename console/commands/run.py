@@ -1,0 +1,83 @@
+"""`switchboard run`: pursue one goal without a screen.
+
+Invariants: stdout carries events (or the result) and nothing else, speech goes to stderr; what was
+asked for and cannot be used ends with 2 before a session exists.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from console.commands.manner import Speech, manner_of, manner_options
+from console.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from console.host import Host
+    from console.stopping import StopRequest
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Exit codes: 0 done, 1 failed, 2 usage, 3 nobody answered a question, 130 interrupted.
+
+\b
+Examples:
+  switchboard run "open Settings and turn on Bluetooth" --virtual
+  switchboard run "write a note saying 'milk and eggs'" --virtual --json > events.jsonl
+  switchboard run "archive the newest message" --device R58M123ABC --max-steps 15
+  switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
+""",
+)
+@click.argument("goal")
+@click.option("--device", "serial", metavar="SERIAL", help="Work on this phone.")
+@click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
+@click.option(
+    "--max-steps", type=click.IntRange(1, 1000), metavar="N", help="Most steps; 30 by default."
+)
+@click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
+@click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
+@manner_options
+@click.pass_context
+def run(
+    ctx: click.Context,
+    *,
+    goal: str,
+    serial: str | None,
+    virtual: bool,
+    max_steps: int | None,
+    model: str | None,
+    base_url: str | None,
+    **speech: Unpack[Speech],
+) -> None:
+    """Pursue GOAL on a phone until it is done, failed or stopped.
+
+    The session is stored, so it can be watched, answered and resumed from other processes.
+    """
+    from agent.protocol import SessionCreate
+    from console.headless import Follower
+    from console.host import run_with_host
+    from console.rack import CONNECTED, VIRTUAL
+    from console.setup import settings_for
+
+    if not goal.strip():
+        raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
+    if serial and virtual:
+        raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
+    settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        chosen = serial or ""
+        if virtual:
+            chosen = await host.start_phone()
+        elif not serial:
+            await host.need_a_device()
+        op = SessionCreate(goal=goal, serial=chosen, model=model or "", max_steps=max_steps or 0)
+        async with host.core.events() as feed:
+            reply = await host.core.request(op)
+            follower = Follower(host.core, reply.session_id, manner_of(settings, speech))
+            return await follower.follow(feed, stop)
+
+    end(run_with_host(settings, VIRTUAL if virtual else CONNECTED, work))

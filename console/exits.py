@@ -1,0 +1,139 @@
+"""How a command ends: the exit codes, and one line on stderr instead of a traceback.
+
+Not a logger. Invariant: whatever a command raises becomes one exit code and at most two lines; the
+traceback is shown only when SWITCHBOARD_DEBUG is set. Foreign text in a message is cleaned.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from enum import IntEnum
+
+import click
+
+
+class ExitCode(IntEnum):
+    """What the caller of the command learns."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NEEDS_ANSWER = 3
+    HANGUP = 129
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+    TERMINATED = 143
+
+
+class CommandEnd(Exception):
+    """Ends a command with a code; whatever there was to say has been said."""
+
+    def __init__(self, code: ExitCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+def end(code: ExitCode) -> None:
+    """End the command with a code; returns when the code says that all is well."""
+    if code is not ExitCode.DONE:
+        raise CommandEnd(code)
+
+
+def debugging() -> bool:
+    """Tell whether tracebacks were asked for."""
+    return os.environ.get("SWITCHBOARD_DEBUG", "") not in {"", "0"}
+
+
+def say(text: str) -> None:
+    """Write a line to stderr; a stderr that is closed is nobody's failure."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        return
+
+
+def run_command(command: click.Command, argv: list[str] | None = None) -> int:
+    """Run the command line and give the exit code; never raises."""
+    try:
+        code = command.main(args=argv, prog_name="switchboard", standalone_mode=False)
+        sys.stdout.flush()
+    except BaseException as error:
+        return _ended(error)
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _ended(error: BaseException) -> int:
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    match error:
+        case CommandEnd():
+            return error.code
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.UsageError():
+            say(f"switchboard: {error.format_message()}")
+            if error.ctx is not None:
+                say(f"Try '{error.ctx.command_path} --help'.")
+            return ExitCode.USAGE
+        case click.ClickException():
+            say(f"switchboard: {error.format_message()}")
+            return error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            say("switchboard: interrupted")
+            return ExitCode.INTERRUPTED
+        case BrokenPipeError():
+            # The reader went away, as `| head` does; the interpreter must not complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.BROKEN_PIPE
+        case SystemExit(code=int(code)):
+            # What click itself does about a reader that went away.
+            return code
+        case _:
+            return report(error)
+
+
+def report(error: BaseException) -> ExitCode:
+    """Say what failed and what to do next; give the code that goes with it."""
+    from agent.errors import ConfigError, SwitchboardError, UsageError
+    from agent.text import one_line
+
+    if debugging():
+        import traceback
+
+        traceback.print_exception(error)
+    code = ExitCode.FAILED
+    match error:
+        case SwitchboardError():
+            message, remedy = error.message, error.remedy
+            if isinstance(error, UsageError | ConfigError):
+                code = ExitCode.USAGE
+        case OSError():
+            message, remedy = _operating_system(error)
+        case _:
+            message = f"internal error: {type(error).__name__}: {error}"
+            remedy = "Run it again with SWITCHBOARD_DEBUG=1 to see where, and report that."
+    say(f"switchboard: {one_line(message, 2000)}")
+    if remedy:
+        say(one_line(remedy, 2000))
+    return code
+
+
+_REMEDIES = {
+    errno.ENOSPC: "Free some space and run it again; nothing that was stored is lost.",
+    errno.EDQUOT: "Your quota is used up: free some space and run it again.",
+    errno.EFBIG: "A file-size limit is in force (ulimit -f): raise it and run it again.",
+    errno.EROFS: "Name a directory that can be written with SWITCHBOARD_DATA_DIR.",
+    errno.EACCES: "Check who owns it, or name another directory with SWITCHBOARD_DATA_DIR.",
+    errno.EPERM: "Check who owns it, or name another directory with SWITCHBOARD_DATA_DIR.",
+    errno.EADDRINUSE: "Another program listens there: choose another port, or 0 for a free one.",
+    errno.EMFILE: "Too many files are open: raise ulimit -n.",
+}
+
+
+def _operating_system(error: OSError) -> tuple[str, str]:
+    what = error.strerror or str(error) or type(error).__name__
+    where = f": {error.filename}" if error.filename else ""
+    known = _REMEDIES.get(error.errno or 0)
+    return f"{what}{where}", known or "Run it again with SWITCHBOARD_DEBUG=1 to see where."

@@ -1,0 +1,217 @@
+"""Follow one session tree without a screen until it settles, speak of it, and give the exit code.
+
+Not a builder of the core: it works over the Core protocol, embedded or over the socket. Invariant:
+what it prints on stdout is stored, in order, without gap; the core never waits for the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from agent.core import Core
+from agent.errors import RuntimeDiedError
+from agent.protocol import (
+    Event,
+    Interrupt,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    SessionConfigured,
+    encode,
+)
+from agent.records import Question, Session, SessionState
+from agent.state import fold_session
+from agent.text import clean, one_line
+from console.asking import QuestionDesk
+from console.exits import ExitCode, say
+from console.narration import narrate
+from console.stopping import StopRequest
+
+STOP_BOUND_S = 20.0
+
+
+class Manner(msgspec.Struct, frozen=True, kw_only=True):
+    """How a headless run speaks and how long it waits."""
+
+    json_lines: bool = False
+    quiet: bool = False
+    answers: tuple[str, ...] = ()
+    """Answers given beforehand, used in the order in which questions come."""
+    answer_timeout_s: float = 600.0
+    timeout_s: float = 0.0
+    """Seconds for the whole run; 0 = none."""
+
+
+class Follower:
+    """The picture of one session tree while it is followed."""
+
+    def __init__(self, core: Core, root_id: str, manner: Manner) -> None:
+        self._core = core
+        self._root_id = root_id
+        self._manner = manner
+        self._desk = QuestionDesk(core, manner.answers, timeout_s=manner.answer_timeout_s)
+        self._members: dict[str, Session] = {}
+        self._stopping_until = 0.0
+        self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
+        self._timed_out = False
+        self._seen_id = 0
+        self._judged_after_id = 0
+
+    def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
+        """Start from a stored picture: the members of the tree, and what is asked in it."""
+        for session in sorted(sessions, key=lambda s: s.created_ms):
+            if session.session_id == self._root_id or session.parent_id in self._members:
+                self._members[session.session_id] = session
+        for question in questions:
+            if question.session_id in self._members:
+                self._desk.open(question)
+
+    def judge_from(self, event_id: int) -> None:
+        """Let only a picture that has this event in it say that the tree has settled."""
+        self._judged_after_id = event_id
+
+    async def follow(self, feed: AsyncIterator[Event], stop: StopRequest) -> ExitCode:
+        """Follow until the tree settles, a signal stops it, or an answer does not come."""
+        coming: asyncio.Future[Event] | None = None
+        asked = asyncio.ensure_future(stop.asked.wait())
+        try:
+            with stop.graceful():
+                while True:
+                    code = await self._attend(stop)
+                    if code is not None:
+                        return code
+                    if coming is None:
+                        coming = asyncio.ensure_future(anext(feed))
+                    watched: list[asyncio.Future[Any]] = [coming, *self._desk.waits_for()]
+                    if not self._stopping_until:
+                        watched.append(asked)
+                    await asyncio.wait(
+                        watched, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+                    )
+                    if coming.done():
+                        event, coming = self._received(coming), None
+                        await self._take(event)
+        finally:
+            self._desk.put_away()
+            asked.cancel()
+            if coming is not None:
+                coming.cancel()
+
+    def _received(self, coming: asyncio.Future[Event]) -> Event:
+        try:
+            return coming.result()
+        except StopAsyncIteration:
+            raise RuntimeDiedError(
+                f"The core ended while session {self._root_id} was at work.",
+                f"Go on with: switchboard sessions resume {self._root_id}",
+            ) from None
+
+    async def _take(self, event: Event) -> None:
+        self._seen_id = event.event_id
+        msg = event.msg
+        if isinstance(msg, SessionConfigured) and msg.session.parent_id in self._members:
+            self._members[event.session_id] = msg.session
+        if event.session_id != self._root_id and event.session_id not in self._members:
+            return
+        folded = fold_session(self._members.get(event.session_id), event)
+        if folded is not None:
+            self._members[event.session_id] = folded
+        match msg:
+            case RequestUserInput(question=question):
+                self._desk.open(question)
+            case QuestionAnswered(question_id=question_id):
+                self._desk.close(question_id)
+            case QuestionClosed(question_id=question_id):
+                self._desk.close(question_id, unanswered=True)
+            case _:
+                pass
+        await self._tell(event)
+
+    async def _tell(self, event: Event) -> None:
+        if self._manner.json_lines:
+            # In a thread: a reader that does not read must not stop the core in this process.
+            await asyncio.to_thread(_write_line, encode(event))
+        if not self._manner.quiet:
+            said = narrate(event)
+            if said:
+                name = "" if event.session_id == self._root_id else f"{event.session_id} "
+                await asyncio.to_thread(say, name + said)
+
+    async def _attend(self, stop: StopRequest) -> ExitCode | None:
+        """Do what is due now; give the exit code once there is nothing left to wait for."""
+        settled = self._settled(stop)
+        if settled is not None:
+            return settled
+        now = time.monotonic()
+        if self._stopping_until:
+            if now >= self._stopping_until:
+                say("switchboard: the core did not confirm the stop in time")
+                return self._interrupted(stop)
+            return None
+        if self._deadline and now >= self._deadline:
+            say(f"switchboard: not done within {self._manner.timeout_s:g} s; stopping")
+            self._timed_out = True
+        if stop.asked.is_set() or self._timed_out:
+            self._stopping_until = now + STOP_BOUND_S
+            self._desk.put_away()
+            await self._request_stop()
+            return None
+        return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
+
+    def _settled(self, stop: StopRequest) -> ExitCode | None:
+        root = self._members.get(self._root_id)
+        if root is None or self._seen_id < self._judged_after_id:
+            return None
+        match root.state:
+            case SessionState.COMPLETED:
+                if not self._manner.json_lines:
+                    _write_line(clean(root.latest_result or "Done.").encode())
+                return ExitCode.DONE
+            case SessionState.FAILED:
+                why = one_line(root.latest_error or "the session failed", 2000)
+                say(f"switchboard: failed: {why}")
+                return ExitCode.NEEDS_ANSWER if self._desk.went_unanswered else ExitCode.FAILED
+            case SessionState.CANCELLED:
+                say(f"switchboard: session {root.session_id} was cancelled")
+                return ExitCode.FAILED
+            case _:
+                pass
+        return self._interrupted(stop) if self._is_idle(root) else None
+
+    def _is_idle(self, root: Session) -> bool:
+        """Tell whether nobody works on the tree and nothing is asked: somebody stopped it."""
+        open_turns = any(m.turn_id and not m.state.is_terminal for m in self._members.values())
+        waits = root.state is SessionState.WAITING_FOR_USER
+        return waits and not open_turns and not self._desk.due_at()
+
+    def _interrupted(self, stop: StopRequest) -> ExitCode:
+        say(f"Stopped. Go on with: switchboard sessions resume {self._root_id}")
+        return ExitCode.FAILED if self._timed_out else stop.code
+
+    async def _request_stop(self) -> None:
+        try:
+            async with asyncio.timeout(STOP_BOUND_S):
+                await self._core.request(Interrupt(session_id=self._root_id))
+                self.judge_from((await self._core.overview()).event_id)
+        except TimeoutError:
+            return
+
+    def _patience(self) -> float | None:
+        """Seconds until something is due though nothing happens; None when nothing will be."""
+        if self._stopping_until:
+            due = self._stopping_until
+        else:
+            moments = (self._deadline, self._desk.due_at())
+            due = min((moment for moment in moments if moment), default=0.0)
+        return max(0.0, due - time.monotonic()) if due else None
+
+
+def _write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,241 @@
+"""Reach a core: attach to the process that owns the data directory, or own it and build one.
+
+The one place beside `agent.daemon` that builds a Runtime. Invariants: whoever owns the store serves
+the socket; everything that is opened here is closed in the reverse order, however the work ends, so
+the phones and the adb server that were started here end here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.config import Settings
+from agent.core import Core
+from agent.errors import DeviceError, DeviceLostError, StoreError
+from agent.records import DeviceInfo, DeviceState
+from console.exits import ExitCode
+from console.rack import NO_DEVICES, Devices, Phones, devices_for, make_rack
+from console.setup import settings_for
+from console.stopping import StopRequest, run_async
+from console.stored import Records, StoredRecords
+
+if TYPE_CHECKING:
+    from agent.client import Client
+    from agent.store.store import Store
+
+TAKEOVER_S = 5.0
+"""How long the one who has the lock may take until it serves its socket."""
+DEVICE_BOUND_S = 30.0
+_LOOK_S = 0.05
+
+Choose = Callable[["Store"], Awaitable[Devices]]
+
+
+class Host:
+    """A core to work with, and what of it belongs to this process.
+
+    Args:
+        core: the Runtime of this process, or a client of another's.
+        owned: whether the store is this process's.
+        phones: the virtual phones of this process, started or not.
+    """
+
+    def __init__(self, core: Core, *, owned: bool, phones: Phones) -> None:
+        self.core = core
+        self.owned = owned
+        self._phones = phones
+
+    async def start_phone(self) -> str:
+        """Give the serial of a virtual phone that the core sees, starting one if there is none.
+
+        Raises:
+            AdbError: no adb server can be had, or the phone's port is taken.
+            DeviceLostError: the core does not see it.
+        """
+        online = [info for info in await self._online() if info.virtual]
+        free = [info.serial for info in online if not info.driver]
+        if online:
+            return (free or [online[0].serial])[0]
+        serial = (await self._phones.start(1))[0]
+        await self.wait_for(serial)
+        return serial
+
+    async def need_a_device(self) -> None:
+        """Make sure that there is a phone to work on. Raises DeviceError."""
+        if not await self._online():
+            raise DeviceError(
+                "No phone is connected.",
+                "Plug one in with USB debugging on, or add --virtual for a virtual one.",
+            )
+
+    async def wait_for(self, serial: str) -> None:
+        """Wait until the core sees a device. Raises DeviceLostError."""
+        deadline = asyncio.get_running_loop().time() + DEVICE_BOUND_S
+        while not any(info.serial == serial for info in await self._online()):
+            if asyncio.get_running_loop().time() > deadline:
+                raise DeviceLostError(
+                    f"The core did not see {serial} within {DEVICE_BOUND_S:g} s.",
+                    "Make sure that it watches the same adb server (adb.server in the settings).",
+                )
+            await asyncio.sleep(_LOOK_S)
+
+    async def _online(self) -> list[DeviceInfo]:
+        devices = (await self.core.overview()).devices
+        return [info for info in devices if info.state is DeviceState.ONLINE]
+
+
+@asynccontextmanager
+async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
+    """Attach to the owner of the data directory, or become it.
+
+    Args:
+        settings: the settings in force.
+        choose: says which devices are needed, once the store is ours.
+
+    Raises:
+        StoreError: the directory cannot be used, or its owner does not answer.
+        AdbError: no adb server can be had.
+    """
+    client = await attach(settings)
+    if client is not None:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(client.close)
+            phones = Phones(settings)
+            stack.push_async_callback(phones.close)
+            yield Host(client, owned=False, phones=phones)
+        return
+    async with AsyncExitStack() as stack:
+        yield await _own(settings, choose, stack)
+
+
+async def attach(settings: Settings) -> Client | None:
+    """Connect to the process that owns the data directory; None when there is none.
+
+    Raises:
+        StoreError: a process has it and does not answer on its socket.
+    """
+    from agent.client import connect_or_none
+    from agent.store.lock import owner_pid
+
+    deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+    while True:
+        client = await connect_or_none(settings)
+        if client is not None:
+            return client
+        pid = owner_pid(settings.data_dir)
+        if pid is None:
+            return None
+        # The owner takes the lock first and serves last, and goes the other way.
+        if asyncio.get_running_loop().time() > deadline:
+            raise StoreError(
+                f"Process {pid} has the data directory {settings.data_dir} and does not answer.",
+                "Wait until it has started or ended, or end it.",
+            )
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
+    from agent.daemon import serve
+    from agent.models.choice import model_for
+    from agent.rpc import socket_path
+    from agent.runtime import Runtime
+    from agent.store.store import Store
+    from agent.tasks.regular import RegularTask
+    from console.logs import keep_log
+
+    store = await stack.enter_async_context(Store.open(settings.data_dir))
+    stack.enter_context(keep_log(settings.data_dir))
+    phones = Phones(settings)
+    stack.push_async_callback(phones.close)
+    devices = await choose(store)
+    rack = await make_rack(settings, devices, phones)
+    runtime = await Runtime.spawn(
+        settings,
+        store=store,
+        rack=rack,
+        models=lambda session: model_for(session, settings),
+        task=RegularTask,
+        wake_jobs=devices.wakes_jobs,
+    )
+    stack.push_async_callback(runtime.close)
+    await stack.enter_async_context(serve(runtime, socket_path(settings.data_dir)))
+    return Host(runtime, owned=True, phones=phones)
+
+
+# --- how commands come in ----------
+
+
+def run_with_host(
+    settings: Settings, devices: Devices, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run a command's work with a core that sees devices."""
+
+    async def choose(_store: Store) -> Devices:
+        return devices
+
+    return _run(settings, choose, work)
+
+
+def run_with_core(
+    ctx: click.Context,
+    work: Callable[[Core, bool, StopRequest], Awaitable[ExitCode]],
+    *,
+    session_id: str = "",
+    devices: Devices = NO_DEVICES,
+) -> ExitCode:
+    """Run work on the core that owns the store, or on one of our own.
+
+    Args:
+        ctx: the command's context.
+        work: gets the core, whether it is ours, and the signals.
+        session_id: a session, or a question of one, that the work takes on; our own core then sees
+            the phone which that session was on.
+        devices: what our own core sees otherwise.
+    """
+
+    async def choose(store: Store) -> Devices:
+        return await devices_for(store, settings, session_id) if session_id else devices
+
+    async def with_host(host: Host, stop: StopRequest) -> ExitCode:
+        return await work(host.core, host.owned, stop)
+
+    settings = settings_for(ctx)
+    return _run(settings, choose, with_host)
+
+
+def _run(
+    settings: Settings,
+    choose: Choose,
+    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+) -> ExitCode:
+    async def main(stop: StopRequest) -> ExitCode:
+        async with reach(settings, choose) as host:
+            return await work(host, stop)
+
+    return run_async(main)
+
+
+def run_with_records(
+    ctx: click.Context, work: Callable[[Records], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run work that only reads: from the owner, or from the store, which is left as it is."""
+    settings = settings_for(ctx)
+
+    async def main(_stop: StopRequest) -> ExitCode:
+        from agent.store.store import Store
+
+        client = await attach(settings)
+        if client is not None:
+            try:
+                return await work(client)
+            finally:
+                await client.close()
+        async with Store.open(settings.data_dir) as store:
+            return await work(StoredRecords(store))
+
+    return run_async(main)

@@ -1,0 +1,52 @@
+"""The log file of the process that owns a data directory: warnings of the core, never a screen.
+
+Invariants: nothing of `logging` reaches stdout or stderr, where events and speech are; the file is
+bounded; a log that cannot be written is nobody's failure.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from console.exits import debugging
+
+MOST_BYTES = 1_000_000
+KEPT_FILES = 3
+
+
+@contextmanager
+def keep_log(data_dir: Path) -> Iterator[None]:
+    """Write the core's log to `<data_dir>/logs/switchboard.log` for the length of a block."""
+    root = logging.getLogger()
+    handler: logging.Handler
+    try:
+        folder = data_dir / "logs"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handler = RotatingFileHandler(
+            folder / "switchboard.log",
+            maxBytes=MOST_BYTES,
+            backupCount=KEPT_FILES,
+            encoding="utf-8",
+            delay=True,
+        )
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.DEBUG if debugging() else logging.INFO)
+    before, complains = root.level, logging.raiseExceptions
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    logging.raiseExceptions = debugging()
+    # Its clients' own talk at this level is one line for every call.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+        logging.raiseExceptions = complains
+        handler.close()

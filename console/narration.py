@@ -1,0 +1,114 @@
+"""One line of speech for an event: what a headless run says on stderr.
+
+Not the transcript of the console. Invariant: pure, and every line is cleaned foreign text.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent.protocol import (
+    AgentMessage,
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    EventMsg,
+    JobChanged,
+    ObservationRecorded,
+    PlanUpdate,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    ResultPublished,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionFlagsChanged,
+    SessionStateChanged,
+    ShutdownComplete,
+    SteerApplied,
+    StepCompleted,
+    StepStarted,
+    StreamError,
+    TaskComplete,
+    TaskStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserMessage,
+    WarningEvent,
+)
+from agent.records import PlanStatus
+from agent.text import one_line
+
+_MARKS = {
+    PlanStatus.PENDING: "[ ]",
+    PlanStatus.IN_PROGRESS: "[>]",
+    PlanStatus.COMPLETED: "[x]",
+}
+
+
+def narrate(event: Event) -> str:
+    """Say an event in a line; empty when a person need not hear of it."""
+    return one_line(_said(event.msg), 400)
+
+
+def _said(msg: EventMsg) -> str:
+    match msg:
+        case SessionConfigured(session=session):
+            return f"session {session.session_id}: {session.goal}"
+        case SessionAssigned(serial=serial):
+            return f"on {serial}" if serial else "no device any more"
+        case SessionContinued(after_step=step, reason=reason):
+            return f"goes on after step {step}" + (f": {reason}" if reason else "")
+        case SessionStateChanged(state=state, reason=reason):
+            return state.value + (f": {reason}" if reason else "")
+        case SessionFlagsChanged():
+            flags = [name for name in ("paused", "held", "lost") if getattr(msg, name)]
+            return " and ".join(flags or ["going on"]) + (f": {msg.reason}" if msg.reason else "")
+        case TurnAborted(reason=reason):
+            return f"turn ended early: {reason.value}"
+        case AgentMessage(step=step, text=text):
+            return f"step {step}: {text}"
+        case ToolCallRequested():
+            return f"step {msg.step}: {_call(msg)}"
+        case ToolCallFinished(step=step, outcome=outcome, text=text):
+            return f"step {step}: {outcome.value}: {text}"
+        case PlanUpdate(plan=plan):
+            return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
+        case RequestUserInput(question=question):
+            labels = " / ".join(option.label for option in question.options)
+            return f"{question.kind.value}: {question.text}" + (f" ({labels})" if labels else "")
+        case QuestionAnswered(answer=answer, answered_by=by):
+            return f"answered by {by}: {answer}"
+        case QuestionClosed(reason=reason):
+            return f"question closed: {reason}"
+        case ResultPublished(text=text):
+            return f"result: {text}"
+        case ErrorEvent(message=message, remedy=remedy):
+            return f"error: {message} {remedy}"
+        case WarningEvent(message=message):
+            return f"warning: {message}"
+        case StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
+            return f"model: {message}; attempt {attempt} failed, next in {delay_ms} ms"
+        case UserMessage(text=text):
+            return f"operator: {text}"
+        case (
+            TaskStarted()
+            | TaskComplete()
+            | SteerApplied()
+            | StepStarted()
+            | ObservationRecorded()
+            | StepCompleted()
+            | DeviceChanged()
+            | JobChanged()
+            | ShutdownComplete()
+        ):
+            return ""
+        case _:
+            assert_never(msg)
+
+
+def _call(msg: ToolCallRequested) -> str:
+    label = f" “{msg.element.label}”" if msg.element and msg.element.label else ""
+    return f"{msg.tool}{label} {msg.arguments}"

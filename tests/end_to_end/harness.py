@@ -1,0 +1,220 @@
+"""What the end-to-end tests share: the switchboard command as a real process, and its event lines.
+
+Everything waits for a condition with a bound; every process that is started is ended by its pid.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
+BOUND_S = 90.0
+
+Line = dict[str, Any]
+
+
+class Call:
+    """A finished call of the command."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code = code
+        self.out = out
+        self.err = err
+
+    @property
+    def lines(self) -> list[Line]:
+        """The JSON lines of stdout."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def json(self) -> Any:
+        """Stdout as one JSON document."""
+        return json.loads(self.out)
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n--- stdout\n{self.out[-4000:]}\n--- stderr\n{self.err[-4000:]}"
+
+
+class Workshop:
+    """A data directory, an environment, and the commands that run in them."""
+
+    def __init__(self, data: Path, environment: Mapping[str, str]) -> None:
+        self.data = data
+        self.environment = {
+            **environment,
+            "SWITCHBOARD_DATA_DIR": str(data),
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
+        """Run the command to its end."""
+        done = subprocess.run(
+            [*SWITCHBOARD, *words],
+            capture_output=True,
+            text=True,
+            timeout=bound_s,
+            env={**self.environment, **more},
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        return Call(done.returncode, done.stdout, done.stderr)
+
+    @contextmanager
+    def running(self, *words: str, **more: str) -> Iterator[Running]:
+        """Run the command beside the test; it is killed at the end if it still runs."""
+        process = subprocess.Popen(
+            [*SWITCHBOARD, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**self.environment, **more},
+        )
+        running = Running(process)
+        try:
+            yield running
+        finally:
+            running.end()
+
+
+class Running:
+    """The command at work: its lines as they come, its speech, its end."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.seen: list[Line] = []
+        self.speech: list[str] = []
+        self._coming: queue.Queue[Line | None] = queue.Queue()
+        self._threads = [
+            threading.Thread(target=self._read_lines, daemon=True),
+            threading.Thread(target=self._read_speech, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read_lines(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            # A killed process may leave half a line; what is whole counts as published.
+            if line.endswith("\n"):
+                self._coming.put(json.loads(line))
+        self._coming.put(None)
+
+    def _read_speech(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.speech.append(line)
+
+    def wait_for(self, fits: Callable[[Line], bool], what: str, bound_s: float = BOUND_S) -> Line:
+        """Wait for an event line that fits; the error shows what came instead."""
+        deadline = time.monotonic() + bound_s
+        while True:
+            try:
+                line = self._coming.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"no {what} within {bound_s} s\n{self}") from None
+            if line is None:
+                raise AssertionError(f"ended before {what}\n{self}")
+            self.seen.append(line)
+            if fits(line):
+                return line
+
+    def wait_for_type(self, kind: str, bound_s: float = BOUND_S) -> Line:
+        """Wait for an event of a type; gives its body."""
+        msg: Line = self.wait_for(lambda e: e["msg"]["type"] == kind, kind, bound_s)["msg"]
+        return msg
+
+    def wait(self, bound_s: float = BOUND_S) -> int:
+        """Wait for the end; gives the exit code."""
+        code = self.process.wait(bound_s)
+        for thread in self._threads:
+            thread.join(10)
+        while (line := self._coming.get(timeout=10)) is not None:
+            self.seen.append(line)
+        return code
+
+    def kill(self) -> None:
+        """End it as kill -9 does."""
+        self.process.send_signal(signal.SIGKILL)
+        self.wait()
+
+    def end(self) -> None:
+        """End it in order, or by force when it does not."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None and not any(t.is_alive() for t in self._threads):
+                stream.close()
+
+    def __repr__(self) -> str:
+        events = "\n".join(json.dumps(line)[:300] for line in self.seen[-30:])
+        return (
+            f"{self.process.args}\n--- events\n{events}\n--- speech\n{''.join(self.speech[-60:])}"
+        )
+
+
+def children_of(pid: int) -> set[int]:
+    """List the living descendants of a process, as Linux's /proc tells them."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            # The command name may hold anything, so the fields count from its closing bracket.
+            fields = stat.rpartition(")")[2].split()
+            if fields[0] != "Z":
+                parents[int(entry.name)] = int(fields[1])
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for child, parent in parents.items():
+            if (parent == pid or parent in found) and child not in found:
+                found.add(child)
+                grown = True
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs (a zombie does not)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(true: Callable[[], bool], what: str, bound_s: float = 20.0) -> None:
+    """Wait for a condition that nothing announces."""
+    deadline = time.monotonic() + bound_s
+    while not true():
+        assert time.monotonic() < deadline, f"not within {bound_s} s: {what}"
+        threading.Event().wait(0.02)
+
+
+def base_environment(home: Path) -> dict[str, str]:
+    """Give an environment that reaches nothing of the person who runs the tests."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SWITCHBOARD_", "OPENAI_", "ADB_", "ANDROID_", "TMUX"))
+    }
+    return {**kept, "HOME": str(home)}
