@@ -1,0 +1,161 @@
+"""Serve a Core on a unix socket, so that other processes of the same user can use it.
+
+Not a core: it keeps nothing but connections. Invariants: only the user who runs it is heard; no
+client, however slow or hostile, makes the core wait or its memory grow without bound; what a client
+missed it can ask for again with `after`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from agent.core import Core
+from agent.errors import StoreError
+from agent.link import Link
+from agent.rpc import MAX_CALL_BYTES
+
+__all__ = ["Daemon", "serve"]
+
+MAX_CLIENTS = 64
+_GRACE_S = 2.0
+_log = logging.getLogger(__name__)
+
+
+class Daemon:
+    """The listening end; made by `serve`."""
+
+    def __init__(self, core: Core, path: Path) -> None:
+        self.path = path
+        self._core = core
+        self._links: dict[Link, asyncio.Task[None]] = {}
+        self._server: asyncio.Server | None = None
+        self._inode = 0
+
+    @property
+    def clients(self) -> int:
+        """How many are connected."""
+        return len(self._links)
+
+    async def start(self) -> None:
+        """Listen. Raises StoreError when the socket cannot be made or another core has it."""
+        listener = _listen(self.path)
+        self._inode = self.path.lstat().st_ino
+        self._server = await asyncio.start_unix_server(
+            self._connected, sock=listener, limit=MAX_CALL_BYTES
+        )
+
+    async def close(self) -> None:
+        """Answer what is being answered, hang up, and remove the socket."""
+        if self._server is None:
+            return
+        self._server.close()
+        with suppress(OSError):
+            # A newer owner may have put its own socket there.
+            if self.path.lstat().st_ino == self._inode:
+                self.path.unlink()
+        await asyncio.gather(*(link.finish(_GRACE_S) for link in list(self._links)))
+        tasks = list(self._links.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._server = None
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        peer = peer_uid(writer.get_extra_info("socket"))
+        if peer != os.geteuid() or len(self._links) >= MAX_CLIENTS:
+            _log.warning("Refused a client of user %s; %d are connected.", peer, self.clients)
+            writer.close()
+            return
+        link = Link(self._core, reader, writer)
+        self._links[link] = task
+        try:
+            await link.run()
+        except asyncio.CancelledError:
+            # Only `close` cancels; the stream server would log it as a failure.
+            pass
+        except Exception:
+            _log.exception("A client's connection failed.")
+        finally:
+            del self._links[link]
+            writer.transport.abort()
+
+
+@asynccontextmanager
+async def serve(core: Core, path: Path) -> AsyncIterator[Daemon]:
+    """Serve a core at a socket path (`agent.rpc.socket_path`) for the length of a `with` block.
+
+    Raises:
+        StoreError: the socket cannot be made there, or a living core has it.
+    """
+    daemon = Daemon(core, path)
+    await daemon.start()
+    try:
+        yield daemon
+    finally:
+        await daemon.close()
+
+
+def is_stale(path: Path) -> bool:
+    """Whether a socket file has nobody behind it any more. Raises OSError for other troubles."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(os.fspath(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return True
+    return False
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """Say which user is at the other end; −1 when the system does not tell.
+
+    SO_PEERCRED is Linux's `struct ucred` (pid, uid, gid); LOCAL_PEERCRED is the BSDs' `struct
+    xucred` (version, uid, …), option 1 of level 0.
+    """
+    if hasattr(socket, "SO_PEERCRED"):
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        return int(struct.unpack("iII", credentials)[1])
+    if sys.platform == "darwin":
+        return int(struct.unpack_from("II", connection.getsockopt(0, 1, 76))[1])
+    return -1
+
+
+def _listen(path: Path) -> socket.socket:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists() or path.is_symlink():
+            if not stat.S_ISSOCK(path.lstat().st_mode):
+                raise StoreError(
+                    f"{path} is in the way: it is no socket.", "Move it away, then try again."
+                )
+            if not is_stale(path):
+                raise StoreError(
+                    f"Another core already listens on {path}.", "Use that one, or end it first."
+                )
+            path.unlink()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            # Whoever gets in before the chmod is still turned away by the peer check.
+            listener.bind(os.fspath(path))
+            path.chmod(0o600)
+            listener.listen(16)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        raise StoreError(
+            f"The socket {path} could not be made: {error.strerror or error}.",
+            "Check the data directory, or point SWITCHBOARD_DATA_DIR at another one.",
+        ) from error
+    return listener

@@ -1,0 +1,290 @@
+"""What the daemon and its clients say to each other over the unix socket.
+
+Neither of the two ends (those are `agent.daemon` and `agent.client`). One JSON object a line, in
+UTF-8. A call is `{"id", "method", "params"}` and its reply `{"id", "result"}` or `{"id", "error":
+{"code", "message", "data"}}`, with the codes of the Codex Android bridge; a call without an id gets
+no reply unless it fails. A subscription is numbered by the client and sends `{"subscription",
+"item"}` for as long as the client grants credit with the call `next`, and last `{"subscription",
+"end": true}` or an `error`.
+Invariant: an error that crosses the socket comes out as the class that went in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent import errors
+from agent.core import Overview, TextDelta
+from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
+from agent.protocol import Event, Op, Reply
+from agent.records import LiveFrame, Session
+
+MAX_CALL_BYTES = 1 << 20
+"""The longest line that the daemon reads."""
+
+MAX_REPLY_BYTES = 1 << 26
+"""The longest line that a client reads: a full-size frame fits several times."""
+
+PAGE_BYTES = 1 << 22
+"""About how many bytes of a session's history travel in one reply."""
+
+EVENT_CREDIT = 256
+"""How many events of a subscription may be on their way at first and at most.
+
+Frames and deltas begin without credit: a client asks for each one when it is ready to show it.
+"""
+
+CALLS_AT_ONCE = 64
+"""How many calls of one client may be under way."""
+
+_LONGEST_PATH_BYTES = 100
+"""What every unix takes: sun_path has 104 bytes on macOS and 108 on Linux."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One line from a client."""
+
+    method: str
+    id: int | str | None = None
+    params: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error on the wire; `data` is enough to raise it again as what it was."""
+
+    code: int
+    message: str
+    data: dict[str, Any] = {}
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line from the daemon: a reply when it has an id, else of a subscription."""
+
+    id: int | str | None = None
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error: Problem | None = None
+    subscription: int | None = None
+    item: msgspec.Raw = msgspec.Raw(b"")
+    end: bool = False
+
+
+class _Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of what a method takes."""
+
+
+class Nothing(_Params, frozen=True, kw_only=True):
+    """No parameters: `hello`, `ping`, `overview`."""
+
+
+class OpParams(_Params, frozen=True, kw_only=True):
+    """`submit` and `request`."""
+
+    op: Op
+
+
+class SessionsParams(_Params, frozen=True, kw_only=True):
+    """`sessions`."""
+
+    limit: int = 200
+
+
+class SessionParams(_Params, frozen=True, kw_only=True):
+    """`session`."""
+
+    session_id: str
+
+
+class HistoryParams(_Params, frozen=True, kw_only=True):
+    """`history`; the reply may be shorter than asked and then says that there is more."""
+
+    session_id: str
+    after_seq: int = 0
+    limit: int = 10_000
+
+
+class BlobParams(_Params, frozen=True, kw_only=True):
+    """`blob`; the reply is base64."""
+
+    digest: str
+
+
+class EventsParams(_Params, frozen=True, kw_only=True):
+    """`events`: follow them from after an event id, or only those to come."""
+
+    subscription: int
+    after: int | None = None
+
+
+class DeltasParams(_Params, frozen=True, kw_only=True):
+    """`deltas`."""
+
+    subscription: int
+
+
+class FramesParams(_Params, frozen=True, kw_only=True):
+    """`frames`."""
+
+    subscription: int
+    serial: str
+    width_px: int
+    height_px: int
+    max_hz: float
+
+
+class NextParams(_Params, frozen=True, kw_only=True):
+    """`next`: grant credit for more items."""
+
+    subscription: int
+    count: int = 1
+
+
+class UnsubscribeParams(_Params, frozen=True, kw_only=True):
+    """`unsubscribe`."""
+
+    subscription: int
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `hello`."""
+
+    protocol: int
+    pid: int
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `submit`."""
+
+    submission_id: str
+
+
+class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `history`; each event is JSON still."""
+
+    events: tuple[msgspec.Raw, ...]
+    more: bool
+
+
+class BlobReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `blob`."""
+
+    data: bytes
+
+
+Params = (
+    Nothing
+    | OpParams
+    | SessionsParams
+    | SessionParams
+    | HistoryParams
+    | BlobParams
+    | EventsParams
+    | DeltasParams
+    | FramesParams
+    | NextParams
+    | UnsubscribeParams
+)
+Result = (
+    Hello
+    | Submitted
+    | Reply
+    | Overview
+    | tuple[Session, ...]
+    | Session
+    | HistoryPage
+    | BlobReply
+    | None
+)
+Item = Event | TextDelta | LiveFrame
+
+_CLASSES: dict[str, type[SwitchboardError]] = {
+    name: value
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, SwitchboardError)
+}
+
+
+def problem_of(error: SwitchboardError) -> Problem:
+    """Put an error on the wire."""
+    data: dict[str, Any] = {"class": type(error).__name__, "kind": str(error.kind)}
+    if error.remedy:
+        data["remedy"] = error.remedy
+    if isinstance(error, ModelError):
+        data["retryable"] = error.retryable
+        data["status"] = error.status
+        data["retry_after_s"] = error.retry_after_s
+    return Problem(code=int(error.code), message=error.message, data=data)
+
+
+def error_of(problem: Problem) -> SwitchboardError:
+    """Take an error off the wire; of a class that is not known here, by its code."""
+    data = problem.data
+    remedy = data.get("remedy", "")
+    remedy = remedy if isinstance(remedy, str) else ""
+    kind = _CLASSES.get(str(data.get("class", "")))
+    if kind is None:
+        kind = {
+            int(RpcCode.INVALID_ARGUMENT): errors.UsageError,
+            int(RpcCode.WRONG_STATE): errors.WrongStateError,
+        }.get(problem.code, SwitchboardError)
+    if issubclass(kind, ModelError):
+        status, wait_s = data.get("status"), data.get("retry_after_s")
+        return kind(
+            problem.message,
+            remedy,
+            retryable=data.get("retryable") is True,
+            status=status if isinstance(status, int) else None,
+            retry_after_s=float(wait_s) if isinstance(wait_s, int | float) else None,
+        )
+    error = kind(problem.message, remedy)
+    if problem.code != error.code and problem.code in set(RpcCode):
+        error.code = RpcCode(problem.code)
+    return error
+
+
+def socket_path(data_dir: Path) -> Path:
+    """Say where the owner of a data directory listens.
+
+    `<data_dir>/core.sock`; when that is too long for a socket address, a hashed name in the user's
+    runtime directory. The daemon and its clients both ask here.
+
+    Raises:
+        StoreError: the runtime directory belongs to somebody else.
+    """
+    plain = data_dir.absolute() / "core.sock"
+    if len(os.fsencode(plain)) <= _LONGEST_PATH_BYTES:
+        return plain
+    digest = hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:16]
+    return _runtime_directory() / f"switchboard-{digest}.sock"
+
+
+def _runtime_directory() -> Path:
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    for candidate in (Path(named) if named else None, Path(f"/run/user/{os.geteuid()}")):
+        if candidate is not None and len(os.fsencode(candidate)) < 60 and _is_ours(candidate):
+            return candidate
+    directory = Path(f"/tmp/switchboard-{os.geteuid()}")
+    try:
+        directory.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{directory} could not be made: {error.strerror or error}.") from error
+    if not _is_ours(directory):
+        raise StoreError(
+            f"{directory} can be written by others, so no socket is put there.",
+            "Remove it, set XDG_RUNTIME_DIR, or use a data directory with a shorter path.",
+        )
+    return directory
+
+
+def _is_ours(directory: Path) -> bool:
+    try:
+        found = directory.lstat()
+    except OSError:
+        return False
+    private = not found.st_mode & 0o077
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and private

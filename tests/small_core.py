@@ -1,0 +1,127 @@
+"""A small Core on a real store, for tests of what lies between a core and its listeners."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent.core import Overview, TextDelta
+from agent.errors import RuntimeDiedError, SwitchboardError
+from agent.protocol import Event, JobList, Op, Reply, SessionConfigured, SessionCreate
+from agent.records import FrameSource, FrameStatus, LiveFrame, Session
+from agent.store.store import EventDraft, Store
+
+
+class SmallCore:
+    """Creates sessions, keeps them in the store, and fails as it is told to."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.failure: Exception | None = None
+        self.stuck = asyncio.Event()
+        self.followers = 0
+        self.frames_made = 0
+        self.newest_delta: dict[str, TextDelta] = {}
+        self.delta_came = asyncio.Event()
+        self._created = 0
+
+    async def submit(self, op: Op) -> str:
+        return (await self.request(op)).submission_id
+
+    async def request(self, op: Op) -> Reply:
+        if self.failure is not None:
+            raise self.failure
+        if isinstance(op, JobList):
+            await self.stuck.wait()
+        if isinstance(op, SessionCreate):
+            self._created += 1
+            session_id = f"s{self._created}"
+            session = Session(session_id=session_id, goal=op.goal, created_ms=1)
+            await self.store.append(EventDraft(session_id, SessionConfigured(session=session)))
+            return Reply(submission_id=f"op{self._created}", session_id=session_id)
+        return Reply(submission_id="op")
+
+    @asynccontextmanager
+    async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        end = self.store.subscribe(lambda events: [queue.put_nowait(event) for event in events])
+        self.followers += 1
+
+        async def iterate() -> AsyncIterator[Event]:
+            last = 0
+            if after is not None:
+                for event in await self.store.events(after=after, limit=1_000_000):
+                    last = event.event_id
+                    yield event
+            while True:
+                event = await queue.get()
+                if event.event_id > last:
+                    yield event
+
+        try:
+            yield iterate()
+        finally:
+            self.followers -= 1
+            end()
+
+    @asynccontextmanager
+    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+        async def iterate() -> AsyncIterator[TextDelta]:
+            while True:
+                await self.delta_came.wait()
+                self.delta_came.clear()
+                while self.newest_delta:
+                    yield self.newest_delta.pop(next(iter(self.newest_delta)))
+
+        yield iterate()
+
+    def write(self, session_id: str, text: str) -> None:
+        """Let a model write."""
+        self.newest_delta[session_id] = TextDelta(session_id=session_id, turn_id="t", text=text)
+        self.delta_came.set()
+
+    @asynccontextmanager
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+        async def iterate() -> AsyncIterator[LiveFrame]:
+            while True:
+                self.frames_made += 1
+                yield LiveFrame(
+                    serial=serial,
+                    width_px=width_px,
+                    height_px=height_px,
+                    rgb=bytes([self.frames_made % 256]) * (width_px * height_px * 3),
+                    captured_ms=self.frames_made,
+                    source=FrameSource.CAPTURE,
+                    status=FrameStatus.LIVE,
+                )
+
+        if serial == "gone":
+            raise RuntimeDiedError("no such phone")
+        yield iterate()
+
+    async def overview(self) -> Overview:
+        return Overview(
+            event_id=await self.store.last_event_id(), sessions=await self.store.sessions()
+        )
+
+    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+        if self.failure is not None:
+            raise self.failure
+        return await self.store.sessions(limit=limit)
+
+    async def session(self, session_id: str) -> Session:
+        return await self.store.session(session_id)
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        return await self.store.session_events(session_id, after_seq=after_seq, limit=limit)
+
+    async def blob(self, digest: str) -> bytes:
+        return await self.store.read_blob(digest)
+
+    async def close(self) -> None:
+        raise SwitchboardError("a client must not close the core")
