@@ -13,19 +13,19 @@ from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from agent.records import Element, LiveFrame, Point
 from agent.text import one_line
 from widgets.frame_strip import FrameStrip
 from widgets.half_blocks import Grid, Pixels565, fit, pack, settle, to_565
+from widgets.sturdy import Sturdy
 
 _CHIP_INK, _CHIP_PAPER = pack(16, 18, 22), pack(255, 209, 92)
 _NEW_INK, _NEW_PAPER = pack(16, 18, 22), pack(126, 214, 160)
 _TOUCH_INK, _TOUCH_PAPER = pack(255, 255, 255), pack(214, 51, 92)
 
 
-class FrameView(Widget):
+class FrameView(Sturdy):
     """A phone's screen in half blocks."""
 
     DEFAULT_CSS = """

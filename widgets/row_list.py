@@ -21,6 +21,8 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
+from widgets.sturdy import Sturdy
+
 Parts = tuple[tuple[str, str], ...]
 """Cleaned text with style names; comparable, unlike Content, which compares its text alone."""
 
@@ -42,7 +44,7 @@ class Row(NamedTuple):
 _GUTTER = 2
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(Sturdy, ScrollView, can_focus=True):
     """Rows under a cursor."""
 
     DEFAULT_CSS = """

@@ -22,6 +22,7 @@ from textual.visual import Visual
 
 from agent.state import Item
 from agent.text import clean
+from widgets.sturdy import Sturdy
 from widgets.transcript_lines import Paragraph, paragraphs
 
 WINDOW = 120
@@ -37,7 +38,7 @@ class _Laid(NamedTuple):
     strips: list[Strip]
 
 
-class TranscriptView(ScrollView, can_focus=True):
+class TranscriptView(Sturdy, ScrollView, can_focus=True):
     """A session's items."""
 
     DEFAULT_CSS = """

@@ -1,0 +1,205 @@
+"""The one registry of actions: keys, names, sentences. Bindings, footer, palette, help and
+docs/keys.md are made from it.
+
+Only a table and its readings; nothing is done here. Invariants: an action that is listed exists;
+no two actions that can meet on a screen share a key; ids never change, so that a keymap can name
+them.
+"""
+
+# ruff: noqa: E501 -- the table is read by its columns, one action a line
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from textual.binding import Binding
+
+
+class Where(StrEnum):
+    """On which screen an action is at home."""
+
+    EVERYWHERE = "everywhere"
+    DECK = "deck"
+    JOBS = "jobs"
+    REPLAY = "replay"
+
+
+class Action(NamedTuple):
+    """One thing the operator can do.
+
+    `rank` orders the footer, 0 keeps it out. `in_text` actions also work while typing and over a
+    dialog. `own` actions are bound by the widget that has the focus, not by the registry.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    title: str
+    sentence: str
+    where: Where
+    group: str
+    rank: int = 0
+    in_text: bool = False
+    own: bool = False
+
+
+_ALL, _DECK, _JOBS, _REPLAY = Where.EVERYWHERE, Where.DECK, Where.JOBS, Where.REPLAY
+
+ACTIONS: tuple[Action, ...] = (
+    # --- sessions
+    Action("session.stop_all", ("ctrl+x",), "Stop all", "Interrupt every session at once; each can be resumed.", _ALL, "Sessions", 90, in_text=True),
+    Action("session.stop", ("x",), "Stop", "Interrupt the selected session; it can be resumed.", _DECK, "Sessions", 20),
+    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or go on with a paused or stopped one.", _DECK, "Sessions", 21),
+    Action("session.cancel", ("c",), "Cancel", "End the selected session and its children; press twice.", _DECK, "Sessions", 22),
+    Action("session.new", ("n",), "New", "Write the goal of a new session and choose its device.", _DECK, "Sessions", 10),
+    Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),
+    Action("session.replay", ("R",), "Replay", "Play the selected session again from the store.", _DECK, "Sessions", 30),
+    Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
+    # --- questions
+    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
+    Action("question.approve", ("a",), "Approve", "Approve what the card asks, once.", _DECK, "Questions", 5),
+    Action("question.reject", ("r",), "Reject", "Reject what the card asks, with a reason.", _DECK, "Questions", 6),
+    Action("question.option", ("1…9",), "Answer", "Choose an option of the question that has the focus.", _DECK, "Questions", own=True),
+    # --- looking
+    Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
+    Action("view.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DECK, "Looking"),
+    Action("view.fold", ("space",), "Expand", "Fold or unfold the children of a session, or the details of a step.", _DECK, "Looking", own=True),
+    Action("view.open", ("enter",), "Open", "Go from a session to its transcript, from a question to its card.", _DECK, "Looking", own=True),
+    Action("view.down", ("j", "down"), "Down", "Move down.", _ALL, "Moving", own=True),
+    Action("view.up", ("k", "up"), "Up", "Move up.", _ALL, "Moving", own=True),
+    Action("view.first", ("g", "home"), "First", "Go to the first row or the oldest step.", _ALL, "Moving", own=True),
+    Action("view.last", ("G", "end"), "Last", "Go to the last row, or follow the newest step.", _ALL, "Moving", own=True),
+    Action("view.page_down", ("ctrl+d", "pagedown"), "Half a page down", "Move down by half a page.", _ALL, "Moving", own=True),
+    Action("view.page_up", ("ctrl+u", "pageup"), "Half a page up", "Move up by half a page.", _ALL, "Moving", own=True),
+    Action("view.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for all, the next one is shown.", _DECK, "Moving"),
+    Action("view.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DECK, "Moving"),
+    Action("view.back", ("escape",), "Back", "One layer back: filter, composer, dialog, screen. Never touches a session.", _ALL, "Moving"),
+    # --- jobs
+    Action("job.new", ("n",), "New job", "Write a job: what to do, when, how often.", _JOBS, "Jobs", 10),
+    Action("job.stop", ("x",), "Stop job", "Stop the selected job for good; press twice.", _JOBS, "Jobs", 20),
+    Action("job.filter", ("slash",), "Filter", "Show only jobs that match; esc clears.", _JOBS, "Jobs", 31),
+    Action("job.copy", ("y",), "Copy", "Copy the selected job.", _JOBS, "Jobs"),
+    # --- replay
+    Action("replay.play", ("space",), "Play or hold", "Play the session, or hold it.", _REPLAY, "Replay", 10),
+    Action("replay.forward", ("right", "l"), "Step on", "Go one step forward.", _REPLAY, "Replay", 11),
+    Action("replay.backward", ("left", "h"), "Step back", "Go one step back.", _REPLAY, "Replay", 12),
+    Action("replay.start", ("home", "g"), "Start", "Go to the beginning.", _REPLAY, "Replay"),
+    Action("replay.end", ("end", "G"), "End", "Go to the end.", _REPLAY, "Replay"),
+    Action("replay.faster", ("plus", "equals_sign"), "Faster", "Double the speed, up to 64.", _REPLAY, "Replay", 13),
+    Action("replay.slower", ("minus",), "Slower", "Halve the speed, down to 1.", _REPLAY, "Replay", 14),
+    Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
+    # --- the console
+    Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
+    Action("screen.jobs", ("3",), "Jobs", "The queue of scheduled work.", _ALL, "Screens", 40),
+    Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
+    Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
+    Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
+    Action("app.quit", ("ctrl+q",), "Quit", "Leave the console; it says first what keeps running.", _ALL, "Console", 96, in_text=True),
+)  # fmt: skip
+
+BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
+
+# F1 and the palette's chord are no characters, so they can work while typing.
+_CHORDS = {"ctrl+p", "f1", "ctrl+t"}
+
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "number_sign": "#",
+    "exclamation_mark": "!",
+    "colon": ":",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "escape": "esc",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "f1": "F1",
+    "ctrl+x": "^x",
+    "ctrl+p": "^p",
+    "ctrl+q": "^q",
+    "ctrl+d": "^d",
+    "ctrl+u": "^u",
+    "ctrl+t": "^t",
+}
+
+
+def key_name(key: str) -> str:
+    """Name a key as the operator reads it."""
+    return _NAMES.get(key, key)
+
+
+def bindings(where: Where) -> list[Binding]:
+    """Make the bindings of a screen, or of the app for what works everywhere."""
+    made: list[Binding] = []
+    for action in ACTIONS:
+        if action.where is not where or action.own:
+            continue
+        made.extend(
+            Binding(
+                key,
+                f"act('{action.id}')",
+                action.title,
+                show=False,
+                priority=action.in_text or key in _CHORDS,
+                id=action.id if at == 0 else f"{action.id}.{at}",
+            )
+            for at, key in enumerate(action.keys)
+        )
+    return made
+
+
+def on_screen(where: Where) -> list[Action]:
+    """List what can be done on a screen, its own actions first."""
+    own = [action for action in ACTIONS if action.where is where]
+    return own + [a for a in ACTIONS if a.where is Where.EVERYWHERE and where is not a.where]
+
+
+def footer(where: Where) -> list[Action]:
+    """List what the footer names, most useful first."""
+    return sorted((a for a in on_screen(where) if a.rank), key=lambda action: action.rank)
+
+
+_PLACES = {
+    Where.EVERYWHERE: "Everywhere",
+    Where.DECK: "Deck",
+    Where.JOBS: "Jobs",
+    Where.REPLAY: "Replay",
+}
+
+
+def as_markdown() -> str:
+    """Write docs/keys.md."""
+    lines = [
+        "# Keys",
+        "",
+        "Made from `console/actions.py` by `python -m console.actions`; do not edit.",
+        "",
+        "`^x` is ctrl+x. Keys marked * also work while typing and over a dialog. The id names the",
+        "action for good.",
+    ]
+    for where, title in _PLACES.items():
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| key | action | what it does | id |",
+            "|---|---|---|---|",
+        ]
+        for action in ACTIONS:
+            if action.where is where:
+                keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
+                star = " *" if action.in_text else ""
+                lines.append(
+                    f"| {keys}{star} | {action.title} | {action.sentence} | `{action.id}` |"
+                )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    Path("docs/keys.md").write_text(as_markdown(), encoding="utf-8")

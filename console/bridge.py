@@ -1,0 +1,148 @@
+"""The one listener between the core and the app: many events in, one message a tick out.
+
+Folds every event, drops none; of text deltas and frames only the newest counts. Invariants: at
+most one `Tick` is under way; nothing here touches a widget; a listener that breaks is said to the
+operator and begun again from the last event that was folded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from textual.message import Message
+
+from agent.core import Core
+from agent.errors import RuntimeDiedError, SwitchboardError
+from agent.state import State, from_overview, reduce, with_history
+
+_log = logging.getLogger(__name__)
+TICK_HZ = 30
+_RETRY_S = 1.0
+_FOLDED_AT_ONCE = 500
+
+
+class Tick(Message):
+    """The picture changed since the last tick."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+
+class Lost(Message):
+    """The listener broke, or the core has gone."""
+
+    def __init__(self, text: str, *, final: bool) -> None:
+        super().__init__()
+        self.text = text
+        self.final = final
+
+
+class Bridge:
+    """Follows a core and keeps the picture.
+
+    Args:
+        core: whom to listen to.
+        post: `App.post_message`.
+    """
+
+    def __init__(self, core: Core, post: Callable[[Message], bool]) -> None:
+        self.core = core
+        self.state = State()
+        self.saying: dict[str, str] = {}
+        """What each session's model is saying just now."""
+        self._post = post
+        self._is_dirty = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reading: set[str] = set()
+
+    async def start(self) -> None:
+        """Read the picture and begin to follow. Raises what the core raises."""
+        self.state = from_overview(await self.core.overview())
+        self._is_dirty = True
+        self._tasks = [
+            asyncio.create_task(self._follow_events(), name="console events"),
+            asyncio.create_task(self._follow_deltas(), name="console deltas"),
+        ]
+
+    async def close(self) -> None:
+        """Stop following."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def tick(self) -> None:
+        """Post what changed; called by the app's timer."""
+        if self._is_dirty:
+            self._is_dirty = False
+            self._post(Tick(self.state))
+
+    def touch(self) -> None:
+        """Make the next tick post even when no event came."""
+        self._is_dirty = True
+
+    # --- following ----------
+
+    async def _follow_events(self) -> None:
+        while True:
+            try:
+                async with self.core.events(after=self.state.event_id) as events:
+                    folded = 0
+                    async for event in events:
+                        self.state = reduce(self.state, event)
+                        self._is_dirty = True
+                        if getattr(event.msg, "text", None) is not None or event.session_id:
+                            self.saying.pop(event.session_id, None)
+                        folded += 1
+                        if folded % _FOLDED_AT_ONCE == 0:
+                            # A long backlog must not keep keys waiting.
+                            await asyncio.sleep(0)
+                if self.state.closed:
+                    self._post(Lost("The core has closed.", final=True))
+                    return
+            except RuntimeDiedError as error:
+                self._post(Lost(str(error), final=True))
+                return
+            except SwitchboardError as error:
+                self._post(Lost(str(error), final=False))
+            except Exception as error:
+                _log.exception("The event listener broke")
+                self._post(Lost(f"The event listener broke: {error}", final=False))
+            await asyncio.sleep(_RETRY_S)
+
+    async def _follow_deltas(self) -> None:
+        while True:
+            try:
+                async with self.core.deltas() as deltas:
+                    async for delta in deltas:
+                        self.saying[delta.session_id] = delta.text
+                        self._is_dirty = True
+            except RuntimeDiedError:
+                return
+            except Exception:
+                # Only what the model is saying is missing; the events tell the rest.
+                _log.exception("The delta listener broke")
+            await asyncio.sleep(_RETRY_S)
+
+    # --- history ----------
+
+    async def read_history(self, session_id: str) -> None:
+        """Fill the transcript of a session from the store, until nothing is missing."""
+        if session_id in self._reading:
+            return
+        self._reading.add(session_id)
+        try:
+            while True:
+                view = self.state.sessions.get(session_id)
+                if view is None:
+                    return
+                events = await self.core.history(session_id, after_seq=view.transcript.seq)
+                self.state = with_history(self.state, session_id, events)
+                self._is_dirty = True
+                if not events or not self.state.sessions[session_id].is_behind:
+                    return
+        finally:
+            self._reading.discard(session_id)

@@ -1,0 +1,110 @@
+"""The two themes of Switchboard, and the colour names that its widgets use.
+
+A table. Invariant: both themes, and every foreign theme through `FALLBACK`, define every name.
+"""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+_DARK_NAMES = {
+    "muted": "#8b96a3",
+    "faint": "#5b6673",
+    "rule": "#28303a",
+    "cursor": "#1f2a36",
+    "cursor-blurred": "#171d24",
+    "live": "#62b6e8",
+    "good": "#7cc08a",
+    "warn": "#d9b36a",
+    "bad": "#e07a74",
+    "ask": "#ffc65c",
+    "observe": "#62b6e8",
+    "model": "#b294e0",
+    "act": "#7cc08a",
+    "settle": "#4d6a7d",
+    "idle": "#38434f",
+}
+_LIGHT_NAMES = {
+    "muted": "#626b74",
+    "faint": "#959ca3",
+    "rule": "#d9d6cf",
+    "cursor": "#dfe8ee",
+    "cursor-blurred": "#efedE8",
+    "live": "#0f6fa8",
+    "good": "#2c7a3f",
+    "warn": "#8a6100",
+    "bad": "#b3332d",
+    "ask": "#a35a00",
+    "observe": "#0f6fa8",
+    "model": "#7446ad",
+    "act": "#2c7a3f",
+    "settle": "#9fb2bf",
+    "idle": "#c9cdd1",
+}
+_SHARED_DARK = {
+    **_DARK_NAMES,
+    "chip": "bold #101216 on #ffd15c",
+    "key": "bold #101418 on #ffc65c",
+    "footer-key": "bold #9fc9e6",
+    "border": "#28303a",
+    "scrollbar": "#2b3440",
+    "scrollbar-hover": "#3a4656",
+    "scrollbar-active": "#4a586a",
+    "scrollbar-background": "#0e1115",
+    "scrollbar-background-hover": "#0e1115",
+    "scrollbar-background-active": "#0e1115",
+    "block-cursor-text-style": "none",
+    "input-cursor-background": "#ffc65c",
+    "input-cursor-foreground": "#101418",
+}
+_SHARED_LIGHT = {
+    **_LIGHT_NAMES,
+    "chip": "bold #101216 on #ffcf4d",
+    "key": "bold #ffffff on #a35a00",
+    "footer-key": "bold #0f5f90",
+    "border": "#d9d6cf",
+    "scrollbar": "#cfccc5",
+    "scrollbar-hover": "#b9b6ae",
+    "scrollbar-active": "#a3a098",
+    "scrollbar-background": "#fbfaf7",
+    "scrollbar-background-hover": "#fbfaf7",
+    "scrollbar-background-active": "#fbfaf7",
+    "block-cursor-text-style": "none",
+    "input-cursor-background": "#a35a00",
+    "input-cursor-foreground": "#ffffff",
+}
+
+DARK = Theme(
+    name="switchboard-dark",
+    primary="#62b6e8",
+    secondary="#8b96a3",
+    accent="#ffc65c",
+    warning="#d9b36a",
+    error="#e07a74",
+    success="#7cc08a",
+    foreground="#d5dbe2",
+    background="#0e1115",
+    surface="#0e1115",
+    panel="#151a20",
+    boost="#1b222a",
+    dark=True,
+    variables=_SHARED_DARK,
+)
+LIGHT = Theme(
+    name="switchboard-light",
+    primary="#0f6fa8",
+    secondary="#626b74",
+    accent="#a35a00",
+    warning="#8a6100",
+    error="#b3332d",
+    success="#2c7a3f",
+    foreground="#1f2428",
+    background="#fbfaf7",
+    surface="#fbfaf7",
+    panel="#f1efea",
+    boost="#e9e6df",
+    dark=False,
+    variables=_SHARED_LIGHT,
+)
+FALLBACK = _SHARED_DARK
+"""What the names mean in a theme that does not define them."""

@@ -1,0 +1,68 @@
+"""The attention queue: what waits for the operator, answered in place.
+
+A row list whose rows may be questions with options. Invariant: a number answers only the question
+the operator has put the cursor on, and not within half a second of another one taking its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from agent.state import Attention, State
+from widgets.question_card import GRACE_S
+from widgets.row_list import RowList
+from widgets.session_rows import attention_rows
+
+
+class AttentionList(RowList):
+    """What waits, oldest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)
+    ]
+
+    class Chosen(Message):
+        """The operator pressed an option's key."""
+
+        def __init__(self, waiting: Attention, answer: str) -> None:
+            super().__init__()
+            self.waiting = waiting
+            self.answer = answer
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,
+        empty: str = "",
+        clock_s: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(id=id, empty=empty)
+        self.clock_s = clock_s
+        self.waiting: dict[str, Attention] = {}
+        self._came_s = 0.0
+
+    def show_waiting(self, waiting: Sequence[Attention], state: State, *, now_ms: int) -> None:
+        """Show what waits."""
+        before = self.cursor_key
+        self.waiting = {one.key: one for one in waiting}
+        self.show_rows(attention_rows(waiting, state, now_ms=now_ms))
+        if self.cursor_key != before:
+            self._came_s = self.clock_s()
+
+    @property
+    def under_cursor(self) -> Attention | None:
+        """What the cursor is on."""
+        return self.waiting.get(self.cursor_key)
+
+    def action_choose(self, number: int) -> None:
+        """Answer the question under the cursor with one of its options."""
+        one = self.under_cursor
+        if one is None or one.question is None or self.clock_s() - self._came_s < GRACE_S:
+            return
+        if number <= len(one.question.options):
+            self.post_message(self.Chosen(one, one.question.options[number - 1].label))

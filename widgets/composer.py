@@ -1,0 +1,194 @@
+"""The place to write: a prompt, a hint, an answer, a new goal, a reason.
+
+Says what was written and in which mode; what it means is the console's business. Invariants: text
+that was begun in one mode is never sent in another; each subject keeps its own half-written text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+from agent.text import clean
+from widgets.lines import PartsLine
+from widgets.row_list import Parts
+from widgets.sturdy import Sturdy
+
+
+class Mode(StrEnum):
+    """What the text will be."""
+
+    PROMPT = "prompt"
+    STEER = "steer"
+    ANSWER = "answer"
+    NEW = "new session"
+    REASON = "reject"
+    NONE = "nothing"
+
+
+class Purpose(NamedTuple):
+    """A mode and the session or question that it is about."""
+
+    mode: Mode
+    subject: str
+
+
+HINTS = {
+    Mode.PROMPT: "Say what to do next",
+    Mode.STEER: "Steer: the next step takes it in",
+    Mode.ANSWER: "Answer in words",
+    Mode.NEW: "What should be done? ↑ ↓ choose the device",
+    Mode.REASON: "Why not? The session is told; empty is fine",
+    Mode.NONE: "Press n to begin a session",
+}
+_STYLES = {Mode.ANSWER: "$ask", Mode.REASON: "$bad", Mode.NEW: "$good", Mode.NONE: "$faint"}
+
+
+class _Field(TextArea):
+    """Many lines, enter sends; a new line is alt+enter or ctrl+j."""
+
+    DEFAULT_CSS = """
+    _Field { height: auto; min-height: 1; max-height: 6; border: none; padding: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+enter,ctrl+j", "break_line", "New line", show=False, priority=True),
+    ]
+
+    class Sent(Message):
+        """Enter was pressed."""
+
+    class Turned(Message):
+        """An arrow was pressed where the text has no line to go to."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Sent())
+        elif event.key in {"up", "down"} and "\n" not in self.text:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Turned(-1 if event.key == "up" else 1))
+
+    def action_break_line(self) -> None:
+        """Begin a new line."""
+        self.insert("\n")
+
+    async def _on_paste(self, event: Paste) -> None:
+        # Textual calls the handler of TextArea after this one, with what is left in the event.
+        event.text = clean(event.text)
+
+
+class Composer(Sturdy, Vertical):
+    """A field under a line that says what the text will be."""
+
+    DEFAULT_CSS = """
+    Composer { height: auto; }
+    """
+
+    class Sent(Message):
+        """The operator sent a text."""
+
+        def __init__(self, purpose: Purpose, text: str, choice: str) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+            self.choice = choice
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.purpose = Purpose(Mode.NONE, "")
+        self._drafts: dict[Purpose, str] = {}
+        self._choices: Sequence[tuple[str, str]] = ()
+        self._choice = 0
+        self._about: Parts = ()
+
+    def compose(self) -> ComposeResult:
+        yield PartsLine(id="composer-label")
+        yield _Field(
+            id="composer-field",
+            compact=True,
+            soft_wrap=True,
+            tab_behavior="focus",
+            show_line_numbers=False,
+        )
+
+    @property
+    def field(self) -> TextArea:
+        """Where the text is."""
+        return self.query_one(_Field)
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return self.field.text
+
+    @property
+    def choice(self) -> str:
+        """The chosen device, in the mode that has devices."""
+        return self._choices[self._choice][0] if self._choices else ""
+
+    def aim(self, purpose: Purpose, about: Parts = ()) -> None:
+        """Turn to another purpose; the text begun for the old one is kept for it."""
+        if purpose != self.purpose:
+            if self.text or self.purpose in self._drafts:
+                self._drafts[self.purpose] = self.text
+            self.purpose = purpose
+            self.field.text = self._drafts.get(purpose, "")
+            self.field.move_cursor(self.field.document.end)
+            self.field.placeholder = Content(HINTS[purpose.mode])
+            self.field.disabled = purpose.mode is Mode.NONE
+            self.set_class(purpose.mode in {Mode.ANSWER, Mode.REASON}, "-answers")
+        self._about = about
+        self._show_label()
+
+    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
+        """Offer devices, as (serial, name); the chosen one stays chosen while it is there."""
+        chosen = self.choice
+        self._choices = choices
+        serials = [serial for serial, _ in choices]
+        self._choice = serials.index(chosen) if chosen in serials else 0
+        self._show_label()
+
+    def forget(self, purpose: Purpose) -> None:
+        """Drop the text of a purpose: it was sent, or is not wanted."""
+        self._drafts.pop(purpose, None)
+        if purpose == self.purpose:
+            self.field.text = ""
+
+    def _show_label(self) -> None:
+        mode = self.purpose.mode
+        parts: list[tuple[str, str]] = [
+            (f"{mode.value} ▸", f"bold {_STYLES.get(mode, '$primary')}")
+        ]
+        if mode is Mode.NONE:
+            parts = []
+        if mode is Mode.NEW and self._choices:
+            parts += [("  on ", "$muted"), (f"↕ {self._choices[self._choice][1]}", "$foreground")]
+        parts += self._about
+        label = self.query_one("#composer-label", PartsLine)
+        label.display = bool(parts)
+        label.show(tuple(parts))
+
+    def on__field_sent(self, event: _Field.Sent) -> None:
+        event.stop()
+        self.post_message(self.Sent(self.purpose, self.text.strip(), self.choice))
+
+    def on__field_turned(self, event: _Field.Turned) -> None:
+        event.stop()
+        if self.purpose.mode is Mode.NEW and self._choices:
+            self._choice = (self._choice + event.by) % len(self._choices)
+            self._show_label()

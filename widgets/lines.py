@@ -1,0 +1,126 @@
+"""Small pieces of text on the screen: a line of parts, the plan, the time split, the frame label.
+
+Widgets that draw what they are given. Invariant: nothing is drawn again while it looks the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agent.records import FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
+from agent.text import one_line
+from widgets import phrases, status
+from widgets.row_list import Parts
+from widgets.sturdy import Sturdy
+from widgets.time_bar import bar, legend, total_ms
+
+
+class PartsLine(Sturdy, Static):
+    """Text made of parts; set again only when it differs."""
+
+    DEFAULT_CSS = """
+    PartsLine { height: auto; width: 1fr; }
+    """
+    ALLOW_SELECT = False
+
+    def __init__(self, parts: Parts = (), *, id: str | None = None) -> None:
+        super().__init__(Content.assemble(*parts), id=id, markup=False)
+        self._parts = parts
+
+    @property
+    def parts(self) -> Parts:
+        """What is shown."""
+        return self._parts
+
+    def show(self, parts: Parts) -> None:
+        """Show other parts."""
+        if parts != self._parts:
+            self._parts = parts
+            self.update(Content.assemble(*parts))
+
+
+class PlanView(PartsLine):
+    """The plan as a checklist; away while there is none."""
+
+    DEFAULT_CSS = """
+    PlanView { height: auto; max-height: 9; display: none; }
+    PlanView.-shown { display: block; }
+    """
+    ROWS = 7
+
+    def show_plan(self, plan: Sequence[PlanItem]) -> None:
+        """Show a plan; a long one is cut to what is around the present item."""
+        self.set_class(bool(plan), "-shown")
+        done = sum(item.status is PlanStatus.COMPLETED for item in plan)
+        current = next((i for i, p in enumerate(plan) if p.status is not PlanStatus.COMPLETED), 0)
+        first = max(0, min(current - 2, len(plan) - self.ROWS))
+        shown = plan[first : first + self.ROWS]
+        parts: list[tuple[str, str]] = []
+        for at, item in enumerate(shown):
+            mark = status.PLAN[item.status]
+            style = {
+                PlanStatus.COMPLETED: "$muted",
+                PlanStatus.IN_PROGRESS: "bold $foreground",
+                PlanStatus.PENDING: "$foreground",
+            }[item.status]
+            lead = "plan " if at == 0 else f"{done}/{len(plan)}  " if at == 1 else "     "
+            parts += [
+                (f" {lead[:5]:<5}", "$faint"),
+                (f"{mark.glyph} ", mark.style),
+                (one_line(item.step, 160), style),
+            ]
+            if at < len(shown) - 1:
+                parts.append(("\n", ""))
+        if left := len(plan) - first - len(shown):
+            parts.append((f"\n       … {left} more", "$faint"))
+        self.show(tuple(parts))
+
+
+def frame_label(
+    frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
+) -> tuple[Parts, Parts]:
+    """Say honestly what the picture is: (device, source and age; status)."""
+    if frame is None:
+        return ((device or "no device", "$muted"),), ()
+    word = frame.status.value
+    style = {
+        FrameStatus.LIVE: "$good",
+        FrameStatus.STATIC: "$muted",
+        FrameStatus.STALE: "$warn",
+        FrameStatus.SECURE: "$ask",
+        FrameStatus.LOST: "$bad",
+        FrameStatus.ERROR: "$bad",
+    }[frame.status]
+    of = f" of step {step}" if step else ""
+    age = "" if step else f" · {phrases.age(now_ms - frame.captured_ms)}"
+    glyph = "●" if frame.status is FrameStatus.LIVE else "○"
+    left = ((device, "$foreground"), (f"  {frame.source.value}{of}{age}", "$muted"))
+    return left, ((f"{glyph} {word}", style),)
+
+
+def time_panel(split: TimeSplit, width: int, what: str) -> Parts:
+    """Show where the time of a step or a session went: a bar and its legend."""
+    total = total_ms(split)
+    if not total:
+        return ((f"{what}: no time measured yet", "$faint"),)
+    parts: list[tuple[str, str]] = [
+        (f"{what} ", "$muted"),
+        (f"{phrases.duration(total)}\n", "$foreground"),
+        *bar(split, max(8, width)),
+        ("\n", ""),
+    ]
+    used = 0
+    for share in legend(split):
+        length = sum(len(text) for text, _ in share)
+        if used and used + 2 + length > width:
+            parts.append(("\n", ""))
+            used = 0
+        elif used:
+            parts.append(("  ", ""))
+            used += 2
+        parts.extend(share)
+        used += length
+    return tuple(parts)

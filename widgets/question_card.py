@@ -1,0 +1,129 @@
+"""The card of an open question: its text, its options as keys, how long it waits.
+
+Draws a question and says which key was pressed; the answer is the console's business. Invariants:
+it never takes focus; keys are ignored for half a second after another question came; nothing is
+chosen until a key names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from agent.records import Question, QuestionKind
+from agent.text import clean, one_line
+from widgets import phrases
+from widgets.sturdy import Sturdy
+
+GRACE_S = 0.5
+
+
+class QuestionCard(Sturdy, Static, can_focus=True):
+    """One question, answered by keys."""
+
+    DEFAULT_CSS = """
+    QuestionCard { height: auto; max-height: 14; display: none; }
+    QuestionCard.-shown { display: block; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)),
+        Binding("enter", "write", "Write an answer", show=False),
+    ]
+
+    class Chosen(Message):
+        """The operator pressed an option's key."""
+
+        def __init__(self, question: Question, answer: str) -> None:
+            super().__init__()
+            self.question = question
+            self.answer = answer
+
+    class Write(Message):
+        """The operator wants to answer in words."""
+
+    def __init__(self, *, id: str | None = None, clock_s: Callable[[], float] = monotonic) -> None:
+        super().__init__(id=id, markup=False)
+        self.question: Question | None = None
+        self.clock_s = clock_s
+        self._came_s = 0.0
+        self._now_ms = 0
+        self._others = 0
+        self._look: object = None
+
+    def show_question(self, question: Question | None, *, now_ms: int, others: int = 0) -> None:
+        """Show a question, or none; `others` more wait in the same session."""
+        self._now_ms, self._others = now_ms, others
+        before = self.question.question_id if self.question else ""
+        if question is not None and question.question_id != before:
+            self._came_s = self.clock_s()
+        self.question = question
+        self.set_class(question is not None, "-shown")
+        if question is None:
+            return
+        left = (
+            f"{phrases.clock(question.deadline_ms - now_ms)} left" if question.deadline_ms else ""
+        )
+        look = (question, others, left, self.has_focus)
+        if look != self._look:
+            self._look = look
+            self.update(self._draw(question, others, left))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether keys count: half a second has passed since the question came."""
+        return self.question is not None and self.clock_s() - self._came_s >= GRACE_S
+
+    def _draw(self, question: Question, others: int, left: str) -> Content:
+        approval = question.kind is QuestionKind.APPROVAL
+        title = one_line(question.header, 60) or ("Approval" if approval else "Question")
+        parts: list[tuple[str, str]] = [(f"{'‽' if approval else '?'} {title}", "bold $ask")]
+        if question.step:
+            parts.append((f"  step {question.step}", "$muted"))
+        if others:
+            parts.append((f"  and {others} more", "$muted"))
+        if left:
+            parts.append((f"  {left}, then the answer is no", "$warn"))
+        parts.append((f"\n{clean(question.text, 1_200).strip()}\n", "$foreground"))
+        for number, option in enumerate(question.options[:9], 1):
+            parts += [(f"\n {number} ", "$key"), (f" {one_line(option.label, 80)}", "$foreground")]
+            if option.description:
+                parts.append((f"  {one_line(option.description, 120)}", "$muted"))
+        if approval:
+            hint = "a approve · r reject with a reason"
+        elif question.options:
+            hint = "press a number · enter to answer in words"
+        else:
+            hint = "enter to answer in words"
+        if not self.has_focus:
+            hint = f"tab here, then {hint}"
+        parts.append((f"\n{hint}" if question.options else hint, "$faint"))
+        return Content.assemble(*parts)
+
+    def on_focus(self) -> None:
+        self._redraw()
+
+    def on_blur(self) -> None:
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self._look = None
+        if self.question is not None:
+            self.show_question(self.question, now_ms=self._now_ms, others=self._others)
+
+    def action_choose(self, number: int) -> None:
+        """Answer with an option; a number without one does nothing."""
+        question = self.question
+        if question is not None and self.is_ready and number <= len(question.options):
+            self.post_message(self.Chosen(question, question.options[number - 1].label))
+
+    def action_write(self) -> None:
+        """Answer in words."""
+        if self.is_ready:
+            self.post_message(self.Write())

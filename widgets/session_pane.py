@@ -1,0 +1,98 @@
+"""One session as a column: title, plan, transcript. The Deck and the replay show the same.
+
+Draws a session view. Invariant: it does not know whether the view is live or stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from agent.records import DeviceInfo
+from agent.state import SessionView
+from agent.text import one_line
+from widgets import phrases, status
+from widgets.lines import PartsLine, PlanView
+from widgets.row_list import Parts
+from widgets.session_rows import device_name, session_title
+from widgets.sturdy import Sturdy
+from widgets.transcript_view import TranscriptView
+
+
+class SessionPane(Sturdy, Vertical):
+    """Title, plan and transcript of a session."""
+
+    DEFAULT_CSS = """
+    SessionPane { height: 1fr; }
+    SessionPane > #below { height: 1; display: none; }
+    SessionPane > #below.-shown { display: block; }
+    """
+
+    def __init__(self, *, id: str | None = None, empty: str = "") -> None:
+        super().__init__(id=id)
+        self.empty = empty
+
+    def compose(self) -> ComposeResult:
+        yield PartsLine(id="title")
+        yield PlanView(id="plan")
+        yield TranscriptView(id="transcript", empty=self.empty)
+        yield PartsLine(id="below")
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """The transcript."""
+        return self.query_one(TranscriptView)
+
+    def show_view(
+        self,
+        view: SessionView | None,
+        *,
+        devices: Mapping[str, DeviceInfo],
+        now_ms: int,
+        asks: bool = False,
+        saying: str = "",
+    ) -> None:
+        """Show a session; None shows the empty sentence."""
+        title = self.query_one("#title", PartsLine)
+        plan = self.query_one(PlanView)
+        if view is None:
+            title.show(())
+            plan.show_plan(())
+            self.transcript.show_items("", ())
+            return
+        title.show(session_head(view, devices, now_ms, asks=asks))
+        plan.show_plan(view.session.plan)
+        self.transcript.show_items(view.session.session_id, view.transcript.items)
+        self.transcript.show_saying(saying)
+
+    def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
+        below = self.query_one("#below", PartsLine)
+        below.set_class(event.count > 0, "-shown")
+        below.show(((f" {event.count} new ↓ ", "bold $live"), (" G follows", "$faint")))
+
+
+def session_head(
+    view: SessionView, devices: Mapping[str, DeviceInfo], now_ms: int, *, asks: bool
+) -> Parts:
+    """Write the two lines that stand over a transcript."""
+    session = view.session
+    mark = status.of_session(session, asks=asks)
+    until = session.updated_ms if session.state.is_terminal else now_ms
+    facts = [f"step {session.steps}/{session.max_steps}", phrases.clock(until - session.created_ms)]
+    if session.serial:
+        facts.append(device_name(session.serial, devices))
+    if session.target_package:
+        facts.append(one_line(session.target_package, 40))
+    if spent := phrases.cost(session.usage):
+        facts.append(spent)
+    if session.generation:
+        facts.append(f"continued {session.generation}×")
+    return (
+        (" ", ""),
+        (session_title(session), "bold $foreground"),
+        ("\n ", ""),
+        (f"{mark.glyph} {mark.word}", mark.style),
+        (f"  {' · '.join(facts)}", "$muted"),
+    )

@@ -1,0 +1,145 @@
+"""Rows of the session tree and of the attention queue.
+
+Pure functions from the picture to rows. Invariant: what needs a person reads without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from agent.records import DeviceInfo, DeviceState, Session
+from agent.state import Attention, SessionView, State, tree
+from agent.text import one_line
+from widgets import phrases, status
+from widgets.row_list import Line, Parts, Row
+
+
+def session_title(session: Session) -> str:
+    """Name a session: its title, or its goal."""
+    return one_line(session.title or session.goal, 160) or session.session_id
+
+
+def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
+    """Name a device shortly: its model where known, else its serial."""
+    device = devices.get(serial)
+    if device is not None and device.model:
+        same = [d for d in devices.values() if d.model == device.model]
+        if len(same) == 1:
+            return one_line(device.model, 24)
+    return one_line(serial, 24)
+
+
+def session_rows(
+    state: State,
+    *,
+    now_ms: int,
+    asking: AbstractSet[str],
+    folded: AbstractSet[str] = frozenset(),
+    wanted: str = "",
+) -> list[Row]:
+    """List sessions as a tree.
+
+    Args:
+        state: the picture.
+        now_ms: the present, for ages.
+        asking: ids of the sessions that have an open question.
+        folded: ids of the sessions whose children are hidden.
+        wanted: a filter on title, goal, device and state; empty shows all.
+    """
+    rows: list[Row] = []
+    hidden_below = -1
+    parents = {view.session.parent_id for view in state.sessions.values()}
+    for depth, view in tree(state):
+        session = view.session
+        if hidden_below >= 0 and depth > hidden_below:
+            continue
+        hidden_below = depth if session.session_id in folded else -1
+        if wanted and not _matches(view, wanted, state):
+            continue
+        branch = ""
+        if session.session_id in parents:
+            branch = "▸ " if session.session_id in folded else "▾ "
+        rows.append(
+            _session_row(
+                session,
+                state,
+                lead="  " * depth + branch,
+                now_ms=now_ms,
+                asks=session.session_id in asking,
+            )
+        )
+    return rows
+
+
+def _matches(view: SessionView, wanted: str, state: State) -> bool:
+    session = view.session
+    mark = status.of_session(session)
+    device = device_name(session.serial, state.devices)
+    hay = f"{session.title} {session.goal} {session.serial} {device} {mark.word}"
+    return all(word in hay.casefold() for word in wanted.casefold().split())
+
+
+def _session_row(session: Session, state: State, *, lead: str, now_ms: int, asks: bool) -> Row:
+    mark = status.of_session(session, asks=asks)
+    title = session_title(session)
+    ended = session.state.is_terminal
+    head: Parts = (
+        (lead, "$faint"),
+        (f"{mark.glyph} ", mark.style),
+        (title, "$muted" if ended else "$foreground"),
+    )
+    # Ages of the same minute look the same, so a quiet row is not drawn again each second.
+    if ended:
+        right: Parts = (
+            (f"{mark.word} ", mark.style),
+            (f"{phrases.age(now_ms - session.updated_ms):>3}", "$faint"),
+        )
+        return Row(session.session_id, (Line(head, right),))
+    facts: list[tuple[str, str]] = [(" " * len(lead) + "  ", ""), (mark.word, mark.style)]
+    if session.steps or session.turn_id:
+        facts.append((f" {session.steps}/{session.max_steps}", "$foreground"))
+    if session.serial:
+        facts.append((f" · {device_name(session.serial, state.devices)}", "$muted"))
+    age = ((phrases.age(now_ms - session.created_ms), "$faint"),)
+    return Row(session.session_id, (Line(head), Line(tuple(facts), age)))
+
+
+def attention_rows(
+    waiting: Sequence[Attention], state: State, *, now_ms: int, folded: bool = False
+) -> list[Row]:
+    """List what waits for the operator, oldest first."""
+    rows: list[Row] = []
+    for one in waiting:
+        mark = status.ATTENTION[one.kind]
+        view = state.sessions.get(one.session_id)
+        where = session_title(view.session) if view else device_name(one.serial, state.devices)
+        age: Parts = ()
+        if one.since_ms:
+            age = ((phrases.age(now_ms - one.since_ms), "$faint"),)
+        head = Line(((f"{mark.glyph} ", mark.style), (one_line(one.text, 200), "$foreground")), age)
+        below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
+        if one.question is not None and one.question.options:
+            choices = "  ".join(
+                f"{number} {one_line(option.label, 24)}"
+                for number, option in enumerate(one.question.options[:9], 1)
+            )
+            below = (("  ", ""), (choices, "$ask"))
+        rows.append(Row(one.key, (head,) if folded else (head, Line(below))))
+    return rows
+
+
+def device_rows(state: State) -> list[Row]:
+    """List the devices: state, name, who drives."""
+    rows: list[Row] = []
+    for device in sorted(state.devices.values(), key=lambda d: d.serial):
+        mark = status.of_device(device)
+        driver = state.sessions.get(device.driver)
+        who = session_title(driver.session) if driver else one_line(device.driver, 40)
+        style = "$faint" if device.state is DeviceState.GONE else "$foreground"
+        name = device_name(device.serial, state.devices)
+        right = ((who or mark.word, "$muted" if who else mark.style),)
+        rows.append(
+            Row(device.serial, (Line(((f"{mark.glyph} ", mark.style), (name, style)), right),))
+        )
+    return rows
