@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 PIPE_CAPACITY_BYTES = 256 * 1024
 
@@ -31,6 +31,26 @@ class Sink(Protocol):
             BrokenPipeError: nobody will read any more.
         """
         ...
+
+
+@runtime_checkable
+class _Readable(Protocol):
+    async def read(self, limit: int = 65536) -> bytes: ...
+
+
+@runtime_checkable
+class _Writable(Protocol):
+    async def write(self, data: bytes) -> None: ...
+
+
+def as_source(end: object) -> Source:
+    """Return a descriptor as something to read; a closed or write-only one is empty."""
+    return end if isinstance(end, _Readable) else EmptySource()
+
+
+def as_sink(end: object) -> Sink:
+    """Return a descriptor as something to write to; a closed or read-only one forgets."""
+    return end if isinstance(end, _Writable) else NullSink()
 
 
 class Pipe:

@@ -106,8 +106,7 @@ class ServedPhone:
         if server is not None:
             server.close()
         self.daemon.disconnect()
-        while self.daemon.connections:
-            await asyncio.sleep(0.005)
+        await self.daemon.wait_disconnected()
 
     async def close(self) -> None:
         """End the phone: connections, processes, its saved state written."""

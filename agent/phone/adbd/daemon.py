@@ -48,6 +48,8 @@ class AdbDaemon:
         self._userland = userland
         self._reboot = reboot
         self._connections: set[Connection] = set()
+        self._alone = asyncio.Event()
+        self._alone.set()
         self.gate: Gate = gate or OpenGate()
         self.reverse = ReverseRules(userland.sockets)
 
@@ -63,16 +65,23 @@ class AdbDaemon:
             return
         connection = Connection(self, reader, writer)
         self._connections.add(connection)
+        self._alone.clear()
         try:
             await connection.run()
         finally:
             self._connections.discard(connection)
+            if not self._connections:
+                self._alone.set()
             self.reverse.forget(connection)
 
     def disconnect(self) -> None:
         """Cut every connection, as a pulled cable would."""
         for connection in list(self._connections):
             connection.abort()
+
+    async def wait_disconnected(self) -> None:
+        """Wait until no adb server is connected."""
+        await self._alone.wait()
 
     def banner(self, peer: Banner) -> bytes:
         """Return what CNXN says of this phone."""

@@ -150,7 +150,7 @@ async def _until_hang_up(
     command = asyncio.create_task(running)
     pumping = asyncio.create_task(pump)
     closed = asyncio.create_task(stream.wait_closed())
-    everything: tuple[asyncio.Task[object], ...] = (command, pumping, closed)  # type: ignore[assignment]
+    everything = (command, pumping, closed)
     try:
         await asyncio.wait({command, closed}, return_when=asyncio.FIRST_COMPLETED)
         return command.result() if command.done() else HUNG_UP

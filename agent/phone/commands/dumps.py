@@ -204,8 +204,8 @@ async def dumpsys(call: Call) -> int:
         if option in ("-t", "-T", "--priority", "--skip") and words:
             words.pop(0)
     if not words:
-        for name, dump in SERVICES.items():
-            await call.line("-" * 79 + f"\nDUMP OF SERVICE {name}:\n" + dump(call.phone, []))
+        for name, report in SERVICES.items():
+            await call.line("-" * 79 + f"\nDUMP OF SERVICE {name}:\n" + report(call.phone, []))
         return 0
     service, *rest = words
     if service == "battery" and rest:

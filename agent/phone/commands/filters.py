@@ -517,7 +517,7 @@ async def xargs(call: Call) -> int:
     separator = b"\0" if "0" in found else (b"\n" if "I" in found else None)
     words = [decode(word) for word in data.split(separator) if word]
     base = found.operands or ["echo"]
-    streams = {0: call.stdin, 1: call.stdout, 2: call.stderr}
+    streams = call.streams
     if "I" in found:
         mark = found.text("I")
         batches = [[part.replace(mark, word) for part in base] for word in words]

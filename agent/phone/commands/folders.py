@@ -660,7 +660,7 @@ async def _find_below(
             pending.extend((join(path, name), level + 1) for name in reversed(names))
         await asyncio.sleep(0)
     names_of_tests = [name for name, _ in tests]
-    streams = {0: call.stdin, 1: call.stdout, 2: call.stderr}
+    streams = call.streams
     for path in reversed(hits) if "-delete" in names_of_tests else hits:
         if "-delete" in names_of_tests:
             if call.files.stat(path, call.cwd, follow=False).is_dir:

@@ -44,7 +44,7 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
     flags = "SYSTEM HAS_CODE ALLOW_CLEAR_USER_DATA" if info.system else "HAS_CODE ALLOW_BACKUP"
     granted = phone.state_record.granted.get(info.package, [])
     path = apk_path(info).rpartition("/")[0]
-    rows = [
+    return [
         "Packages:",
         f"  Package [{info.package}] ({_hash(info.package)}):",
         f"    appId={info.uid}",
@@ -71,8 +71,8 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
         "      firstInstallTime=2023-10-05 08:12:31",
         "      runtime permissions:",
         *(
-            f"        {name}: granted={str(name in granted).lower()}, flags=[ USER_SENSITIVE_WHEN_GRANTED]"
+            f"        {name}: granted={str(name in granted).lower()}, "
+            "flags=[ USER_SENSITIVE_WHEN_GRANTED]"
             for name in dict.fromkeys([*info.permissions, *granted])
         ),
     ]
-    return rows

@@ -102,11 +102,11 @@ async def _list(call: Call, words: list[str]) -> int:
             await call.line("Users:\n\tUserInfo{0:Owner:4c13} running")
             return 0
         case "permissions":
-            names = {name for info in call.phone.packages for name in info.permissions}
-            rows = ["All Permissions:", "", *(f"permission:{name}" for name in sorted(names))]
+            known = {name for info in call.phone.packages for name in info.permissions}
+            rows = ["All Permissions:", "", *(f"permission:{name}" for name in sorted(known))]
         case "permission-groups":
-            rows = [f"permission group:android.permission-group.{name}" for name in
-                    ("CALENDAR", "CAMERA", "CONTACTS", "LOCATION", "MICROPHONE", "PHONE", "SMS")]  # fmt: skip
+            names = ("CALENDAR", "CAMERA", "CONTACTS", "LOCATION", "MICROPHONE", "PHONE", "SMS")
+            rows = [f"permission group:android.permission-group.{name}" for name in names]
         case "libraries":
             rows = ["library:android.test.base", "library:org.apache.http.legacy"]
         case "instrumentation":
@@ -229,8 +229,8 @@ async def _resolve(call: Call, verb: str, words: list[str]) -> int:
         await call.line(
             "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n"
             f"ActivityInfo:\n  name={cls}\n  packageName={package}\n  enabled=true exported=true "
-            f"directBootAware=false\n  ApplicationInfo:\n    packageName={package}\n    labelRes=0x0 "
-            f"nonLocalizedLabel={info.label if info else package} icon=0x0 banner=0x0\n"
+            f"directBootAware=false\n  ApplicationInfo:\n    packageName={package}\n"
+            f"    labelRes=0x0 nonLocalizedLabel={info.label if info else package} icon=0x0 banner=0x0\n"
             f"    processName={package}"
         )
     return 0

@@ -297,9 +297,8 @@ async def uname(call: Call) -> int:
 async def test(call: Call) -> int:
     """Evaluate a condition."""
     words = list(call.args)
-    if call.name == "[":
-        if not words or words.pop() != "]":
-            raise CommandError("/system/bin/sh: [: missing ]", 2)
+    if call.name == "[" and (not words or words.pop() != "]"):
+        raise CommandError("/system/bin/sh: [: missing ]", 2)
     return 0 if _Condition(call, words).value() else 1
 
 

@@ -11,7 +11,11 @@ from agent.phone.pipes import Source
 from agent.phone.shell.call import TABLE, Call, CommandError, command, decode
 from agent.phone.userland.processes import Process
 
-GROUPS = "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),1078(ext_data_rw),1079(ext_obb_rw),3001(net_bt_admin),3002(net_bt),3003(inet),3006(net_bw_stats),3009(readproc),3011(uhid),3012(readtracefs)"
+GROUPS = (
+    "2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),1028(sdcard_r),"
+    "1078(ext_data_rw),1079(ext_obb_rw),3001(net_bt_admin),3002(net_bt),3003(inet),"
+    "3006(net_bw_stats),3009(readproc),3011(uhid),3012(readtracefs)"
+)
 
 
 @command("sleep")
@@ -102,8 +106,8 @@ async def ps(call: Call) -> int:
         for row in _aligned(table):
             await call.line(row)
         return 0
-    await call.line(f"{'USER':<13}{'PID':>6}{'PPID':>7}{'VSZ':>11}{'RSS':>7} WCHAN            ADDR S "
-                    "NAME                       ")  # fmt: skip
+    numbers = f"{'PID':>6}{'PPID':>7}{'VSZ':>11}{'RSS':>7}"
+    await call.line(f"{'USER':<13}{numbers} {'WCHAN':<16} ADDR S {'NAME':<27}")
     for one in everyone:
         name = one.args if "f" in found else one.name
         await call.line(f"{one.user:<13}{one.pid:>6}{one.ppid:>7}{14_512_340:>11}{98_304:>7} "
@@ -228,7 +232,7 @@ async def sh(call: Call) -> int:
             if not words:
                 raise CommandError("/system/bin/sh: -c: requires an argument")
             line = words.pop(0)
-    streams = {0: call.stdin, 1: call.stdout, 2: call.stderr}
+    streams = call.streams
     if line is not None:
         shell.script_name = words[0] if words else call.argv[0]
         shell.arguments = words[1:]
@@ -275,11 +279,7 @@ async def env(call: Call) -> int:
         return 0
     shell = call.shell.child()
     shell.variables, shell.exported = dict(environment), set(environment)
-    return await shell.run_argv(words, _streams(call), functions=False)
-
-
-def _streams(call: Call) -> dict[int, object]:
-    return {0: call.stdin, 1: call.stdout, 2: call.stderr}
+    return await shell.run_argv(words, call.streams, functions=False)
 
 
 @command("nohup", "setsid", "nice", "ionice", "time", "toybox", "busybox", "stdbuf")
@@ -298,7 +298,7 @@ async def wrapped(call: Call) -> int:
             return 0
         raise CommandError(f'{call.name}: Needs 1 argument (see "{call.name} --help")')
     started = asyncio.get_running_loop().time()
-    status = await call.shell.run_argv(words, _streams(call), functions=False)
+    status = await call.shell.run_argv(words, call.streams, functions=False)
     if call.name == "time":
         spent = asyncio.get_running_loop().time() - started
         await call.err(f"    {int(spent // 60)}m{spent % 60:05.2f}s real     0m00.00s user     "
@@ -315,7 +315,7 @@ async def timeout(call: Call) -> int:
     limit = _duration_s(call, found.operands[0])
     try:
         async with asyncio.timeout(limit or None):
-            return await call.shell.run_argv(found.operands[1:], _streams(call), functions=False)
+            return await call.shell.run_argv(found.operands[1:], call.streams, functions=False)
     except TimeoutError:
         return 124
 

@@ -122,8 +122,8 @@ async def content(call: Call) -> int:
         return await _settings_rows(call, verb, path, values)
     rows = _rows(call, authority)
     if rows is None:
-        await call.err(f"Error while accessing provider:{authority}\n"
-                       f"java.lang.IllegalStateException: Could not find provider: {authority}")  # fmt: skip
+        await call.err(f"Error while accessing provider:{authority}")
+        await call.err(f"java.lang.IllegalStateException: Could not find provider: {authority}")
         return 1
     if verb != "query":
         raise CommandError(f"[ERROR] {verb} is not possible on {authority}")
@@ -249,6 +249,12 @@ async def ime(call: Call) -> int:
 
 
 _LEVELS = "VDIWEFS"
+_FORMATS = frozenset(
+    {
+        *("brief", "process", "tag", "thread", "raw", "time", "threadtime", "long", "color"),
+        *("epoch", "monotonic", "year", "zone", "usec", "uid", "descriptive", "printable"),
+    }
+)
 
 
 @command("log")
@@ -272,13 +278,13 @@ async def logcat(call: Call) -> int:
         call.userland.log.clear()
         return 0
     if "g" in found:
-        await call.line("main: ring buffer is 256 KiB (64 KiB consumed, 256 KiB readable), max entry "
-                        "is 5120 B, max payload is 4068 B")  # fmt: skip
+        await call.line(
+            "main: ring buffer is 256 KiB (64 KiB consumed, 256 KiB readable), max entry is 5120 B, "
+            "max payload is 4068 B"
+        )
         return 0
     form = found.text("v") or found.text("format") or "threadtime"
-    if form.partition(",")[0] not in ("brief", "process", "tag", "thread", "raw", "time",
-                                      "threadtime", "long", "color", "epoch", "monotonic",
-                                      "year", "zone", "usec", "uid", "descriptive", "printable"):  # fmt: skip
+    if form.partition(",")[0] not in _FORMATS:
         raise CommandError(f'Invalid parameter "{form}" to -v')
     wanted = _Filter(
         found.operands, silent="s" in found, pid=found.text("pid"), regex=found.text("e")

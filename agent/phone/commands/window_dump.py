@@ -71,17 +71,17 @@ def _windows(phone: Phone) -> list[str]:
     for display in phone.displays():
         for number, window in enumerate(phone.windows(display.id)):
             left, top, right, bottom = window.frame
+            edges = f"[{left},{top}][{right},{bottom}]"
             rows += [
                 f"  Window #{number} {_window(window)}:",
-                f"    mDisplayId={window.display} mSession=Session{{{window.token + 7:x} 4100:u0a10000}}"
-                f" mClient=android.os.BinderProxy@{window.token + 3:x}",
+                f"    mDisplayId={window.display} "
+                f"mSession=Session{{{window.token + 7:x} 4100:u0a10000}} mClient=android.os.BinderProxy@{window.token + 3:x}",
                 f"    mOwnerUid=10000 showForAllUsers=false package={window.package} appop=NONE",
                 f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty={window.type} "
                 f"fmt=TRANSLUCENT{' fl=SECURE' if window.secure else ''}}}",
                 f"    Requested w={right - left} h={bottom - top} mLayoutSeq=1",
-                f"    mFrame=[{left},{top}][{right},{bottom}] last=[{left},{top}][{right},{bottom}]",
-                f"    Frames: parent=[{left},{top}][{right},{bottom}] "
-                f"display=[{left},{top}][{right},{bottom}] frame=[{left},{top}][{right},{bottom}]",
+                f"    mFrame={edges} last={edges}",
+                f"    Frames: parent={edges} display={edges} frame={edges}",
                 "    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false",
                 "    isOnScreen=true",
                 "    isVisible=true",
@@ -121,7 +121,7 @@ def dump_policy(phone: Phone) -> str:
             "      secure=false",
             "      systemIsReady=true",
             f"      screenState={'SCREEN_STATE_ON' if on else 'SCREEN_STATE_OFF'}",
-            f"      interactiveState={'INTERACTIVE_STATE_AWAKE' if on else 'INTERACTIVE_STATE_SLEEP'}",
+            f"      interactiveState=INTERACTIVE_STATE_{'AWAKE' if on else 'SLEEP'}",
         ]
     )
 
@@ -217,10 +217,11 @@ def dump_display(phone: Phone) -> str:
             f"    mDisplayId={entry.id}",
             f"    mPrimaryDisplayDevice={entry.name}",
             f'    mBaseDisplayInfo=DisplayInfo{{"{entry.name}", displayId {entry.id}, real '
-            f"{entry.width} x {entry.height}, largest app {entry.height} x {entry.height}, smallest "
-            f"app {entry.width} x {entry.width}, appVsyncOff 1000000, presDeadline 16666666, mode 1, "
-            f"60.000004 fps, rotation {rotation}, density {density} ({density}.0 x {density}.0) dpi, "
-            f"state {on}, type {kind}}}",
+            f"{entry.width} x {entry.height}, "
+            f"largest app {entry.height} x {entry.height}, "
+            f"smallest app {entry.width} x {entry.width}, appVsyncOff 1000000, "
+            f"presDeadline 16666666, mode 1, 60.000004 fps, rotation {rotation}, "
+            f"density {density} ({density}.0 x {density}.0) dpi, state {on}, type {kind}}}",
         ]
     return "\n".join(
         [

@@ -7,55 +7,19 @@ import re
 from agent.errors import PhoneError
 from agent.phone.commands.activity import activity_command
 from agent.phone.commands.packaging import package_command
-from agent.phone.phone import DENSITY, HEIGHT, WIDTH
 from agent.phone.shell.call import Call, CommandError, command
 
-SERVICES = [
-    "SurfaceFlinger",
-    "accessibility",
-    "activity",
-    "activity_task",
-    "alarm",
-    "appops",
-    "audio",
-    "battery",
-    "bluetooth_manager",
-    "clipboard",
-    "connectivity",
-    "content",
-    "device_policy",
-    "display",
-    "dropbox",
-    "input",
-    "input_method",
-    "jobscheduler",
-    "location",
-    "lock_settings",
-    "media.camera",
-    "media_session",
-    "netstats",
-    "notification",
-    "overlay",
-    "package",
-    "permission",
-    "phone",
-    "power",
-    "procstats",
-    "role",
-    "settings",
-    "shortcut",
-    "statusbar",
-    "telecom",
-    "trust",
-    "uimode",
-    "user",
-    "vibrator_manager",
-    "voiceinteraction",
-    "wallpaper",
-    "webviewupdate",
-    "wifi",
-    "window",
-]
+WIDTH, HEIGHT, DENSITY = 1080, 2400, 420
+"""The built-in display before any override."""
+
+_SERVICES = """
+SurfaceFlinger accessibility activity activity_task alarm appops audio battery bluetooth_manager
+clipboard connectivity content device_policy display dropbox input input_method jobscheduler
+location lock_settings media.camera media_session netstats nfc notification overlay package
+permission phone power procstats role settings shortcut statusbar telecom trust uimode user
+vibrator_manager voiceinteraction wallpaper webviewupdate wifi window
+"""
+SERVICES = tuple(_SERVICES.split())
 
 
 @command("wm")
@@ -330,6 +294,15 @@ async def service(call: Call) -> int:
     return 0
 
 
+SVC_USAGE = """Available commands:
+    help     Show information about the subcommands
+    power    Control the power manager
+    data     Control mobile data connectivity
+    wifi     Control the Wi-Fi manager
+    nfc      Control NFC functions
+    bluetooth Control Bluetooth service"""
+
+
 @command("svc")
 async def svc(call: Call) -> int:
     """Switch radios and keep the screen on."""
@@ -353,10 +326,7 @@ async def svc(call: Call) -> int:
                 raise CommandError("svc: the phone cannot reboot now")
             call.userland.on_reboot("")
         case ["help"] | []:
-            await call.line("Available commands:\n    help     Show information about the subcommands"
-                            "\n    power    Control the power manager\n    data     Control mobile "
-                            "data connectivity\n    wifi     Control the Wi-Fi manager\n    nfc      "
-                            "Control NFC functions\n    bluetooth Control Bluetooth service")  # fmt: skip
+            await call.line(SVC_USAGE)
         case _:
             raise CommandError(f"Invalid arguments: svc {' '.join(call.args)}", 1)
     return 0

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from agent.phone.pipes import EmptySource, NullSink, Sink, Source
+from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import TABLE, CommandError, Descriptors, decode, encode
 from agent.phone.shell.parser import ShellSyntaxError, parse
 
@@ -28,16 +28,6 @@ def _builtin(*names: str) -> Callable[[Builtin], Builtin]:
         return run
 
     return register
-
-
-def _stdin(streams: Descriptors) -> Source:
-    source = streams.get(0)
-    return source if source is not None and hasattr(source, "read") else EmptySource()
-
-
-def _sink(streams: Descriptors, number: int) -> Sink:
-    sink = streams.get(number)
-    return sink if sink is not None and hasattr(sink, "write") else NullSink()
 
 
 def _status(shell: Shell, argv: list[str]) -> int:
@@ -83,7 +73,7 @@ async def _cd(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     target = words[0] if words else shell.variables.get("HOME", "/")
     if target == "-":
         target = shell.variables.get("OLDPWD", shell.cwd)
-        await _sink(streams, 1).write(encode(target) + b"\n")
+        await as_sink(streams.get(1)).write(encode(target) + b"\n")
     files = shell.userland.files
     try:
         absolute = files.resolve(target, shell.cwd)
@@ -101,7 +91,7 @@ async def _export(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     words = [word for word in argv[1:] if not word.startswith("-")]
     if not words and argv[0] in ("export", "typeset"):
         for name, value in sorted(shell.environment().items()):
-            await _sink(streams, 1).write(encode(f"export {name}={value}\n"))
+            await as_sink(streams.get(1)).write(encode(f"export {name}={value}\n"))
     for word in words:
         name, equals, value = word.partition("=")
         if not name.isidentifier():
@@ -129,7 +119,7 @@ async def _set(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     words = argv[1:]
     if not words:
         for name, value in sorted(shell.variables.items()):
-            await _sink(streams, 1).write(encode(f"{name}='{value}'\n"))
+            await as_sink(streams.get(1)).write(encode(f"{name}='{value}'\n"))
         return 0
     while words and words[0][:1] in ("-", "+") and words[0] not in ("--", "-"):
         option = words.pop(0)
@@ -225,7 +215,7 @@ async def _locate(shell: Shell, names: list[str], streams: Descriptors, *, verbo
             if not verbose:
                 continue
             text = f"{name} not found"
-        await _sink(streams, 1).write(encode(text) + b"\n")
+        await as_sink(streams.get(1)).write(encode(text) + b"\n")
     return status
 
 
@@ -233,7 +223,7 @@ async def _locate(shell: Shell, names: list[str], streams: Descriptors, *, verbo
 async def _read(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     names = [word for word in argv[1:] if not word.startswith("-")] or ["REPLY"]
     raw = "-r" in argv[1:]
-    source = _stdin(streams)
+    source = as_source(streams.get(0))
     line = bytearray()
     ended = True
     while len(line) < _LINE_LIMIT:
@@ -263,7 +253,7 @@ async def _trap(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     words = [word for word in argv[1:] if word != "--"]
     if not words:
         for name, action in shell.traps.items():
-            await _sink(streams, 1).write(encode(f"trap -- '{action}' {name}\n"))
+            await as_sink(streams.get(1)).write(encode(f"trap -- '{action}' {name}\n"))
         return 0
     for word in words[1:]:
         name = {"0": "EXIT", "1": "HUP", "2": "INT", "15": "TERM"}.get(word, word)
@@ -299,11 +289,13 @@ async def _wait(shell: Shell, argv: list[str], _: Descriptors) -> int:
 @_builtin("umask", "ulimit", "jobs", "fg", "bg", "alias", "unalias", "hash")
 async def _accepted(shell: Shell, argv: list[str], streams: Descriptors) -> int:
     if argv[0] == "umask" and len(argv) == 1:
-        await _sink(streams, 1).write(b"077\n")
+        await as_sink(streams.get(1)).write(b"077\n")
     if argv[0] == "jobs":
         running = [pid for pid, task in shell.jobs.items() if not task.done()]
         for number, pid in enumerate(running, 1):
-            await _sink(streams, 1).write(encode(f"[{number}] + Running              {pid}\n"))
+            await as_sink(streams.get(1)).write(
+                encode(f"[{number}] + Running              {pid}\n")
+            )
     return 0
 
 

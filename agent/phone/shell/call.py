@@ -142,6 +142,11 @@ class Call:
         """The working directory."""
         return self.shell.cwd
 
+    @property
+    def streams(self) -> Descriptors:
+        """The three streams, for a command that runs another."""
+        return {0: self.stdin, 1: self.stdout, 2: self.stderr}
+
     async def out(self, text: str) -> None:
         """Write text to stdout."""
         await self.stdout.write(encode(text))

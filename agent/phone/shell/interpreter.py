@@ -12,7 +12,17 @@ import signal
 from typing import TYPE_CHECKING, assert_never
 
 from agent.errors import PhoneError
-from agent.phone.pipes import BytesSource, CollectingSink, EmptySource, NullSink, Pipe, Sink, Source
+from agent.phone.pipes import (
+    BytesSource,
+    CollectingSink,
+    EmptySource,
+    NullSink,
+    Pipe,
+    Sink,
+    Source,
+    as_sink,
+    as_source,
+)
 from agent.phone.shell.call import (
     TABLE,
     Call,
@@ -627,12 +637,7 @@ class Shell:
 
 def _three(descriptors: Descriptors) -> tuple[Source, Sink, Sink]:
     """Return stdin, stdout and stderr; closed ones are empty."""
-    stdin, stdout, stderr = descriptors.get(0), descriptors.get(1), descriptors.get(2)
-    return (
-        stdin if stdin is not None and hasattr(stdin, "read") else EmptySource(),
-        stdout if stdout is not None and hasattr(stdout, "write") else NullSink(),
-        stderr if stderr is not None and hasattr(stderr, "write") else NullSink(),
-    )
+    return as_source(descriptors.get(0)), as_sink(descriptors.get(1)), as_sink(descriptors.get(2))
 
 
 def _goes_on(leaving: LeaveLoop) -> bool:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from typing import Protocol
 
-from agent.phone.pipes import Sink, Source
+from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import Descriptors, decode, encode
 from agent.phone.shell.interpreter import SHELL_NAME, ExitShell, LeaveFunction, LeaveLoop, Shell
 from agent.phone.shell.parser import ShellSyntaxError, parse
@@ -32,11 +32,9 @@ class Session:
         self._shell = shell
         self._descriptors = descriptors
         self._tty = tty
-        stdin, stdout, stderr = descriptors[0], descriptors[1], descriptors[2]
-        assert hasattr(stdin, "read") and hasattr(stdout, "write") and hasattr(stderr, "write")
-        self._stdin: Source = stdin
-        self._stdout: Sink = stdout
-        self._stderr: Sink = stderr
+        self._stdin = as_source(descriptors.get(0))
+        self._stdout = as_sink(descriptors.get(1))
+        self._stderr = as_sink(descriptors.get(2))
 
     async def run(self) -> int:
         """Read and run commands; return the last exit status."""

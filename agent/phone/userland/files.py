@@ -216,9 +216,10 @@ class PhoneFiles(Generic[OwnerT]):
                 raw.st_mode, raw.st_size, raw.st_mtime, raw.st_atime, raw.st_ctime,
                 raw.st_ino, 0xFE00, raw.st_nlink, UID_SHELL, gid,
             )  # fmt: skip
+        mode, size = modes.S_IFDIR | 0o755, 4096
         match node:
             case Directory(mode=permissions):
-                mode, size = modes.S_IFDIR | permissions, 4096
+                mode = modes.S_IFDIR | permissions
             case Link(target=target):
                 mode, size = modes.S_IFLNK | 0o777, len(target)
             case CharDevice():
