@@ -123,7 +123,7 @@ def _dialog(
 ) -> None:  # fmt: skip
     """Lay a dialog out as a window of its own over the activity that shows it."""
     state = page.state
-    bind(view, state, phone.pressed_in(state))
+    bind(view, state, phone.pressed_in(state), prefix="dialog")
     m = scene.metrics
     frame = dialog_frame(view, scene, bottom_dp)
     lay_out(view, frame, m)

@@ -273,12 +273,10 @@ class Touch:
         if surface is None:
             return
         scene = self._host.scene(finger.display)
-        if scene.surface_at(finger.x, finger.y) is not surface:
-            current = next((s for s in scene.surfaces if s.page is surface.page
-                            and s.title == surface.title), None)  # fmt: skip
-            if current is None or scene.surface_at(finger.x, finger.y) is not current:
-                return
-            surface = finger.surface = current
+        current = scene.surface_at(finger.x, finger.y)
+        if current is None or not _same_window(current, surface):
+            return
+        surface = finger.surface = current
         finger.path = path_at(surface.root, finger.x, finger.y)
         if not surface.frame.contains(finger.x, finger.y) or not finger.path:
             if surface.modal and surface.on_dismiss is not None:
@@ -319,3 +317,8 @@ class Touch:
             used += wide
             at += len(cluster)
         return at
+
+
+def _same_window(one: Surface, other: Surface) -> bool:
+    """Say whether two scenes' surfaces are the same window: scenes are made anew at each change."""
+    return one.page is other.page and (one.title, one.type) == (other.title, other.type)

@@ -12,9 +12,9 @@ from agent.phone.records import FieldState, PageState
 from agent.phone.ui.views import Kind, Rect, View
 
 
-def bind(root: View, page: PageState, pressed: str = "") -> None:
-    """Bring a page's remembered state into a tree."""
-    _bind(root, "", page, pressed)
+def bind(root: View, page: PageState, pressed: str = "", *, prefix: str = "") -> None:
+    """Bring a page's remembered state into a tree; `prefix` tells its dialogs' views apart."""
+    _bind(root, prefix, page, pressed)
 
 
 def _bind(view: View, path: str, page: PageState, pressed: str) -> None:

@@ -20,9 +20,20 @@ SUPERSAMPLE = 4
 Radii = tuple[float, float, float, float]
 
 
+_TURNS = (
+    None,
+    Image.Transpose.FLIP_LEFT_RIGHT,
+    Image.Transpose.ROTATE_180,
+    Image.Transpose.FLIP_TOP_BOTTOM,
+)
+
+
 @lru_cache(maxsize=512)
-def _corner(radius: int) -> Image.Image:
-    """Return the top left quarter of a disc as a mask."""
+def _corner(radius: int, turn: int = 0) -> Image.Image:
+    """Return a quarter of a disc as a mask: top left, then clockwise by `turn`."""
+    how = _TURNS[turn]
+    if how is not None:
+        return _corner(radius).transpose(how)
     big = radius * SUPERSAMPLE
     mask = Image.new("L", (big, big), 0)
     ImageDraw.Draw(mask).ellipse((0, 0, 2 * big - 1, 2 * big - 1), fill=255)
@@ -33,20 +44,11 @@ def _corner(radius: int) -> Image.Image:
 def _rounded_mask(width: int, height: int, radii: tuple[int, int, int, int]) -> Image.Image:
     mask = Image.new("L", (width, height), 255)
     limit = min(width, height) // 2
-    for i, radius in enumerate(min(r, limit) for r in radii):
-        if radius <= 0:
-            continue
-        corner = _corner(radius)
-        if i == 0:
-            mask.paste(corner, (0, 0))
-        elif i == 1:
-            mask.paste(corner.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (width - radius, 0))
-        elif i == 2:
-            mask.paste(
-                corner.transpose(Image.Transpose.ROTATE_180), (width - radius, height - radius)
-            )
-        else:
-            mask.paste(corner.transpose(Image.Transpose.FLIP_TOP_BOTTOM), (0, height - radius))
+    for turn, radius in enumerate(min(r, limit) for r in radii):
+        if radius > 0:
+            x = width - radius if turn in (1, 2) else 0
+            y = height - radius if turn in (2, 3) else 0
+            mask.paste(_corner(radius, turn), (x, y))
     return mask
 
 
@@ -170,32 +172,39 @@ class Canvas:
             else:
                 self._paste(Image.new("L", (seen.width, seen.height), 255), *seen[:2], color)
             return
-        big = box.height > 700 and color[3] == 255
-        if big:
-            self._fill_big(box, color, rounded)
+        if color[3] == 255 and max(rounded) * 2 < min(box.width, box.height):
+            self._fill_opaque(box, color, rounded)
             return
-        mask = _rounded_mask(box.width, box.height, rounded)
+        tl, tr, br, bl = rounded
+        mask = _rounded_mask(box.width, box.height, (tl, tr, br, bl))
         self._paste(mask, box.left, box.top, color)
 
-    def _fill_big(self, box: Rect, color: Color, radii: tuple[int, ...]) -> None:
-        """Fill a tall box in three bands, so that only its ends need a mask."""
-        limit = min(box.width, box.height) // 2
-        tl, tr, br, bl = (min(r, limit) for r in radii)
+    def _fill_opaque(self, box: Rect, color: Color, radii: tuple[int, ...]) -> None:
+        """Fill a box with plain bands and its corners with masks: the cheap way for large boxes."""
+        tl, tr, br, bl = radii
         top, bottom = max(tl, tr), max(bl, br)
-        middle = Rect(box.left, box.top + top, box.right, box.bottom - bottom)
-        seen = middle.intersect(self._clip)
-        if not seen.empty:
-            self.image.paste(color[:3], seen)
-        if top:
-            band = _rounded_mask(box.width, 2 * top + 2, (tl, tr, 0, 0)).crop(
-                (0, 0, box.width, top)
-            )
-            self._paste(band, box.left, box.top, color)
-        if bottom:
-            band = _rounded_mask(box.width, 2 * bottom + 2, (0, 0, br, bl)).crop(
-                (0, bottom + 2, box.width, 2 * bottom + 2)
-            )
-            self._paste(band, box.left, box.bottom - bottom, color)
+        bands = (
+            Rect(box.left, box.top + top, box.right, box.bottom - bottom),
+            Rect(box.left + tl, box.top, box.right - tr, box.top + top),
+            Rect(box.left + bl, box.bottom - bottom, box.right - br, box.bottom),
+            Rect(box.left, box.top + tl, box.left + tl, box.top + top),
+            Rect(box.right - tr, box.top + tr, box.right, box.top + top),
+            Rect(box.left, box.bottom - bottom, box.left + bl, box.bottom - bl),
+            Rect(box.right - br, box.bottom - bottom, box.right, box.bottom - br),
+        )
+        for band in bands:
+            seen = band.intersect(self._clip)
+            if not seen.empty:
+                self.image.paste(color[:3], seen)
+        places = (
+            (tl, box.left, box.top),
+            (tr, box.right - tr, box.top),
+            (br, box.right - br, box.bottom - br),
+            (bl, box.left, box.bottom - bl),
+        )
+        for turn, (radius, x, y) in enumerate(places):
+            if radius:
+                self._paste(_corner(radius, turn), x, y, color)
 
     def outline(self, rect: Rect, color: Color, radius: float, width: float) -> None:
         """Draw the edge of a rounded rectangle."""

@@ -1,0 +1,137 @@
+"""Flows through the apps: what an operator would do, and the true state that must follow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from agent.phone import keycodes
+from agent.phone.apps import messages as messages_app
+from tests.phone.hand import Hand, new_phone
+
+
+@pytest.fixture
+async def hand(tmp_path: Path) -> AsyncIterator[Hand]:
+    phone = new_phone(tmp_path)
+    phone.settings.put("global", "transition_animation_scale", "0")
+    yield Hand(phone)
+    phone.close()
+
+
+def apps(hand: Hand) -> dict[str, Any]:
+    return cast(dict[str, Any], hand.phone.state()["apps"])
+
+
+async def test_the_bluetooth_switch_and_the_settings_table_are_one_truth(hand: Hand) -> None:
+    await hand.open("com.android.settings")
+    await hand.tap("Connected devices")
+    await hand.tap("Bluetooth")
+    await hand.tap("Use Bluetooth")
+    assert hand.phone.settings.get("global", "bluetooth_on") == "1"
+    hand.phone.settings.put("global", "bluetooth_on", "0")
+    assert hand.phone.state()["bluetooth"] is False
+    assert not hand.view("android:id/switch_widget").checked
+
+
+async def test_airplane_mode_takes_wifi_away_and_gives_it_back(hand: Hand) -> None:
+    await hand.open("com.android.settings")
+    await hand.tap("Network & internet")
+    await hand.tap("Airplane mode")
+    assert hand.phone.state()["wifi"] is False
+    await hand.tap("Airplane mode")
+    assert hand.phone.state()["wifi"] is True
+
+
+async def test_settings_search_leads_to_the_page_of_a_row(hand: Hand) -> None:
+    await hand.open("com.android.settings")
+    await hand.tap("Search settings")
+    await hand.phone.type_text("night")
+    await hand.tap("Night Light")
+    assert "Display" in hand.words()
+    assert hand.phone.focused_app == "com.android.settings/.SubSettings"
+
+
+async def test_dark_theme_changes_the_color_of_the_page(hand: Hand) -> None:
+    await hand.open("com.android.settings")
+    light = hand.phone.screenshot().getpixel((540, 2300))
+    hand.phone.settings.put("secure", "ui_night_mode", "2")
+    dark = hand.phone.screenshot().getpixel((540, 2300))
+    assert isinstance(light, tuple) and isinstance(dark, tuple)
+    assert sum(light[:3]) > 600 > 200 > sum(dark[:3])
+
+
+async def test_a_note_is_kept_as_it_is_typed(hand: Hand) -> None:
+    await hand.open("com.android.notes")
+    await hand.tap("New note")
+    await hand.tap("Title")
+    await hand.phone.type_text("Shopping")
+    await hand.tap("Note")
+    await hand.phone.type_text("milk and eggs")
+    assert apps(hand)["com.android.notes"]["notes"][-1]["body"] == "milk and eggs"
+    await hand.phone.key(keycodes.BACK)
+    await hand.phone.key(keycodes.BACK)
+    assert "milk and eggs" in hand.words()
+
+
+async def test_deleting_a_note_asks_first_and_cancel_keeps_it(hand: Hand) -> None:
+    await hand.open("com.android.notes")
+    before = len(apps(hand)["com.android.notes"]["notes"])
+    await hand.hold("Packing list")
+    await hand.tap("Cancel")
+    assert len(apps(hand)["com.android.notes"]["notes"]) == before
+    await hand.hold("Packing list")
+    assert 'text="Delete note?"' in hand.phone.dump_hierarchy()
+    await hand.tap("Delete")
+    assert len(apps(hand)["com.android.notes"]["notes"]) == before - 1
+    assert hand.see("Packing list") is None
+
+
+async def test_a_message_is_sent_and_answered(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages_app, "REPLY_S", 0.01)
+    await hand.open("com.android.messaging")
+    await hand.tap("Ana Silva")
+    await hand.tap("Text message")
+    await hand.phone.type_text("On my way 🚆")
+    await hand.tap("Send SMS")
+    async with asyncio.timeout(5):
+        while not hand.phone.state() or len(thread(hand, "Ana Silva")) < 5:
+            await hand.phone.wait_frame(hand.phone.frame_version)
+    sent, reply = thread(hand, "Ana Silva")[-2:]
+    assert (sent["body"], sent["mine"], reply["mine"]) == ("On my way 🚆", True, False)
+
+
+def thread(hand: Hand, name: str) -> list[dict[str, Any]]:
+    threads = apps(hand)["com.android.messaging"]["threads"]
+    return next(t["messages"] for t in threads if t["name"] == name)
+
+
+async def test_a_message_to_a_new_number_makes_a_thread(hand: Hand) -> None:
+    await hand.open("com.android.messaging")
+    await hand.tap("Start new conversation")
+    await hand.tap("Type a name, phone number, or email")
+    await hand.phone.type_text("+1 555 7777")
+    await hand.tap("Send to +1 555 7777")
+    await hand.tap("Text message")
+    await hand.phone.type_text("hello")
+    await hand.tap("Send SMS")
+    assert thread(hand, "+1 555 7777")[0]["body"] == "hello"
+
+
+async def test_an_sms_intent_opens_a_conversation_with_its_number(hand: Hand) -> None:
+    hand.phone.start_activity(action="android.intent.action.SENDTO", data="sms:+15550102")
+    assert "Ben Carter" in hand.words()
+
+
+async def test_every_page_of_settings_draws_and_dumps(hand: Hand) -> None:
+    from agent.phone.apps.settings import SUB_PAGES
+
+    for name, sub in SUB_PAGES.items():
+        hand.phone.start_activity(
+            component="com.android.settings/.SubSettings", extras={"page": name}
+        )
+        assert sub.title in hand.words()
+        assert hand.phone.dump_hierarchy().count("<node") > 5
