@@ -109,6 +109,7 @@ def factory_properties(
         "persist.sys.locale": "en-US",
         "persist.sys.timezone": "UTC",
         "persist.sys.usb.config": "adb",
+        "ro.switchboard.scrcpy": "1",
         "ro.adb.secure": "1",
         "ro.allow.mock.location": "0",
         "ro.baseband": "unknown",

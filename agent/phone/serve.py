@@ -22,6 +22,7 @@ from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.faults import FaultKind
 from agent.phone.phone import Phone
 from agent.phone.pipes import Socket
+from agent.phone.scrcpy import server as scrcpy
 from agent.phone.userland.userland import Userland
 
 LOOPBACK = "127.0.0.1"
@@ -53,6 +54,7 @@ class ServedPhone:
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
         self.userland.faults.listener = self._on_fault
+        self.userland.app_processes[scrcpy.CLASS] = scrcpy.app_process
         self.userland.on_reboot = self._begin_reboot
         self._listen_inside()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import signal
 
@@ -399,7 +400,8 @@ async def _carry(call: Call, peer) -> None:  # type: ignore[no-untyped-def]
 @command("app_process", "app_process64", "dalvikvm")
 async def app_process(call: Call) -> int:
     """Start a Java program by its class: those that the phone has built in."""
-    words = [word for word in call.args if not word.startswith(("-", "/"))]
+    # Options of the virtual machine and the parent folder come first; the class ends them.
+    words = list(itertools.dropwhile(lambda word: word.startswith(("-", "/")), call.args))
     if not words:
         raise CommandError("Error: no class name or --zygote supplied.", 1)
     program = call.userland.app_processes.get(words[0])

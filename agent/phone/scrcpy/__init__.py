@@ -1,0 +1,1 @@
+"""The scrcpy server that is built into the virtual phone."""
