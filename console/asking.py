@@ -91,13 +91,12 @@ class QuestionDesk:
     """Open questions of the followed tree, oldest first, and who is being asked.
 
     Args:
-        core: where answers go.
         answers: answers given beforehand, used in the order in which questions come.
         timeout_s: how long a question waits for its answer.
     """
 
-    def __init__(self, core: Core, answers: Sequence[str], *, timeout_s: float) -> None:
-        self._core = core
+    def __init__(self, answers: Sequence[str], *, timeout_s: float) -> None:
+        self._core: Core | None = None
         self._answers = list(answers)
         self._timeout_s = timeout_s
         self._open: dict[str, tuple[Question, float]] = {}
@@ -105,6 +104,10 @@ class QuestionDesk:
         self._asked_id = ""
         self.went_unanswered = False
         """Whether the newest question closed without an answer."""
+
+    def use(self, core: Core) -> None:
+        """Say where answers go."""
+        self._core = core
 
     def open(self, question: Question) -> None:
         """Take a question in."""
@@ -169,6 +172,7 @@ class QuestionDesk:
             say(f"Waiting for: switchboard sessions answer {question.session_id} ANSWER")
 
     async def _answer(self, question: Question, answer: str) -> None:
+        assert self._core is not None, "a core is named before questions come"
         self.close(question.question_id)
         try:
             await self._core.request(

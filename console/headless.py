@@ -51,22 +51,29 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True):
 class Follower:
     """The picture of one session tree while it is followed."""
 
-    def __init__(self, core: Core, root_id: str, manner: Manner) -> None:
-        self._core = core
-        self._root_id = root_id
+    def __init__(self, manner: Manner) -> None:
+        self.root_id = ""
+        self.seen_id = 0
+        """The newest event that was taken in."""
+        self._core: Core | None = None
         self._manner = manner
-        self._desk = QuestionDesk(core, manner.answers, timeout_s=manner.answer_timeout_s)
+        self._desk = QuestionDesk(manner.answers, timeout_s=manner.answer_timeout_s)
         self._members: dict[str, Session] = {}
         self._stopping_until = 0.0
         self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
         self._timed_out = False
-        self._seen_id = 0
         self._judged_after_id = 0
+
+    def take_up(self, core: Core, root_id: str) -> None:
+        """Say which tree is followed, and on which core; again when another core takes over."""
+        self._core = core
+        self.root_id = root_id
+        self._desk.use(core)
 
     def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
         """Start from a stored picture: the members of the tree, and what is asked in it."""
         for session in sorted(sessions, key=lambda s: s.created_ms):
-            if session.session_id == self._root_id or session.parent_id in self._members:
+            if session.session_id == self.root_id or session.parent_id in self._members:
                 self._members[session.session_id] = session
         for question in questions:
             if question.session_id in self._members:
@@ -108,16 +115,16 @@ class Follower:
             return coming.result()
         except StopAsyncIteration:
             raise RuntimeDiedError(
-                f"The core ended while session {self._root_id} was at work.",
-                f"Go on with: switchboard sessions resume {self._root_id}",
+                f"The core ended while session {self.root_id} was at work.",
+                f"Go on with: switchboard sessions resume {self.root_id}",
             ) from None
 
     async def _take(self, event: Event) -> None:
-        self._seen_id = event.event_id
+        self.seen_id = event.event_id
         msg = event.msg
         if isinstance(msg, SessionConfigured) and msg.session.parent_id in self._members:
             self._members[event.session_id] = msg.session
-        if event.session_id != self._root_id and event.session_id not in self._members:
+        if event.session_id != self.root_id and event.session_id not in self._members:
             return
         folded = fold_session(self._members.get(event.session_id), event)
         if folded is not None:
@@ -140,7 +147,7 @@ class Follower:
         if not self._manner.quiet:
             said = narrate(event)
             if said:
-                name = "" if event.session_id == self._root_id else f"{event.session_id} "
+                name = "" if event.session_id == self.root_id else f"{event.session_id} "
                 await asyncio.to_thread(say, name + said)
 
     async def _attend(self, stop: StopRequest) -> ExitCode | None:
@@ -165,8 +172,8 @@ class Follower:
         return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
 
     def _settled(self, stop: StopRequest) -> ExitCode | None:
-        root = self._members.get(self._root_id)
-        if root is None or self._seen_id < self._judged_after_id:
+        root = self._members.get(self.root_id)
+        if root is None or self.seen_id < self._judged_after_id:
             return None
         match root.state:
             case SessionState.COMPLETED:
@@ -191,13 +198,14 @@ class Follower:
         return waits and not open_turns and not self._desk.due_at()
 
     def _interrupted(self, stop: StopRequest) -> ExitCode:
-        say(f"Stopped. Go on with: switchboard sessions resume {self._root_id}")
+        say(f"Stopped. Go on with: switchboard sessions resume {self.root_id}")
         return ExitCode.FAILED if self._timed_out else stop.code
 
     async def _request_stop(self) -> None:
+        assert self._core is not None, "a tree is taken up before it is followed"
         try:
             async with asyncio.timeout(STOP_BOUND_S):
-                await self._core.request(Interrupt(session_id=self._root_id))
+                await self._core.request(Interrupt(session_id=self.root_id))
                 self.judge_from((await self._core.overview()).event_id)
         except TimeoutError:
             return

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TAKEOVER_S = 5.0
 """How long the one who has the lock may take until it serves its socket."""
-DEVICE_BOUND_S = 30.0
+DEVICE_BOUND_S = 15.0
 _LOOK_S = 0.05
 
 Choose = Callable[["Store"], Awaitable[Devices]]
@@ -181,31 +181,38 @@ def run_with_host(
     return _run(settings, choose, work)
 
 
+def run_with_session(
+    settings: Settings, session_id: str, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run work that takes a session on: a core of our own sees the phone that it was on.
+
+    Args:
+        settings: the settings in force.
+        session_id: of the session, or of a question of one.
+        work: gets the core that owns the store, or one of our own.
+    """
+
+    async def choose(store: Store) -> Devices:
+        return await devices_for(store, settings, session_id)
+
+    return _run(settings, choose, work)
+
+
 def run_with_core(
     ctx: click.Context,
     work: Callable[[Core, bool, StopRequest], Awaitable[ExitCode]],
     *,
-    session_id: str = "",
     devices: Devices = NO_DEVICES,
 ) -> ExitCode:
-    """Run work on the core that owns the store, or on one of our own.
+    """Run work on the core that owns the store, or on one of our own, and say which it is."""
 
-    Args:
-        ctx: the command's context.
-        work: gets the core, whether it is ours, and the signals.
-        session_id: a session, or a question of one, that the work takes on; our own core then sees
-            the phone which that session was on.
-        devices: what our own core sees otherwise.
-    """
-
-    async def choose(store: Store) -> Devices:
-        return await devices_for(store, settings, session_id) if session_id else devices
+    async def choose(_store: Store) -> Devices:
+        return devices
 
     async def with_host(host: Host, stop: StopRequest) -> ExitCode:
         return await work(host.core, host.owned, stop)
 
-    settings = settings_for(ctx)
-    return _run(settings, choose, with_host)
+    return _run(settings_for(ctx), choose, with_host)
 
 
 def _run(

@@ -59,6 +59,7 @@ class Phones:
         self._folder = settings.data_dir / "phones"
         self._running: VirtualPhones | None = None
         self._may_stop_server = False
+        """Whether it is ours to end, found running or not: the store's owner's is."""
 
     async def start_server(self) -> ServerAddress:
         """Start our adb server; it stops with `close`. Raises AdbError."""
@@ -84,7 +85,7 @@ class Phones:
         """End what was started here."""
         if self._running is not None:
             await self._running.stop()
-        if self._may_stop_server:
+        if self._may_stop_server or self.server.is_child:
             await self.server.stop()
 
 

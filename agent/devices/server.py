@@ -133,6 +133,11 @@ class AdbServer:
         """The server's process id; 0 while it is not started."""
         return self._record.pid if self._record else 0
 
+    @property
+    def is_child(self) -> bool:
+        """Whether this process started it, rather than found it running."""
+        return self._process is not None
+
     async def start(self) -> ServerAddress:
         """Use the server that a killed Switchboard left, or start one; the port stays the same.
 

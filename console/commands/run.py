@@ -14,7 +14,9 @@ from console.commands.manner import Speech, manner_of, manner_options
 from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
+    from agent.store.store import Store
     from console.host import Host
+    from console.rack import Devices
     from console.stopping import StopRequest
 
 
@@ -57,10 +59,10 @@ def run(
     The session is stored, so it can be watched, answered and resumed from other processes.
     """
     from agent.protocol import SessionCreate
-    from console.headless import Follower
-    from console.host import run_with_host
+    from console.pursuit import pursue_new
     from console.rack import CONNECTED, VIRTUAL
     from console.setup import settings_for
+    from console.stopping import run_async
 
     if not goal.strip():
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
@@ -68,16 +70,21 @@ def run(
         raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
     settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
 
-    async def work(host: Host, stop: StopRequest) -> ExitCode:
+    async def choose(_store: Store) -> Devices:
+        return VIRTUAL if virtual else CONNECTED
+
+    async def begin(host: Host) -> str:
         chosen = serial or ""
         if virtual:
             chosen = await host.start_phone()
         elif not serial:
             await host.need_a_device()
-        op = SessionCreate(goal=goal, serial=chosen, model=model or "", max_steps=max_steps or 0)
-        async with host.core.events() as feed:
-            reply = await host.core.request(op)
-            follower = Follower(host.core, reply.session_id, manner_of(settings, speech))
-            return await follower.follow(feed, stop)
+        reply = await host.core.request(
+            SessionCreate(goal=goal, serial=chosen, model=model or "", max_steps=max_steps or 0)
+        )
+        return reply.session_id
 
-    end(run_with_host(settings, VIRTUAL if virtual else CONNECTED, work))
+    async def work(stop: StopRequest) -> ExitCode:
+        return await pursue_new(settings, choose, begin, stop, manner_of(settings, speech))
+
+    end(run_async(work))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.core import Core
     from agent.protocol import Event, Op
     from agent.records import Question, Session
+    from console.host import Host
     from console.stopping import StopRequest
     from console.stored import Records
 
@@ -176,25 +177,26 @@ def answer(ctx: click.Context, session_id: str, text: str | None, option_text: s
     from agent.errors import UsageError
     from agent.protocol import UserInputAnswer
     from console.headless import Manner
-    from console.host import run_with_core
-    from console.resuming import carry_on, find_question
+    from console.host import run_with_session
+    from console.pursuit import find_question, pursue_stored
     from console.setup import settings_for
 
     reply = option_text if text is None else text
     if reply is None or not reply.strip():
         raise UsageError("The answer is empty.", "Write it after the session's id.")
-    manner = Manner(answer_timeout_s=settings_for(ctx).run.answer_timeout_s)
+    settings = settings_for(ctx)
+    manner = Manner(answer_timeout_s=settings.run.answer_timeout_s)
 
-    async def work(core: Core, owned: bool, stop: StopRequest) -> ExitCode:
-        question = await find_question(core, session_id)
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        question = await find_question(host.core, session_id)
         act = UserInputAnswer(question_id=question.question_id, answer=reply)
-        if owned:
-            return await carry_on(core, question.session_id, act, stop, manner)
-        await core.request(act)
+        if host.owned:
+            return await pursue_stored(settings, host, question.session_id, act, stop, manner)
+        await host.core.request(act)
         say(f"Answered {question.session_id}.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, session_id=session_id))
+    end(run_with_session(settings, session_id, work))
 
 
 @sessions.command()
@@ -246,19 +248,20 @@ def resume(ctx: click.Context, session_id: str, **speech: Unpack[Speech]) -> Non
     same phone; a virtual phone is started again. Exit codes are those of 'run'.
     """
     from agent.protocol import SessionResume
-    from console.host import run_with_core
-    from console.resuming import carry_on
+    from console.host import run_with_session
+    from console.pursuit import pursue_stored
     from console.setup import settings_for
 
-    manner = manner_of(settings_for(ctx), speech)
+    settings = settings_for(ctx)
+    manner = manner_of(settings, speech)
 
-    async def work(core: Core, owned: bool, stop: StopRequest) -> ExitCode:
-        session = await core.session(session_id)
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
         act = SessionResume(session_id=session.session_id)
-        if owned or speech["json_lines"]:
-            return await carry_on(core, session.session_id, act, stop, manner)
-        await core.request(act)
+        if host.owned or manner.json_lines:
+            return await pursue_stored(settings, host, session.session_id, act, stop, manner)
+        await host.core.request(act)
         say(f"Resumed {session.session_id}.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, session_id=session_id))
+    end(run_with_session(settings, session_id, work))

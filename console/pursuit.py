@@ -1,0 +1,119 @@
+"""Pursue a session to its end from a headless command, across the death of the core that runs it.
+
+Invariants: what is printed is every event of the session from the command's own op on, once; a
+session is judged by what happened after the op was carried out, never by the state it was found in;
+when the process that owned the store ends, this one takes over and the session goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent.config import Settings
+from agent.core import Core
+from agent.errors import RuntimeDiedError, UsageError, WrongStateError
+from agent.protocol import Op, SessionResume
+from agent.records import Question
+from agent.store.store import Store
+from console.exits import ExitCode, say
+from console.headless import Follower, Manner
+from console.host import Choose, Host, reach
+from console.rack import Devices, devices_for
+from console.stopping import StopRequest
+
+TAKEOVERS = 5
+
+Begin = Callable[[Host], Awaitable[str]]
+"""Create a session and give its id."""
+
+
+async def pursue_new(
+    settings: Settings, choose: Choose, begin: Begin, stop: StopRequest, manner: Manner
+) -> ExitCode:
+    """Begin a session and follow it until it settles."""
+    follower = Follower(manner)
+    async with reach(settings, choose) as host, host.core.events() as feed:
+        follower.take_up(host.core, await begin(host))
+        try:
+            return await follower.follow(feed, stop)
+        except RuntimeDiedError:
+            if host.owned or stop.asked.is_set():
+                raise
+    return await _take_over(settings, follower, stop)
+
+
+async def pursue_stored(
+    settings: Settings, host: Host, session_id: str, op: Op, stop: StopRequest, manner: Manner
+) -> ExitCode:
+    """Carry out an op that sets a stored session going, and follow it until it settles."""
+    before = await host.core.overview()
+    root = await host.core.session(session_id)
+    follower = Follower(manner)
+    follower.take_up(host.core, root.session_id)
+    follower.begin_with((root, *before.sessions), before.questions)
+    async with host.core.events(after=before.event_id) as feed:
+        await host.core.request(op)
+        follower.judge_from((await host.core.overview()).event_id)
+        try:
+            return await follower.follow(feed, stop)
+        except RuntimeDiedError:
+            if host.owned or stop.asked.is_set():
+                raise
+    return await _take_over(settings, follower, stop)
+
+
+async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) -> ExitCode:
+    """Go on with a session whose core has ended: here, or in whoever took over first."""
+    session_id = follower.root_id
+
+    async def choose(store: Store) -> Devices:
+        return await devices_for(store, settings, session_id)
+
+    for attempt in range(TAKEOVERS):
+        say("The process that ran the session has ended; going on with it.")
+        async with reach(settings, choose) as host:
+            follower.take_up(host.core, session_id)
+            async with host.core.events(after=follower.seen_id) as feed:
+                await _set_going(host.core, session_id)
+                follower.judge_from((await host.core.overview()).event_id)
+                try:
+                    return await follower.follow(feed, stop)
+                except RuntimeDiedError:
+                    if host.owned or stop.asked.is_set() or attempt == TAKEOVERS - 1:
+                        raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _set_going(core: Core, session_id: str) -> None:
+    if (await core.session(session_id)).state.is_terminal:
+        return
+    try:
+        await core.request(SessionResume(session_id=session_id))
+    except WrongStateError:
+        # Somebody else was faster: it is at work already.
+        return
+
+
+async def find_question(core: Core, wanted: str) -> Question:
+    """Find the open question of a session, or of the first of its children that asks, or by id.
+
+    Raises:
+        UsageError: there is no such session, or nothing is asked in it.
+    """
+    overview = await core.overview()
+    for question in overview.questions:
+        if question.question_id == wanted:
+            return question
+    root = await core.session(wanted)
+    tree = {root.session_id}
+    for session in sorted(overview.sessions, key=lambda s: s.created_ms):
+        if session.parent_id in tree:
+            tree.add(session.session_id)
+    asked = [q for q in overview.questions if q.session_id in tree]
+    if not asked:
+        raise UsageError(
+            f"Session {root.session_id} asks nothing.",
+            f"See what it does: switchboard sessions show {root.session_id}",
+        )
+    # A parent's own question comes before those of its children (CONTRACTS 1.11).
+    return min(asked, key=lambda q: (q.session_id != root.session_id, q.asked_ms))
