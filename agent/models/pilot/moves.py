@@ -1,0 +1,217 @@
+"""What a skill of the pilot may decide, and what it can tell from what was done so far.
+
+Pure. Invariant: a skill says `Done` only with words about what the newest screen shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from agent.models.pilot.match import EXACT, GOOD, key_tokens, score
+from agent.models.pilot.reading import Deed, Item, View
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a tool."""
+
+    tool: str
+    arguments: dict[str, object]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The intent is met; the evidence is what the screen shows."""
+
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The intent cannot be met."""
+
+    reason: str
+
+
+Move: TypeAlias = Call | Done | GiveUp
+
+CANCEL = frozenset({"cancel", "no", "keep", "dismiss", "not now", "no thanks", "later"})
+
+
+def click(item: Item, why: str) -> Call:
+    """Tap an element."""
+    return Call("click_element", {"element": item.number}, why)
+
+
+def back(why: str) -> Call:
+    """Press the back button."""
+    return Call("press_button", {"button": "BACK"}, why)
+
+
+def type_into(item: Item, text: str, why: str) -> Call:
+    """Type into a field."""
+    return Call("type_text", {"text": text, "element": item.number}, why)
+
+
+def ask(question: str, options: Sequence[str]) -> Call:
+    """Ask the operator."""
+    arguments: dict[str, object] = {"question": question, "options": list(options)}
+    return Call("ask_user", arguments, question)
+
+
+def wait(why: str) -> Call:
+    """Wait a little."""
+    return Call("wait", {"seconds": 1}, why)
+
+
+@dataclass(slots=True)
+class Here:
+    """What was done on the page that is in front."""
+
+    downs: int = 0
+    at_end: bool = False
+    at_top: bool = True
+    came_back: bool = False
+
+
+@dataclass(slots=True)
+class Trail:
+    """Where an intent's work has been: the way in, what was entered, what was scrolled."""
+
+    deeds: list[Deed]
+    path: list[str] = field(default_factory=list)
+    """Labels that led to the page in front."""
+    entered: set[str] = field(default_factory=set)
+    here: Here = field(default_factory=Here)
+    backs: int = 0
+
+    @classmethod
+    def of(cls, deeds: Sequence[Deed]) -> Trail:
+        """Read a trail from tool calls."""
+        trail = cls(list(deeds))
+        for deed in deeds:
+            trail._follow(deed)
+        return trail
+
+    def _follow(self, deed: Deed) -> None:
+        match deed.tool:
+            case "click_element" | "long_press_element" if deed.ok:
+                moved = any(word in deed.result for word in ("NEW SCREEN", "NEW APP", "Now shows"))
+                if moved:
+                    self.path.append(deed.label)
+                    self.entered.add(deed.label)
+                    self.here = Here()
+            case "press_button" if deed.arguments.get("button") == "BACK":
+                self.backs += 1
+                if self.path:
+                    self.path.pop()
+                self.here = Here(came_back=True, at_top=False)
+            case "launch_app":
+                self.path.clear()
+                # An app may come back where it was left.
+                self.here = Here(came_back=True, at_top=False)
+            case "scroll":
+                down = deed.arguments.get("direction") == "down"
+                if down:
+                    self.here.downs += 1
+                    self.here.at_end = self.here.at_end or not deed.ok
+                    self.here.at_top = False
+                else:
+                    self.here.at_top = self.here.at_top or not deed.ok
+            case _:
+                pass
+
+    def clicks(self, label: str) -> int:
+        """Count the clicks on a label."""
+        return sum(deed.label == label and deed.tool == "click_element" for deed in self.deeds)
+
+    def clicked(self, *names: str) -> bool:
+        """Tell whether something called one of the names was clicked with effect."""
+        return any(
+            deed.ok and deed.tool == "click_element" and score(name, deed.label) >= GOOD
+            for deed in self.deeds
+            for name in names
+        )
+
+    def typed(self, text: str) -> bool:
+        """Tell whether a text was typed, with an effect that is seen or not known."""
+        return any(
+            deed.tool == "type_text"
+            and deed.arguments.get("text") == text
+            and not deed.result.startswith("FAILED")
+            for deed in self.deeds
+        )
+
+    def count(self, tool: str) -> int:
+        """Count the calls of a tool."""
+        return sum(deed.tool == tool for deed in self.deeds)
+
+    @property
+    def last(self) -> Deed | None:
+        return self.deeds[-1] if self.deeds else None
+
+    @property
+    def answer(self) -> str | None:
+        """What the operator answered last."""
+        answers = [deed.answer for deed in self.deeds if deed.answer is not None]
+        return answers[-1] if answers else None
+
+
+def in_app(view: View, trail: Trail, package: str) -> Move | None:
+    """Bring an app to the front; None when it is there."""
+    if not package or view.package == package:
+        return None
+    name = view.app_name(package)
+    launches = [deed for deed in trail.deeds if deed.tool == "launch_app"]
+    if launches and launches[-1].result.startswith("FAILED"):
+        return GiveUp(f"{name} does not start: {launches[-1].result}")
+    if len(launches) >= 3:
+        return GiveUp(f"{name} does not come to the front")
+    if launches and trail.last is launches[-1]:
+        return wait(f"{name} is starting")
+    return Call("launch_app", {"app": package}, f"Open {name}")
+
+
+def affirm(view: View, *names: str) -> Item | None:
+    """Find the button that says yes in a dialog; None when no dialog is in front."""
+    buttons = [item for item in view.clickable() if not item.is_toggle]
+    if len(buttons) > 6 or not any(" ".join(key_tokens(b.title)) in CANCEL for b in buttons):
+        return None
+    for name in (*names, "ok", "yes", "confirm", "continue"):
+        for button in buttons:
+            if score(name, button.title) >= EXACT:
+                return button
+    return None
+
+
+def scroll_on(view: View, trail: Trail, why: str) -> Call | None:
+    """Look at what the page has not shown yet; None when all of it was seen."""
+    here = trail.here
+    if not view.scrollable:
+        return None
+    if not here.at_end and here.downs < 12:
+        return Call("scroll", {"direction": "down"}, why)
+    if here.came_back and not here.at_top and trail.count("scroll") < 30:
+        return Call("scroll", {"direction": "up"}, why)
+    return None
+
+
+def button_called(view: View, *names: str) -> Item | None:
+    """Find a button by what it is called, or by its id when it has no label."""
+    for name in names:
+        for item in view.clickable():
+            if item.label != "unlabeled" and score(name, item.title) >= EXACT:
+                return item
+    for name in names:
+        for item in view.clickable():
+            if item.label != "unlabeled" and score(name, item.title) >= GOOD + 5:
+                return item
+    wanted = {word for name in names for word in key_tokens(name)}
+    for item in view.clickable():
+        words = set(item.id.lower().replace("_", " ").split())
+        if item.label == "unlabeled" and words & wanted:
+            return item
+    return None

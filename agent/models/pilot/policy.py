@@ -1,0 +1,201 @@
+"""The offline pilot: a model without a network, for the demo and the tests.
+
+A heuristic policy, not an agent to rely on: it knows a handful of intents and English. It gets what
+any model gets, the messages and the tools, and answers with one tool call. Invariants: the same
+conversation always gets the same answer; success is claimed only after each intent's own evidence
+was on the screen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.pilot.compose import note, search, send, type_text
+from agent.models.pilot.erase import delete
+from agent.models.pilot.find import open_page, toggle
+from agent.models.pilot.goal import parse
+from agent.models.pilot.intents import (
+    Delete,
+    Intent,
+    Note,
+    Open,
+    Search,
+    Send,
+    Toggle,
+    Type,
+    Unclear,
+)
+from agent.models.pilot.moves import Call, Done, GiveUp, Move, Trail, back, click, wait
+from agent.models.pilot.reading import Deed, View, read
+from agent.records import Usage
+
+MAX_CALLS_PER_INTENT = 40
+_DISMISS = ("got it", "not now", "skip", "no thanks", "close app", "maybe later")
+
+
+class Pilot:
+    """Implements the Model protocol without a network."""
+
+    @property
+    def name(self) -> str:
+        return "pilot"
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        """Choose the next tool call."""
+        view = read(request.messages)
+        call = decide(view)
+        if on_text is not None:
+            on_text(call.why)
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        stamp = hashlib.sha256(f"{len(view.done)} {call.tool} {arguments}".encode()).hexdigest()
+        return ModelReply(
+            text=call.why,
+            tool_calls=(
+                ToolCall(call_id=f"pilot_{stamp[:16]}", name=call.tool, arguments=arguments),
+            ),
+            usage=Usage(calls=1),
+        )
+
+    async def close(self) -> None:
+        return None
+
+
+def decide(view: View) -> Call:
+    """Choose what to do in a conversation."""
+    intents = _intents(view)
+    refusal = _cannot(intents)
+    if refusal:
+        return _finish(False, refusal)
+    plans = [at for at, deed in enumerate(view.done) if deed.tool == "update_plan"]
+    if not plans:
+        return _plan(intents, 0, "This is what the goal asks for, step by step.")
+    planned = view.done[plans[-1]].arguments.get("plan")
+    done = _completed(planned, intents)
+    if done >= len(intents):
+        evidence = [view.done[at].arguments.get("explanation") for at in plans[1:]]
+        return _finish(True, " ".join(str(line) for line in evidence if line))
+    if done < 0:
+        return _plan(intents, 0, "The operator's hint changes the plan.")
+    since = view.done[plans[-1] + 1 :]
+    move = _move(intents[done], view, since)
+    match move:
+        case Call():
+            return move
+        case Done(evidence=evidence_now):
+            return _plan(intents, done + 1, f"{evidence_now[:1].upper()}{evidence_now[1:]}.")
+        case GiveUp(reason=reason):
+            return _finish(False, f"{reason[:1].upper()}{reason[1:]}.")
+        case _:
+            assert_never(move)
+
+
+def _intents(view: View) -> tuple[Intent, ...]:
+    intents = parse(view.goal, view.apps)
+    for hint in view.hints:
+        further = parse(hint, view.apps)
+        if further and not any(isinstance(intent, Unclear) for intent in further):
+            intents += further
+    return intents
+
+
+def _cannot(intents: Sequence[Intent]) -> str:
+    """Say why a goal cannot be met, before anything is touched; empty when it may be."""
+    if not intents:
+        return "The goal says nothing that I could do."
+    unclear = [intent for intent in intents if isinstance(intent, Unclear)]
+    if unclear:
+        return (
+            f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
+            "turn switches on and off, write and delete notes, send messages, search and type."
+        )
+    homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
+    if homeless:
+        return f"No installed app fits this: “{homeless[0]}”."
+    return ""
+
+
+def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
+    trail = Trail.of(since)
+    refused = next((deed for deed in since if deed.refused), None)
+    if refused is not None:
+        return GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
+    unanswered = next((deed for deed in since if "Nobody answered" in deed.result), None)
+    if unanswered is not None:
+        return GiveUp("I needed an answer to go on, and none came")
+    if len(since) >= MAX_CALLS_PER_INTENT:
+        return GiveUp(f"“{intent}” takes more steps than I should spend on it")
+    failures = [deed for deed in since[-3:] if deed.result.startswith("FAILED")]
+    if len(failures) >= 3:
+        return GiveUp(f"nothing that I try works: {failures[-1].result}")
+    obstacle = _obstacle(view, trail)
+    if obstacle is not None:
+        return obstacle
+    match intent:
+        case Toggle():
+            return toggle(intent, view, trail)
+        case Open():
+            return open_page(intent, view, trail)
+        case Note():
+            return note(intent, view, trail)
+        case Send():
+            return send(intent, view, trail)
+        case Delete():
+            return delete(intent, view, trail)
+        case Search():
+            return search(intent, view, trail)
+        case Type():
+            return type_text(intent, view, trail)
+        case Unclear():
+            return GiveUp(f"I do not know how to do “{intent.words}”")
+        case _:
+            assert_never(intent)
+
+
+def _obstacle(view: View, trail: Trail) -> Move | None:
+    """Deal with what stands in the way of any intent."""
+    if view.note or (view.empty and not view.items):
+        waits = trail.count("wait")
+        if waits < 3:
+            return wait("The screen shows nothing yet")
+        if trail.backs < 2:
+            return back("The screen stays empty")
+        return GiveUp(f"the screen cannot be read: {view.note or 'it stays empty'}")
+    buttons = view.clickable()
+    if len(buttons) <= 4:
+        for button in buttons:
+            if button.title.casefold() in _DISMISS and trail.clicks(button.label) < 2:
+                return click(button, "Put this message away")
+    return None
+
+
+def _plan(intents: Sequence[Intent], done: int, explanation: str) -> Call:
+    plan = [
+        {
+            "step": str(intent),
+            "status": "completed" if at < done else "in_progress" if at == done else "pending",
+        }
+        for at, intent in enumerate(intents)
+    ]
+    return Call("update_plan", {"plan": plan, "explanation": explanation}, explanation)
+
+
+def _completed(planned: object, intents: Sequence[Intent]) -> int:
+    """Count the completed intents of the newest plan; −1 when it is a plan of other intents."""
+    if not isinstance(planned, list) or len(planned) != len(intents):
+        return -1
+    done = 0
+    for item, intent in zip(planned, intents, strict=True):
+        if not isinstance(item, dict) or item.get("step") != str(intent):
+            return -1
+        done += int(item.get("status") == "completed")
+    return done
+
+
+def _finish(success: bool, summary: str) -> Call:
+    return Call("finish", {"success": success, "summary": summary}, summary)

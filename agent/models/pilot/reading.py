@@ -1,0 +1,222 @@
+"""Read a conversation as any model gets it: goal, apps, newest screen, and what was done so far.
+
+The pilot's only eyes. Invariant: nothing but the messages of the request is read; a line that does
+not have the screen format is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent.models.model import Message, MessageKind, Role
+
+_LINE = re.compile(
+    r'^ *(?:>>> )?\[(?P<number>\d+)\] (?P<kind>[\w-]+): "(?P<label>[^"]*)"'
+    r"(?: \((?P<place>[a-z-]+)\))?"
+    r'(?: = "(?P<value>[^"]*)")?'
+    r"(?: id=(?P<id>\S+))?"
+    r"(?P<states>(?: \[[A-Z]+\])*)"
+    r"(?P<new> <-- NEW)?$"
+)
+_APP = re.compile(r"^- (?:(?P<label>.*) )?\((?P<package>[\w.]+)\)$")
+_CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
+_HINT = "The operator says: "
+_ANSWER = "The operator answers: "
+_SECTIONS = ("[TOP BAR]", "[CONTENT]", "[NAVIGATION")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One element of the newest screen."""
+
+    number: int
+    kind: str
+    label: str
+    section: str
+    value: str = ""
+    id: str = ""
+    states: frozenset[str] = frozenset()
+
+    @property
+    def title(self) -> str:
+        """The first part of the label."""
+        return self.label.split(" | ", 1)[0]
+
+    @property
+    def is_toggle(self) -> bool:
+        return "CHECKED" in self.states or "UNCHECKED" in self.states
+
+    @property
+    def is_on(self) -> bool:
+        return "CHECKED" in self.states
+
+    @property
+    def usable(self) -> bool:
+        """Whether a click on it may do something."""
+        return self.kind not in {"text", "scrollable"} and "DISABLED" not in self.states
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One tool call of the past with its result."""
+
+    tool: str
+    arguments: dict[str, object]
+    result: str
+    package: str = ""
+    """The app that was in front when it was called."""
+    activity: str = ""
+
+    @property
+    def label(self) -> str:
+        """The label that was clicked; empty when the call was no click."""
+        found = _CLICKED.search(self.result)
+        return found.group("label") if found else ""
+
+    @property
+    def ok(self) -> bool:
+        return self.result.startswith("OK")
+
+    @property
+    def refused(self) -> bool:
+        """Whether the operator or the policy said no."""
+        return "Do not try this again" in self.result
+
+    @property
+    def answer(self) -> str | None:
+        """What the operator answered to a question; None when there is no answer."""
+        if self.tool != "ask_user" or not self.result.startswith(_ANSWER):
+            return None
+        return self.result[len(_ANSWER) :]
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """One installed app."""
+
+    package: str
+    label: str
+
+
+@dataclass(slots=True)
+class View:
+    """What the conversation says."""
+
+    goal: str = ""
+    apps: tuple[App, ...] = ()
+    hints: tuple[str, ...] = ()
+    package: str = ""
+    activity: str = ""
+    note: str = ""
+    """Why there is no UI tree."""
+    empty: bool = False
+    items: tuple[Item, ...] = ()
+    scrollable: bool = False
+    done: list[Deed] = field(default_factory=list)
+    """Tool calls since the goal was given, oldest first."""
+
+    def clickable(self) -> list[Item]:
+        """List what can be used, in reading order."""
+        return [item for item in self.items if item.usable and item.kind != "INPUT"]
+
+    def fields(self) -> list[Item]:
+        """List the fields that take text."""
+        return [
+            item for item in self.items if item.kind == "INPUT" and "DISABLED" not in item.states
+        ]
+
+    def app_name(self, package: str) -> str:
+        """Give an app's label, or its package."""
+        return next((app.label for app in self.apps if app.package == package), "") or package
+
+
+def read(messages: Sequence[Message]) -> View:
+    """Read a conversation."""
+    view = View()
+    screen = ""
+    calls: dict[str, tuple[str, str]] = {}
+    for message in messages:
+        match message.kind:
+            case MessageKind.GOAL:
+                _read_goal(message.text, view)
+            case MessageKind.STEER if message.text.startswith(_HINT):
+                view.hints += (message.text[len(_HINT) :],)
+            case MessageKind.OBSERVATION:
+                screen = message.text
+                view.package, view.activity = _place(screen)
+            case MessageKind.REPLY:
+                for call in message.tool_calls:
+                    calls[call.call_id] = (call.name, call.arguments)
+            case MessageKind.RESULT if message.role is Role.TOOL:
+                tool, arguments = calls.get(message.call_id, ("", ""))
+                deed = Deed(tool, _object(arguments), message.text, view.package, view.activity)
+                view.done.append(deed)
+            case _:
+                pass
+    _read_screen(screen, view)
+    return view
+
+
+def _read_goal(text: str, view: View) -> None:
+    heading, _, rest = text.partition("\n")
+    goal, _, apps = rest.partition("## Installed apps")
+    view.goal = goal.split("\nStay in the app ")[0].strip()
+    view.done.clear()
+    view.hints = ()
+    if heading == "## Goal":
+        found = (_APP.match(line) for line in apps.splitlines())
+        view.apps = tuple(App(m["package"], m["label"] or "") for m in found if m)
+
+
+def _place(screen: str) -> tuple[str, str]:
+    if screen.startswith("[Screen: "):
+        place = screen[len("[Screen: ") :].split(",", 1)[0]
+        package, _, activity = place.partition("/")
+        return package, activity
+    package = activity = ""
+    for line in screen.splitlines():
+        if line.startswith("Package: ") and not package:
+            package = line[len("Package: ") :]
+        elif line.startswith("Screen: ") and not activity:
+            activity = line[len("Screen: ") :]
+    return package, activity
+
+
+def _read_screen(screen: str, view: View) -> None:
+    section = ""
+    items = []
+    _, _, below = screen.partition("## Screen State\n")
+    for line in below.splitlines():
+        if line.startswith(_SECTIONS):
+            section = line.strip("[]")
+        elif line == "  (scrollable)":
+            view.scrollable = True
+        elif line == "(empty screen)":
+            view.empty = True
+        elif line.startswith("(no UI tree: "):
+            view.note = line[len("(no UI tree: ") : -1]
+        elif found := _LINE.match(line):
+            items.append(
+                Item(
+                    number=int(found["number"]),
+                    kind=found["kind"],
+                    label=found["label"],
+                    section=section,
+                    value=found["value"] or "",
+                    id=found["id"] or "",
+                    states=frozenset(re.findall(r"\[([A-Z]+)\]", found["states"])),
+                )
+            )
+    # Numbers are reading order; sections and leading elements are not.
+    view.items = tuple(sorted(items, key=lambda item: item.number))
+
+
+def _object(arguments: str) -> dict[str, object]:
+    try:
+        raw = json.loads(arguments)
+    except ValueError:
+        return {}
+    return raw if isinstance(raw, dict) else {}
