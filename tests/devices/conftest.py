@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import re
+import struct
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from agent.devices.adb import AdbDevice
 from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.device import Button, Device
+from agent.devices.rack import AdbRack
 from agent.devices.server import AdbServer
+from agent.devices.virtual import VirtualPhones
 
 Handler = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -91,3 +99,113 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "data"
     made.mkdir()
     return made
+
+
+@dataclass
+class ScriptedPhone:
+    """A phone behind a scripted server: its shell answers by the first words of a command."""
+
+    answers: dict[str, tuple[bytes, int]]
+    features: str = "shell_v2,cmd"
+    crlf: bool = False
+    """Old phones turn LF into CR LF, have no exec service and no exit codes."""
+    commands: list[str] = field(default_factory=list)
+
+    async def handle(
+        self, request: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if request.endswith(":features"):
+            writer.write(b"OKAY" + block(self.features))
+            return
+        writer.write(b"OKAY")
+        service = await said(reader)
+        kind, _, command = service.partition(":")
+        if kind == "shell,v2,raw":
+            output, code = self._answer(command)
+            writer.write(b"OKAY" + packet(1, output) + packet(3, bytes([code])))
+        elif kind == "shell":
+            found = re.fullmatch(r"\((.*)\n\); echo (\S+=)\$\?", command, re.DOTALL)
+            assert found is not None
+            output, code = self._answer(found[1])
+            output += found[2].encode() + b"%d\n" % code
+            writer.write(b"OKAY" + (output.replace(b"\n", b"\r\n") if self.crlf else output))
+        else:
+            writer.write(b"FAIL" + block("closed"))
+
+    def _answer(self, command: str) -> tuple[bytes, int]:
+        if command.startswith("getprop"):
+            properties = self.answers.get("getprop", (b"Nexus\n14\n34\n1\n\n\n", 0))[0]
+            return properties + b"Physical size: 1080x2400\n", 0
+        self.commands.append(command)
+        for beginning, answer in self.answers.items():
+            if command.startswith(beginning):
+                return answer
+        return b"", 0
+
+
+def packet(kind: int, data: bytes) -> bytes:
+    """Encode one packet of the shell protocol, version 2."""
+    return struct.pack("<BI", kind, len(data)) + data
+
+
+@asynccontextmanager
+async def scripted_device(phone: ScriptedPhone) -> AsyncIterator[AdbDevice]:
+    """Give the device form of a scripted phone."""
+    async with scripted_server(phone.handle) as address:
+        yield AdbDevice(AdbClient(address), "phone")
+
+
+class Home:
+    """Virtual phones that live as long as the worker, on a loop of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = AdbServer(folder / "adb")
+        self.phones = VirtualPhones(folder / "phones", self.server, count=2)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    def run(self, work: Coroutine[object, object, object]) -> None:
+        """Do something on the phones' loop and wait for it."""
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def end(self) -> None:
+        """Stop phones, server and loop."""
+        self.run(self.phones.stop())
+        self.run(self.server.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """Two virtual phones on an adb server of their own."""
+    home = Home(tmp_path_factory.mktemp("home"))
+    try:
+        home.run(home.phones.start())
+        yield home
+    finally:
+        home.end()
+
+
+@pytest.fixture
+async def rack(home: Home) -> AsyncIterator[AdbRack]:
+    """A rack over the virtual phones, both of them online and known."""
+    rack = AdbRack([home.server.address])
+    await rack.start()
+    async with asyncio.timeout(10):
+        for serial in home.phones.serials:
+            await rack.wait_for(serial, timeout_s=10)
+        while not all(info.android for info in rack.devices()):
+            await asyncio.sleep(0.01)
+    yield rack
+    await rack.close()
+
+
+@pytest.fixture
+async def device(rack: AdbRack, home: Home) -> Device:
+    """The first virtual phone, showing its home screen."""
+    device = await rack.device(home.phones.serials[0])
+    await device.press(Button.HOME)
+    return device

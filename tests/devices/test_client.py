@@ -25,14 +25,10 @@ from agent.errors import (
     DeviceLostError,
     DeviceTimeoutError,
 )
-from tests.devices.conftest import block, phone_without, said, scripted_server
+from tests.devices.conftest import block, packet, phone_without, said, scripted_server
 
 NONE = frozenset[str]()
 V2 = frozenset({"shell_v2"})
-
-
-def packet(kind: int, data: bytes) -> bytes:
-    return struct.pack("<BI", kind, len(data)) + data
 
 
 # --- a real server ----------

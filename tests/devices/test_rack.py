@@ -1,0 +1,287 @@
+"""The rack over virtual phones: appearing, going, coming back, and one driver at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.device import Button
+from agent.devices.processes import is_running, start_mark
+from agent.devices.rack import AdbRack
+from agent.devices.server import AdbServer
+from agent.devices.virtual import VirtualPhones
+from agent.errors import AdbError, DeviceLostError, UsageError
+from agent.records import DeviceInfo, DeviceState, FrameStatus
+from tests.devices.conftest import Home, block, scripted_server
+
+NOTICED_WITHIN_S = 2.0
+
+
+async def until_state(rack: AdbRack, serial: str, state: DeviceState) -> DeviceInfo:
+    """Wait, within the bound that is promised, until a device has a state."""
+    changes = rack.changes()
+    async with asyncio.timeout(NOTICED_WITHIN_S):
+        for info in rack.devices():
+            if info.serial == serial and info.state is state:
+                return info
+        async for info in changes:
+            if info.serial == serial and info.state is state:
+                return info
+    raise AssertionError("the rack was closed")
+
+
+async def test_devices_are_known_with_what_they_are(rack: AdbRack, home: Home) -> None:
+    infos = {info.serial: info for info in rack.devices()}
+    assert set(infos) == set(home.phones.serials)
+    for info in infos.values():
+        assert info.state is DeviceState.ONLINE
+        assert info.model
+        assert info.android
+        assert (info.width_px, info.height_px) == (1080, 2400)
+        assert info.virtual
+        assert info.note == ""
+
+
+async def test_an_unknown_serial_is_a_usage_error(rack: AdbRack) -> None:
+    with pytest.raises(UsageError, match="nosuch") as caught:
+        await rack.device("nosuch")
+    assert "127.0.0.1:" in caught.value.remedy
+    with pytest.raises(UsageError):
+        async with rack.lease("nosuch", "a"):
+            pass
+    with pytest.raises(UsageError):
+        await anext(rack.frames("nosuch", width_px=1, height_px=1, max_hz=1))
+
+
+async def test_waiting_for_a_device_that_never_comes_ends(rack: AdbRack) -> None:
+    started = time.monotonic()
+    with pytest.raises(DeviceLostError, match="nosuch"):
+        await rack.wait_for("nosuch", timeout_s=0.1)
+    assert time.monotonic() - started < 1
+
+
+async def test_a_lost_device_is_noticed_explained_and_comes_back(rack: AdbRack, home: Home) -> None:
+    serial = home.phones.serials[1]
+    client = AdbClient(home.server.address)
+    device = await rack.device(serial)
+    frames = rack.frames(serial, width_px=90, height_px=200, max_hz=30)
+    async with asyncio.timeout(10):
+        while (await anext(frames)).rgb == b"":
+            pass
+        await client.disconnect(serial)
+        gone = await until_state(rack, serial, DeviceState.GONE)
+        assert "plug it in" in gone.note
+        async for frame in frames:
+            if frame.status is FrameStatus.LOST:
+                break
+        assert serial in frame.detail
+        with pytest.raises(DeviceLostError, match="gone"):
+            await rack.device(serial)
+        with pytest.raises(DeviceLostError):
+            await device.press(Button.HOME)
+        waiting = asyncio.create_task(rack.wait_for(serial, timeout_s=10))
+        await client.connect(serial)
+        assert await waiting is device
+        await device.press(Button.HOME)
+        async for frame in frames:
+            if frame.rgb:
+                break
+    await frames.aclose()  # type: ignore[attr-defined]
+
+
+async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbRack, home: Home) -> None:
+    serial = home.phones.serials[0]
+    order: list[str] = []
+    inside = 0
+
+    async def drive(driver: str) -> None:
+        nonlocal inside
+        async with rack.lease(serial, driver):
+            inside += 1
+            assert inside == 1
+            order.append(driver)
+            assert [info.driver for info in rack.devices() if info.serial == serial] == [driver]
+            await asyncio.sleep(0)
+            inside -= 1
+
+    drivers = [f"session-{number}" for number in range(64)]
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(drive(driver) for driver in drivers))
+    assert order == drivers
+    assert [info.driver for info in rack.devices() if info.serial == serial] == [""]
+
+
+async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbRack, home: Home) -> None:
+    serial = home.phones.serials[0]
+    holding = asyncio.Event()
+
+    async def hold(driver: str) -> None:
+        async with rack.lease(serial, driver):
+            holding.set()
+            await asyncio.Event().wait()
+
+    first = asyncio.create_task(hold("first"))
+    await holding.wait()
+    second = asyncio.create_task(hold("second"))
+    await asyncio.sleep(0)
+    second.cancel()
+    first.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    async with asyncio.timeout(1), rack.lease(serial, "third") as device:
+        assert device.serial == serial
+
+
+async def test_a_failing_driver_frees_the_phone(rack: AdbRack, home: Home) -> None:
+    serial = home.phones.serials[0]
+    with pytest.raises(RuntimeError):
+        async with rack.lease(serial, "first"):
+            raise RuntimeError("the driver failed")
+    async with asyncio.timeout(1), rack.lease(serial, "second"):
+        pass
+
+
+async def test_a_server_that_is_killed_comes_back_with_its_phones(folder: Path) -> None:
+    server = AdbServer(folder / "adb")
+    phones = VirtualPhones(folder / "phones", server)
+    (serial,) = await phones.start()
+    rack = AdbRack([server.address], revive=phones.revive)
+    await rack.start()
+    device = await rack.wait_for(serial, timeout_s=5)
+    changes = rack.changes()
+    os.kill(server.pid, signal.SIGKILL)
+    async with asyncio.timeout(NOTICED_WITHIN_S):
+        async for info in changes:
+            if info.state is DeviceState.GONE:
+                break
+    assert "adb server" in info.note
+    await rack.wait_for(serial, timeout_s=20)
+    await device.press(Button.HOME)
+    await rack.close()
+    await phones.stop()
+    await server.stop()
+
+
+async def test_phones_that_are_killed_are_noticed_and_restart_under_their_serials(
+    folder: Path,
+) -> None:
+    server = AdbServer(folder / "adb")
+    phones = VirtualPhones(folder / "phones", server, count=2)
+    serials = await phones.start()
+    rack = AdbRack([server.address])
+    await rack.start()
+    await rack.wait_for(serials[0], timeout_s=5)
+    os.kill(phones.pid, signal.SIGKILL)
+    changes = rack.changes()
+    async with asyncio.timeout(NOTICED_WITHIN_S):
+        while any(info.state is DeviceState.ONLINE for info in rack.devices()):
+            await anext(changes)
+    again = VirtualPhones(folder / "phones", server, count=2)
+    assert await again.start() == serials
+    await rack.wait_for(serials[0], timeout_s=10)
+    await rack.close()
+    await again.stop()
+    await phones.stop()
+    await server.stop()
+
+
+async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path) -> None:
+    script = (
+        "import asyncio, pathlib, sys\n"
+        "from agent.devices.server import AdbServer\n"
+        "from agent.devices.virtual import VirtualPhones\n"
+        "async def main():\n"
+        "    folder = pathlib.Path(sys.argv[1])\n"
+        "    server = AdbServer(folder / 'adb')\n"
+        "    phones = VirtualPhones(folder / 'phones', server)\n"
+        "    await phones.start()\n"
+        "    print(phones.pid, server.pid, flush=True)\n"
+        "    await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, str(folder), stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    async with asyncio.timeout(30):
+        phones_pid, server_pid = map(int, (await parent.stdout.readline()).split())
+    phones_mark, server_mark = start_mark(phones_pid), start_mark(server_pid)
+    parent.kill()
+    await parent.wait()
+    async with asyncio.timeout(10):
+        while is_running(phones_pid, phones_mark):
+            await asyncio.sleep(0.01)
+    assert is_running(server_pid, server_mark)
+    heir = AdbServer(folder / "adb")
+    await heir.start()
+    assert heir.pid == server_pid
+    await heir.stop()
+
+
+async def test_a_port_that_another_program_took_is_named_with_the_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.virtual.PORT_TIMEOUT_S", 0.1)
+    server = AdbServer(folder / "adb")
+    phones = VirtualPhones(folder / "phones", server)
+    (serial,) = await phones.start()
+    await phones.stop()
+    taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", int(serial[10:]))
+    with pytest.raises(AdbError, match="in use") as caught:
+        await phones.start()
+    assert "ports.json" in caught.value.remedy
+    taken.close()
+    await server.stop()
+
+
+async def test_no_server_at_all_is_an_error_at_the_start() -> None:
+    with pytest.raises(AdbError, match="No adb server answers"):
+        await AdbRack([ServerAddress("127.0.0.1", 1)]).start()
+
+
+async def test_states_of_a_server_become_devices_with_a_remedy() -> None:
+    async def server(
+        request: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if request == "host:version":
+            writer.write(b"OKAY" + block("0029"))
+        elif request.startswith("host:track-devices"):
+            writer.write(b"OKAY" + block("a unauthorized usb:1-1\nb no permissions (x); see [y]\n"))
+            await writer.drain()
+            await reader.read()
+
+    async with scripted_server(server) as address:
+        rack = AdbRack([address])
+        await rack.start()
+        infos = {info.serial: info for info in rack.devices()}
+        assert "accept the dialog" in infos["a"].note
+        assert "udev" in infos["b"].note
+        with pytest.raises(DeviceLostError, match="unauthorized"):
+            await rack.device("a")
+        await rack.close()
+
+
+async def test_closing_ends_those_who_listen(home: Home) -> None:
+    rack = AdbRack([home.server.address])
+    await rack.start()
+    changes = rack.changes()
+    frames = rack.frames(home.phones.serials[0], width_px=9, height_px=20, max_hz=5)
+
+    async def drain() -> None:
+        async for _ in changes:
+            pass
+        async for _ in frames:
+            pass
+
+    async with asyncio.timeout(10):
+        await anext(frames)
+        draining = asyncio.create_task(drain())
+        await rack.close()
+        await draining
