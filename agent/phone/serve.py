@@ -126,6 +126,11 @@ class ServedPhone:
             _log.info("%s reboots (%s)", self.phone.name, how or "normally")
             self._rebooting = asyncio.create_task(self._reboot())
 
+    async def rebooted(self) -> None:
+        """Wait until a reboot that has begun is over."""
+        if self._rebooting is not None:
+            await asyncio.shield(self._rebooting)
+
     async def _reboot(self) -> None:
         port = self.port
         await self.unlisten()

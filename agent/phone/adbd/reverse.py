@@ -3,8 +3,8 @@
 Invariant: the phone opens streams to a computer only for destinations that this computer asked
 for, and a rule ends with the connection that made it.
 
-Format: packages/modules/adb, SERVICES.TXT; an answer is OKAY or FAIL, with a four-digit hex length
-before any text.
+Format: packages/modules/adb, SERVICES.TXT: OKAY or FAIL, with a four-digit hex length before any
+text; a list comes without OKAY.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ReverseRules:
                     f"{self._label(connection)} {name} {rule.target}\n"
                     for name, rule in self._rules.items()
                 ).encode()
-                return b"OKAY%04x" % len(text) + text
+                return b"%04x" % len(text) + text
             case "killforward-all":
                 for name in list(self._rules):
                     self._remove(name)
