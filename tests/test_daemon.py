@@ -294,7 +294,7 @@ async def test_another_user_is_turned_away() -> None:
         "except ConnectionError: print(0)\n"
     )
     with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
+        os.chmod(directory, 0o755)  # noqa: PTH101
         async with serving(Path(directory)) as bench:
             bench.daemon.path.chmod(0o666)
             ran = await asyncio.to_thread(

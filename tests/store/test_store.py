@@ -250,7 +250,7 @@ FACTS: st.SearchStrategy[EventMsg] = st.one_of(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.tuples(st.sampled_from("abc"), FACTS), max_size=20))
 async def test_the_session_rows_are_what_folding_the_log_gives(
