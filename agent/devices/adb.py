@@ -16,6 +16,7 @@ from collections.abc import Callable
 from agent.devices import text_entry
 from agent.devices.client import AdbClient, ServiceClosedError, ShellResult
 from agent.devices.device import Button, Capture, UiTree
+from agent.devices.dump import DUMP_COMMAND, read_dump, treeless
 from agent.devices.focus import parse_current_size, parse_foreground, parse_natural_size
 from agent.devices.picture import PNG_SIGNATURE, png_size, turned_png
 from agent.devices.profile import Profile, read_profile
@@ -24,14 +25,11 @@ from agent.errors import (
     DeviceError,
     DeviceTimeoutError,
     TextEntryError,
-    TreeUnavailableError,
     UsageError,
 )
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Frame, Point
 from agent.text import one_line
 
-TREE_PATH = "/data/local/tmp/switchboard-tree.xml"
-_TREE_MARK = "switchboard-tree-follows"
 _FOCUS_MARK = "switchboard-input-method-follows"
 _KEY_CODES = {
     Button.HOME: 3,
@@ -51,8 +49,6 @@ _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 _FAILED_INPUT = re.compile(r"^\s*(error|usage|invalid|unknown|.*exception)\b", re.I | re.M)
 _ORIENTATION = re.compile(r"\bmCurrentOrientation=([0-3])")
-_ROTATION = re.compile(rb'<hierarchy[^>]*\brotation="([0-3])"')
-_KILLED_CODES = frozenset({137, 143})
 _LARGE_XML_BYTES = 64 * 1024
 
 
@@ -136,31 +132,19 @@ class AdbDevice:
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
         started_ms = _now_ms()
-        command = (
-            f"wm size; rm -f {TREE_PATH}; uiautomator dump {TREE_PATH}; rc=$?; "
-            f"echo {_TREE_MARK}; cat {TREE_PATH}; rm -f {TREE_PATH}; (exit $rc)"
-        )
         try:
-            result = await self._shell(command, timeout_s)
+            result = await self._shell(DUMP_COMMAND, timeout_s)
         except DeviceTimeoutError:
-            raise self._treeless(f"uiautomator did not finish within {timeout_s:g} s") from None
-        head, mark, xml = result.stdout.partition(_TREE_MARK.encode() + b"\n")
-        said = head.decode("utf-8", "replace")
-        natural = parse_natural_size(said) or (await self.profile()).natural_size
-        if not mark or not xml.lstrip().startswith(b"<"):
-            raise self._treeless(
-                _dump_failure(said + result.stderr.decode("utf-8", "replace"), result.exit_code)
-            )
-        if natural is None:
-            raise self._treeless("the phone does not tell the size of its display")
-        turned = _ROTATION.search(xml, 0, 1024)
-        sideways = turned is not None and turned[1] in b"13"
-        self._display = (natural[1], natural[0]) if sideways else natural
-        if len(xml) > _LARGE_XML_BYTES:
-            nodes = await asyncio.to_thread(parse_tree, xml, natural)
+            raise treeless(
+                self._serial, f"uiautomator did not finish within {timeout_s:g} s"
+            ) from None
+        dump = read_dump(self._serial, result, (await self.profile()).natural_size)
+        self._display = dump.display
+        if len(dump.xml) > _LARGE_XML_BYTES:
+            nodes = await asyncio.to_thread(parse_tree, dump.xml, dump.natural_size)
         else:
-            nodes = parse_tree(xml, natural)
-        return UiTree(nodes=nodes, xml=xml, started_ms=started_ms, ended_ms=_now_ms())
+            nodes = parse_tree(dump.xml, dump.natural_size)
+        return UiTree(nodes=nodes, xml=dump.xml, started_ms=started_ms, ended_ms=_now_ms())
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
         """Say which app is in front and whether the keyboard shows."""
@@ -372,12 +356,6 @@ class AdbDevice:
             )
         return self._display
 
-    def _treeless(self, why: str) -> TreeUnavailableError:
-        return TreeUnavailableError(
-            f"{self._serial} gave no UI tree: {why}.",
-            "Look again in a moment, or work from the picture.",
-        )
-
 
 class _Deadline:
     """One time-out over several calls, raised as DeviceTimeoutError."""
@@ -396,21 +374,6 @@ class _Deadline:
             raise DeviceTimeoutError(
                 self._message, "Look at the screen first: whether it took effect is unknown."
             ) from None
-
-
-def _dump_failure(said: str, exit_code: int) -> str:
-    """Say why `uiautomator dump` wrote no file, from its own words."""
-    if "null root node" in said:
-        return "no window has content yet (null root node)"
-    if "could not get idle state" in said:
-        return "the screen never came to rest (could not get idle state)"
-    if "already registered" in said or "already connected" in said:
-        return "another program reads the screen (UiAutomation is already registered)"
-    if "Killed" in said or exit_code in _KILLED_CODES:
-        return "uiautomator was killed, by another reader of the screen or for want of memory"
-    if exit_code == 127:
-        return "this phone has no uiautomator"
-    return f"uiautomator said {one_line(said, 200) or 'nothing'} (exit code {exit_code})"
 
 
 def _now_ms() -> int:

@@ -18,10 +18,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from agent.devices.address import ServerAddress as ServerAddress
 from agent.devices.rows import DeviceRow, parse_rows
 from agent.errors import (
     AdbError,
-    ConfigError,
     DeviceError,
     DeviceLostError,
     DeviceTimeoutError,
@@ -41,38 +41,6 @@ class ServiceClosedError(DeviceLostError):
 
 class StreamEndedError(DeviceLostError):
     """The other side closed the connection in the middle of an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerAddress:
-    """Where an adb server listens."""
-
-    host: str = "127.0.0.1"
-    port: int = 5037
-
-    @classmethod
-    def parse(cls, text: str) -> ServerAddress:
-        """Read `host:port`, `tcp:host:port`, `tcp:port`, `[v6]:port` or a port alone.
-
-        Raises ConfigError for anything else.
-        """
-        bare = text.strip().removeprefix("tcp:")
-        host, _, port = bare.rpartition(":")
-        host = host.removeprefix("[").removesuffix("]")
-        if not (port.isascii() and port.isdigit() and 0 < int(port) <= 0xFFFF):
-            raise ConfigError(
-                f"{text!r} is not the address of an adb server.",
-                "Write host:port, for example 127.0.0.1:5037.",
-            )
-        return cls(host or "127.0.0.1", int(port))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the server is on this machine, so that it may be started here."""
-        return self.host in {"127.0.0.1", "localhost", "::1"}
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)

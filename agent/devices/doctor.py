@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.rows import DeviceRow
 from agent.devices.server import find_adb
 from agent.errors import AdbError, DeviceError

@@ -53,13 +53,16 @@ async def end_process(
             os.kill(pid, number)
         except ProcessLookupError:
             break
-        await asyncio.to_thread(_wait_gone, pid, mark, timeout_s)
+        await asyncio.to_thread(wait_gone, pid, mark, timeout_s)
     if child is not None and child.pid == pid:
         await asyncio.to_thread(child.wait, timeout_s)
 
 
-def _wait_gone(pid: int, mark: str, timeout_s: float) -> None:
-    """Wait until a process, which need not be our child, is gone. Blocking."""
+def wait_gone(pid: int, mark: str, timeout_s: float) -> bool:
+    """Wait until a process, which need not be our child, is gone; say whether it is. Blocking."""
     until = time.monotonic() + timeout_s
-    while is_running(pid, mark) and time.monotonic() < until:
+    while is_running(pid, mark):
+        if time.monotonic() > until:
+            return False
         time.sleep(_PAUSE_S)
+    return True

@@ -17,7 +17,8 @@ from weakref import WeakSet
 import msgspec
 
 from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.device import Capture, Device
 from agent.devices.frames import FrameFeed
 from agent.devices.rows import DeviceRow, explain

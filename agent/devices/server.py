@@ -19,8 +19,9 @@ from pathlib import Path
 
 import msgspec
 
+from agent.devices.address import ServerAddress
 from agent.devices.bundled import bundled_adb
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.processes import end_process, is_running, start_mark
 from agent.errors import AdbError
 

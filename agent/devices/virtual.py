@@ -19,7 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.server import AdbServer
 from agent.errors import AdbError, DeviceError
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.device import Button, Device
 from agent.devices.rack import AdbRack
 from agent.devices.server import AdbServer
@@ -194,11 +195,12 @@ async def rack(home: Home) -> AsyncIterator[AdbRack]:
     """A rack over the virtual phones, both of them online and known."""
     rack = AdbRack([home.server.address])
     await rack.start()
+    changes = rack.changes()
     async with asyncio.timeout(10):
         for serial in home.phones.serials:
             await rack.wait_for(serial, timeout_s=10)
         while not all(info.android for info in rack.devices()):
-            await asyncio.sleep(0.01)
+            await anext(changes)
     yield rack
     await rack.close()
 

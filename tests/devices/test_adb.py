@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.adb import TREE_PATH
+from agent.devices.adb import AdbDevice
+from agent.devices.client import AdbClient
 from agent.devices.device import Button, Device
+from agent.devices.dump import TREE_PATH
 from agent.devices.picture import png_size
 from agent.errors import (
     DeviceError,
@@ -20,7 +22,7 @@ from agent.errors import (
     UsageError,
 )
 from agent.records import Point
-from tests.devices.conftest import ScriptedPhone, scripted_device
+from tests.devices.conftest import ScriptedPhone, phone_without, scripted_device, scripted_server
 
 DATA = Path(__file__).parent.parent / "data" / "devices"
 MARK = b"switchboard-tree-follows\n"
@@ -261,11 +263,7 @@ async def test_every_button_has_a_key_code() -> None:
     assert len(set(phone.commands)) == len(Button)
 
 
-async def test_a_phone_whose_shell_vanishes_is_lost() -> None:
-    phone = ScriptedPhone({}, features="shell_v2")
-
-    async with scripted_device(phone) as device:
-        await device.press(Button.HOME)
-    with pytest.raises(DeviceError) as caught:
-        await device.press(Button.HOME)
-    assert isinstance(caught.value, DeviceLostError) or caught.value.remedy
+async def test_a_phone_that_closes_its_shell_is_lost() -> None:
+    async with scripted_server(phone_without("shell_v2", {})) as address:
+        with pytest.raises(DeviceLostError):
+            await AdbDevice(AdbClient(address), "phone").press(Button.HOME)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.devices.address import ServerAddress
 from agent.devices.client import (
     AdbClient,
-    ServerAddress,
     ServiceClosedError,
     refusal,
     split_marked,

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.device import Button
-from agent.devices.processes import is_running, start_mark
+from agent.devices.processes import is_running, start_mark, wait_gone
 from agent.devices.rack import AdbRack
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
@@ -215,9 +216,7 @@ async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path
     phones_mark, server_mark = start_mark(phones_pid), start_mark(server_pid)
     parent.kill()
     await parent.wait()
-    async with asyncio.timeout(10):
-        while is_running(phones_pid, phones_mark):
-            await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(wait_gone, phones_pid, phones_mark, 10.0)
     assert is_running(server_pid, server_mark)
     heir = AdbServer(folder / "adb")
     await heir.start()

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.devices.client import AdbClient, ServerAddress
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
 from agent.devices.doctor import examine
 from agent.devices.processes import end_process, is_running, start_mark
 from agent.devices.server import AdbServer, ServerRecord, find_adb, reach
@@ -37,6 +38,8 @@ async def test_the_server_of_a_killed_switchboard_is_used_again(folder: Path) ->
     heir = AdbServer(folder)
     assert await heir.start() == address
     assert heir.pid == killed.pid
+    assert killed.is_child
+    assert not heir.is_child
     await killed.stop()
 
 

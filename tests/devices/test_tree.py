@@ -99,12 +99,12 @@ def test_an_external_entity_is_refused() -> None:
         parse_tree(xml, PORTRAIT)
 
 
-def test_ten_thousand_nodes_parse_within_a_second() -> None:
+def test_ten_thousand_nodes_cost_less_than_a_second() -> None:
     node = '<node text="row" class="android.view.View" clickable="true" bounds="[0,0][10,10]"/>'
     xml = hierarchy(node * 10_000)
-    started = time.monotonic()
+    started_s = time.thread_time()
     assert len(parse_tree(xml, PORTRAIT)) == 10_000
-    assert time.monotonic() - started < 1.0
+    assert time.thread_time() - started_s < 1.0
 
 
 def test_a_tree_without_end_is_refused() -> None:
