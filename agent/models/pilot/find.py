@@ -72,7 +72,7 @@ def toggle(intent: Toggle, view: View, trail: Trail) -> Move:
         return found
     if found is None:
         return way_to(intent.name, view, trail, f"a switch for {intent.name}")
-    name = found.title if found.label != "unlabeled" else intent.name
+    name = intent.name
     if found.is_on == intent.on:
         return Done(f"{name} is {state}")
     if "DISABLED" in found.states:

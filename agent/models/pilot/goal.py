@@ -109,11 +109,11 @@ def role_app(role: str, apps: Sequence[App]) -> str:
     """Give the package of the app that plays a role: settings, notes or messages."""
     for name in _ROLES[role]:
         for app in apps:
-            if app.label and score(name, app.label) == EXACT:
+            if score(name, app.name) == EXACT:
                 return app.package
     for name in _ROLES[role]:
         for app in apps:
-            if name in app.package.lower().split(".") or score(name, app.label) >= GOOD:
+            if name in app.package.lower().split(".") or score(name, app.name) >= GOOD:
                 return app.package
     return ""
 
@@ -123,7 +123,7 @@ def find_app(name: str, apps: Sequence[App]) -> str:
     plain = re.sub(r"\s+app$", "", _ARTICLE.sub("", name.strip()), flags=re.IGNORECASE)
     if any(app.package == plain for app in apps):
         return plain
-    return next((app.package for app in apps if app.label and score(plain, app.label) == EXACT), "")
+    return next((app.package for app in apps if score(plain, app.name) == EXACT), "")
 
 
 def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) -> Intent:

@@ -100,6 +100,11 @@ class App:
     package: str
     label: str
 
+    @property
+    def name(self) -> str:
+        """The label, or the end of the package: adb lists no labels."""
+        return self.label or self.package.rsplit(".", 1)[-1].capitalize()
+
 
 @dataclass(slots=True)
 class View:
@@ -130,7 +135,7 @@ class View:
 
     def app_name(self, package: str) -> str:
         """Give an app's label, or its package."""
-        return next((app.label for app in self.apps if app.package == package), "") or package
+        return next((app.name for app in self.apps if app.package == package), package)
 
 
 def read(messages: Sequence[Message]) -> View:
