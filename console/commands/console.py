@@ -37,7 +37,7 @@ def open_console(ctx: click.Context) -> None:
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         from console.app import run_console
 
-        await run_console(host.core)
-        return ExitCode.DONE
+        failed = await run_console(host.core, settings=settings)
+        return ExitCode.FAILED if failed else ExitCode.DONE
 
     end(run_with_host(settings, EVERYTHING, work))

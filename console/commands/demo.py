@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end
+from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.config import Settings
+    from agent.core import Core
     from console.host import Host
     from console.stopping import StopRequest
 
@@ -58,11 +59,11 @@ def demo(ctx: click.Context, fresh: bool) -> None:
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         from console.app import run_console
 
-        if host.owned:
-            await begin(host)
-        await run_console(host.core)
-        return ExitCode.DONE
+        first = await begin(host.core) if host.owned else ""
+        failed = await run_console(host.core, settings=settings, title="demo", focus_session=first)
+        return ExitCode.FAILED if failed else ExitCode.DONE
 
+    say("Starting two virtual phones and an adb server for them.")
     end(run_with_host(settings, devices, work))
 
 
@@ -96,11 +97,10 @@ def prepare(settings: Settings, *, fresh: bool) -> None:
         state.unlink()
 
 
-async def begin(host: Host) -> None:
-    """End what an earlier demo left, and set the sessions and the job of this one going."""
+async def begin(core: Core) -> str:
+    """End what an earlier demo left, set this one's sessions and job going, and name the first."""
     from agent.protocol import JobCreate, JobStop, SessionCancel, SessionCreate, Target
 
-    core = host.core
     before = await core.overview()
     for session in before.sessions:
         if not session.state.is_terminal and not session.parent_id:
@@ -108,7 +108,7 @@ async def begin(host: Host) -> None:
     for job in before.jobs:
         await core.request(JobStop(job_id=job.id))
     first, second = [info.serial for info in before.devices if info.virtual][:PHONES]
-    await core.request(
+    tree = await core.request(
         SessionCreate(
             goal=GOAL,
             targets=(
@@ -127,3 +127,4 @@ async def begin(host: Host) -> None:
             interval_ms=JOB_EVERY_MS,
         )
     )
+    return tree.session_id

@@ -58,6 +58,7 @@ def run(
 
     The session is stored, so it can be watched, answered and resumed from other processes.
     """
+    from agent.errors import UsageError
     from agent.protocol import SessionCreate
     from console.pursuit import pursue_new
     from console.rack import CONNECTED, VIRTUAL
@@ -74,6 +75,11 @@ def run(
         return VIRTUAL if virtual else CONNECTED
 
     async def begin(host: Host) -> str:
+        if base_url and not host.owned:
+            raise UsageError(
+                "Another process owns the data directory and asks its own endpoint.",
+                "Set model.base_url there, or point SWITCHBOARD_DATA_DIR at another directory.",
+            )
         chosen = serial or ""
         if virtual:
             chosen = await host.start_phone()

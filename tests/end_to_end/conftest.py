@@ -1,0 +1,78 @@
+"""Shared by the end-to-end tests: workshops with real adb servers and served phones."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.devices.server import find_adb
+from tests.end_to_end.harness import Workshop, base_environment, wait_until
+
+
+def free_port() -> int:
+    """Let the system choose a port that adb does not take for an emulator's."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if not 5037 <= port <= 5585:
+            return port
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    """A data directory of its own; the operator's adb server is named and does not run."""
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = base_environment(home)
+    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{free_port()}"
+    return Workshop(tmp_path / "data", environment)
+
+
+class Bench(Workshop):
+    """A workshop with a phone that is connected to the operator's adb server, as a real one is."""
+
+    serial: str
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """One phone for a module's tests, so that not each of them starts one."""
+    folder = tmp_path_factory.mktemp("bench")
+    home = folder / "home"
+    home.mkdir()
+    port = free_port()
+    environment = base_environment(home)
+    # Only what is connected by name: no USB phone and no emulator of this machine.
+    server = subprocess.Popen(
+        [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
+        env={**environment, "ADB_USB": "0", "ADB_MDNS": "0", "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
+    made = Bench(folder / "data", environment)
+    try:
+        with made.running("phone", "serve") as serving:
+            made.serial = serving.wait_for(lambda line: "serial" in line, "a phone")["serial"]
+
+            def is_connected() -> bool:
+                done = subprocess.run(
+                    [find_adb(), "-P", str(port), "connect", made.serial],
+                    capture_output=True,
+                    text=True,
+                    timeout=30,
+                    check=False,
+                )
+                return "connected to" in done.stdout
+
+            wait_until(is_connected, "the phone is connected")
+            yield made
+    finally:
+        server.terminate()
+        server.wait(10)
