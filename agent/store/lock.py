@@ -10,12 +10,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import time
 from pathlib import Path
 
 from agent.errors import StoreError
 from agent.store.failures import from_os_error
 
 LOCK_NAME = "lock"
+_TRIES = 5
+_PAUSE_S = 0.01
 
 
 class DirectoryLock:
@@ -40,7 +43,7 @@ class DirectoryLock:
         except OSError as error:
             raise from_os_error(error, path) from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor)
         except OSError as error:
             pid = _read_pid(descriptor)
             os.close(descriptor)
@@ -76,6 +79,17 @@ def owner_pid(directory: Path) -> int | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def _lock(descriptor: int) -> None:
+    """Lock at once or fail; `owner_pid` of another process may hold it for an instant."""
+    for _ in range(_TRIES - 1):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_PAUSE_S)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _read_pid(descriptor: int) -> int | None:
