@@ -30,6 +30,7 @@ class Book:
         self._known: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
         self._active: dict[str, LiveSession] = {}
         self._writing = 0
+        self._held_back = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._open = asyncio.Event()
@@ -75,8 +76,13 @@ class Book:
         """Store facts together. Raises what `Store.append` raises, and WrongStateError for a move
         that the tables of `transitions` do not have.
         """
-        while not self._open.is_set():
-            await self._open.wait()
+        if not self._open.is_set():
+            self._held_back += 1
+            try:
+                while not self._open.is_set():
+                    await self._open.wait()
+            finally:
+                self._held_back -= 1
         self._check(drafts)
         self._writing += 1
         self._quiet.clear()
@@ -90,8 +96,9 @@ class Book:
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:
         """Hold back appends, so that several reads see one moment."""
-        while not self._open.is_set():
-            await self._open.wait()
+        while not self._open.is_set() or self._held_back:
+            # Those who were held back come first, or a busy reader would starve every writer.
+            await (asyncio.sleep(0) if self._open.is_set() else self._open.wait())
         self._open.clear()
         try:
             await self._quiet.wait()

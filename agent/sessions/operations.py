@@ -8,8 +8,8 @@ pause) are idempotent; nothing but `resume` leads out of a terminal state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_hex
 
 from agent.errors import WrongStateError
@@ -98,20 +98,18 @@ class Operations:
 
     async def start(self, session_id: str, submission_id: str = "") -> None:
         """Start a draft. Raises WrongStateError when it is none."""
-        top = await self._parts.book.get(session_id)
-        if top.record.state is not SessionState.CREATED:
-            raise WrongStateError(
-                f"Session {top.session_id} is {top.record.state}, not a draft.",
-                way_on(top),
-            )
-        moves: list[Move] = []
-        if top.delegates:
-            moves.append((top, top.moving(SessionState.RUNNING, "delegates")))
-        workers = await self._parts.book.children(top) if top.delegates else (top,)
-        for live in workers:
-            if live.record.state is SessionState.CREATED:
-                moves.append((live, (self._resuming.queueing(live.record.serial),)))
-        await self._send_off(moves, submission_id)
+        async with self._whole(session_id) as (top, children):
+            if top.record.state is not SessionState.CREATED:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}, not a draft.", way_on(top)
+                )
+            moves: list[Move] = []
+            if top.delegates:
+                moves.append((top, top.moving(SessionState.RUNNING, "delegates")))
+            for live in children or (top,):
+                if live.record.state is SessionState.CREATED:
+                    moves.append((live, (self._resuming.queueing(live.record.serial),)))
+            await self._send_off(moves, submission_id)
 
     # --- talking ----------
 
@@ -122,19 +120,25 @@ class Operations:
             UsageError: there is nothing to tell, or no such session.
             WrongStateError: the session is settled: only a resume leads out of that.
         """
-        live = await self._parts.book.get(session_id)
         checked_text(text, "The message")
-        _check_unsettled(live)
-        if not live.delegates:
-            await self._hear(live, text, submission_id)
-            return
-        children = await self._parts.book.children(live)
-        unsettled = [child for child in children if not child.record.state.is_terminal]
-        at_work = [child for child in unsettled if child.turn is not None]
-        message = UserMessage(text=text, message_id=_message_id(), steer=True)
-        await self._parts.book.append(*live.drafts(message, submission_id=submission_id))
-        for child in at_work or unsettled:
-            await self._hear(child, text, submission_id)
+        async with self._whole(session_id) as (top, children):
+            _check_unsettled(top)
+            hearers = [top]
+            moves: list[Move] = []
+            if top.delegates:
+                noted = UserMessage(text=text, message_id=_message_id(), steer=True)
+                moves.append((top, (noted,)))
+                unsettled = [child for child in children if not child.record.state.is_terminal]
+                hearers = [child for child in unsettled if child.turn is not None] or unsettled
+            steered: list[tuple[LiveSession, Steering]] = []
+            for live in hearers:
+                hint = Steering(message_id=_message_id(), text=text)
+                moves.append((live, self._hearing(live, hint)))
+                if live.turn is not None:
+                    steered.append((live, hint))
+            await self._send_off(moves, submission_id)
+            for live, hint in steered:
+                live.steering.append(hint)
 
     async def answer(self, question_id: str, answer: str, submission_id: str = "") -> str:
         """Answer a question: the call that asked goes on; a turn that died with it is resumed.
@@ -203,18 +207,22 @@ class Operations:
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
         """Hold turns before their next step. Raises WrongStateError when none is open."""
-        members = await self._members(session_id)
-        top = members[0]
-        if all(live.turn is None for live in members):
-            raise WrongStateError(
-                f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
-                "There is nothing to pause.",
+        async with self._whole(session_id) as (top, children):
+            held = [live for live in (top, *children) if live.turn is not None]
+            if not held:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
+                    "There is nothing to pause.",
+                )
+            if top.delegates:
+                held.append(top)
+            await self._send_off(
+                [
+                    (live, live.flagging(paused=True, reason="paused by the operator"))
+                    for live in held
+                ],
+                submission_id,
             )
-        for live in members:
-            async with live.lock:
-                if live.turn is not None or live.delegates:
-                    msgs = live.flagging(paused=True, reason="paused by the operator")
-                    await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
 
     async def resume(self, session_id: str, submission_id: str = "") -> None:
         """Go on after a pause, a stop, a crash or, in a new generation, from a terminal state.
@@ -222,18 +230,15 @@ class Operations:
         Raises:
             WrongStateError: it is running, waits for an answer, or is a draft.
         """
-        top = await self._parts.book.get(session_id)
-        async with AsyncExitStack() as locks:
-            children = await self._parts.book.children(top)
-            for live in (top, *children):
-                await locks.enter_async_context(live.lock)
+        async with self._whole(session_id) as (top, children):
             if not top.delegates:
-                moves: list[Move] = [(top, self._resuming.going_on(top, top.record.generation + 1))]
+                generation = top.record.generation + 1
+                moves: list[Move] = [(top, self._resuming.going_on(top, generation))]
             elif top.record.state.is_terminal:
                 moves = self._resuming.again(top, children)
             else:
                 moves = self._resuming.onward(top, children)
-            await self._send_off_locked(moves, submission_id)
+            await self._send_off(moves, submission_id)
 
     async def prompt_in_background(
         self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int
@@ -266,25 +271,29 @@ class Operations:
 
     # --- how ----------
 
-    async def _hear(self, live: LiveSession, text: str, submission_id: str) -> None:
-        async with live.lock:
-            _check_unsettled(live)
-            message_id = _message_id()
-            steers = live.turn is not None
-            msgs: list[EventMsg] = [UserMessage(text=text, message_id=message_id, steer=steers)]
-            if not steers:
-                msgs += [
-                    QuestionClosed(
-                        question_id=question.question_id, reason="superseded by a new message"
-                    )
-                    for question in self._parts.questions.of(live.session_id)
-                ]
-                msgs.append(self._resuming.queueing(live.record.serial))
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
-            if steers:
-                live.steering.append(Steering(message_id=message_id, text=text))
-            else:
-                self._turns.begin(live)
+    def _hearing(self, live: LiveSession, hint: Steering) -> tuple[EventMsg, ...]:
+        """Give what makes a session hear a message: steering, or a turn with it as the prompt."""
+        steers = live.turn is not None
+        message = UserMessage(text=hint.text, message_id=hint.message_id, steer=steers)
+        if steers:
+            return (message,)
+        superseded = (
+            QuestionClosed(question_id=question.question_id, reason="superseded by a new message")
+            for question in self._parts.questions.of(live.session_id)
+        )
+        return (message, *superseded, self._resuming.queueing(live.record.serial))
+
+    @asynccontextmanager
+    async def _whole(
+        self, session_id: str
+    ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
+        """Hold a session and its children as they are, for the length of the block."""
+        top, *children = await self._members(session_id)
+        async with AsyncExitStack() as locks:
+            # Always the parent first; nobody else holds more than one.
+            for live in (top, *children):
+                await locks.enter_async_context(live.lock)
+            yield top, tuple(children)
 
     async def _members(self, session_id: str) -> tuple[LiveSession, ...]:
         top = await self._parts.book.get(session_id)
@@ -310,13 +319,7 @@ class Operations:
                 raise outcome
 
     async def _send_off(self, moves: list[Move], submission_id: str) -> None:
-        async with AsyncExitStack() as locks:
-            for live, _ in moves:
-                await locks.enter_async_context(live.lock)
-            await self._send_off_locked(moves, submission_id)
-
-    async def _send_off_locked(self, moves: list[Move], submission_id: str) -> None:
-        """Store what takes sessions on, together, and begin their turns."""
+        """Store what takes sessions on, together, and begin their turns; their locks are held."""
         drafts = [
             draft
             for live, msgs in moves

@@ -1,0 +1,220 @@
+"""Stand-ins for what needs a phone or a provider: a rack, a device, a model and a task.
+
+Real in behaviour, small in size: a lease excludes, a lost device raises, a change is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from msgspec.structs import replace
+
+from agent.devices.device import Button, Capture, UiTree
+from agent.errors import DeviceLostError, UsageError
+from agent.models.model import ModelReply, ModelRequest
+from agent.records import (
+    AppInfo,
+    Bounds,
+    DeviceInfo,
+    DeviceState,
+    Foreground,
+    Frame,
+    FrameSource,
+    FrameStatus,
+    LiveFrame,
+    Point,
+    UiNode,
+)
+from agent.tasks.task import TaskContext, TurnEnd
+
+
+class FakeDevice:
+    """A phone with one button on its screen; it notes what is done to it."""
+
+    def __init__(self, rack: FakeRack, serial: str) -> None:
+        self._rack = rack
+        self._serial = serial
+        self.done: list[str] = []
+
+    @property
+    def serial(self) -> str:
+        return self._serial
+
+    async def info(self) -> DeviceInfo:
+        return self._rack.infos[self._serial]
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        self._check()
+        frame = Frame(digest="", width_px=108, height_px=240, captured_ms=1)
+        return Capture(frame=frame, data=b"")
+
+    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+        self._check()
+        node = UiNode(text="Go", clickable=True, bounds=Bounds(left=0, top=0, right=1, bottom=0.1))
+        return UiTree(nodes=(node,), xml=b"<hierarchy/>", started_ms=1, ended_ms=2)
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        self._check()
+        return Foreground(package="org.example.app")
+
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+        self._check()
+        return (AppInfo(package="org.example.app", label="Example"),)
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+        self._do(f"tap {at.x:g} {at.y:g}")
+
+    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
+        self._do(f"long press {at.x:g} {at.y:g}")
+
+    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
+        self._do(f"swipe {start.x:g} {start.y:g} {end.x:g} {end.y:g}")
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
+        self._do(f"type {text}")
+
+    async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
+        self._do(f"press {button}")
+
+    async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
+        self._do(f"launch {package}")
+
+    def _do(self, what: str) -> None:
+        self._check()
+        self.done.append(what)
+
+    def _check(self) -> None:
+        if self._rack.infos[self._serial].state is not DeviceState.ONLINE:
+            raise DeviceLostError(f"The device {self._serial} is gone.")
+
+
+class FakeRack:
+    """Devices that a test plugs in and out."""
+
+    def __init__(self, *serials: str) -> None:
+        self.infos: dict[str, DeviceInfo] = {}
+        self._devices: dict[str, FakeDevice] = {}
+        self._wheels: dict[str, asyncio.Lock] = {}
+        self._listeners: list[asyncio.Queue[DeviceInfo | None]] = []
+        self.drivers: list[tuple[str, str]] = []
+        self.closed = False
+        for serial in serials:
+            self.plug(serial)
+
+    def plug(self, serial: str) -> None:
+        self._devices.setdefault(serial, FakeDevice(self, serial))
+        self._wheels.setdefault(serial, asyncio.Lock())
+        driver = self.infos[serial].driver if serial in self.infos else ""
+        self.tell(DeviceInfo(serial=serial, state=DeviceState.ONLINE, driver=driver))
+
+    def unplug(self, serial: str) -> None:
+        self.tell(replace(self.infos[serial], state=DeviceState.GONE))
+
+    def tell(self, info: DeviceInfo) -> None:
+        self.infos[info.serial] = info
+        for queue in self._listeners:
+            queue.put_nowait(info)
+
+    async def start(self) -> None:
+        return
+
+    async def close(self) -> None:
+        self.closed = True
+        for queue in self._listeners:
+            queue.put_nowait(None)
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        return tuple(self.infos.values())
+
+    def changes(self) -> AsyncIterator[DeviceInfo]:
+        queue: asyncio.Queue[DeviceInfo | None] = asyncio.Queue()
+        self._listeners.append(queue)
+        return self._follow(queue)
+
+    async def _follow(self, queue: asyncio.Queue[DeviceInfo | None]) -> AsyncIterator[DeviceInfo]:
+        while (info := await queue.get()) is not None:
+            yield info
+
+    async def device(self, serial: str) -> FakeDevice:
+        if serial not in self.infos:
+            raise UsageError(f"No device {serial!r} is known.")
+        if self.infos[serial].state is not DeviceState.ONLINE:
+            raise DeviceLostError(f"The device {serial} is gone.", "Plug it in again.")
+        return self._devices[serial]
+
+    async def wait_for(self, serial: str, *, timeout_s: float) -> FakeDevice:
+        try:
+            async with asyncio.timeout(timeout_s):
+                changes = self.changes()
+                while self.infos[serial].state is not DeviceState.ONLINE:
+                    await anext(changes)
+        except TimeoutError:
+            pass
+        return await self.device(serial)
+
+    @asynccontextmanager
+    async def lease(self, serial: str, driver: str) -> AsyncIterator[FakeDevice]:
+        async with self._wheels[serial]:
+            device = await self.device(serial)
+            assert self.infos[serial].driver == "", "two drivers on one phone"
+            self.tell(replace(self.infos[serial], driver=driver))
+            self.drivers.append((serial, driver))
+            try:
+                yield device
+            finally:
+                self.tell(replace(self.infos[serial], driver=""))
+
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[LiveFrame]:
+        yield LiveFrame(
+            serial=serial,
+            width_px=1,
+            height_px=1,
+            rgb=b"\0\0\0",
+            captured_ms=1,
+            source=FrameSource.CAPTURE,
+            status=FrameStatus.LIVE,
+        )
+
+
+class FakeModel:
+    """A model that says nothing; it notes whether it was closed."""
+
+    def __init__(self, name: str = "fake") -> None:
+        self.name = name
+        self.closed = False
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        return ModelReply()
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+Part = Callable[[TaskContext], Awaitable[TurnEnd | str]]
+
+
+class PlayedTask:
+    """A task that plays the part written for its session's goal; a text is its result."""
+
+    def __init__(self, parts: dict[str, Part]) -> None:
+        self._parts = parts
+
+    @property
+    def kind(self) -> str:
+        return "regular"
+
+    async def run(self, context: TaskContext) -> TurnEnd:
+        part = self._parts.get(context.session.goal, done_at_once)
+        end = await part(context)
+        return TurnEnd(completed=True, message=end) if isinstance(end, str) else end
+
+
+async def done_at_once(context: TaskContext) -> str:
+    """Meet the goal without doing anything."""
+    return f"done: {context.prompt}"

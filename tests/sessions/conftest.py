@@ -1,0 +1,15 @@
+"""A stage for each test, with one phone plugged in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import FakeRack
+from tests.stage import Stage
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path / "data", FakeRack("phone-1"))

@@ -1,0 +1,189 @@
+"""The pure rules: roll-up, the guards of transitions, staging, and what an answer counts as."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    AbortReason,
+    Event,
+    EventMsg,
+    SessionContinued,
+    SteerApplied,
+    StepCompleted,
+    TaskComplete,
+    TurnAborted,
+    UserMessage,
+)
+from agent.records import (
+    Question,
+    QuestionOption,
+    Session,
+    SessionState,
+    TimeSplit,
+    Usage,
+)
+from agent.sessions.questions import checked_answer
+from agent.sessions.rollup import counting, guarded, roll_up, summary
+from agent.sessions.staging import stage
+from agent.sessions.transitions import MOVES, RESUMES, check_move, may_move
+
+CREATED, QUEUED, RUNNING = SessionState.CREATED, SessionState.QUEUED, SessionState.RUNNING
+WAITING = SessionState.WAITING_FOR_USER
+COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
+CANCELLED = SessionState.CANCELLED
+STATES = st.sampled_from(list(SessionState))
+
+
+def a_session(state: SessionState = CREATED, *, generation: int = 0, **more: str) -> Session:
+    return Session(
+        session_id="s", goal="tidy up", created_ms=1, state=state, generation=generation, **more
+    )
+
+
+# --- roll-up ----------
+
+
+@pytest.mark.parametrize(
+    ("states", "rolled"),
+    [
+        ({WAITING, FAILED}, WAITING),
+        ({RUNNING, FAILED}, RUNNING),
+        ({QUEUED, COMPLETED}, RUNNING),
+        ({FAILED, COMPLETED}, FAILED),
+        ({COMPLETED, CANCELLED}, COMPLETED),
+        ({CANCELLED}, CANCELLED),
+        (set(), CREATED),
+        ({CREATED}, CREATED),
+    ],
+)
+def test_roll_up_vectors(states: set[SessionState], rolled: SessionState) -> None:
+    assert roll_up(states) is rolled
+
+
+@given(st.lists(STATES))
+def test_roll_up_is_terminal_only_when_no_child_is_under_way(states: list[SessionState]) -> None:
+    under_way = {WAITING, RUNNING, QUEUED} & set(states)
+    assert not (roll_up(states).is_terminal and under_way)
+
+
+def test_guard_a_running_parent_that_rolls_up_to_created_stays_running() -> None:
+    assert guarded(RUNNING, CREATED) is RUNNING
+    assert guarded(WAITING, QUEUED) is WAITING
+
+
+def test_guard_a_completed_parent_that_rolls_up_to_running_stays_completed() -> None:
+    assert guarded(COMPLETED, RUNNING) is COMPLETED
+
+
+@given(STATES, STATES)
+def test_a_guarded_roll_up_is_a_move_that_the_table_has(
+    parent: SessionState, rolled: SessionState
+) -> None:
+    after = guarded(parent, rolled)
+    if after not in {parent, CREATED}:
+        assert may_move(parent, after)
+
+
+def test_only_children_of_the_parents_generation_or_later_count() -> None:
+    old, new = a_session(FAILED, generation=0), a_session(RUNNING, generation=2)
+    assert counting((old, new), 1) == (new,)
+
+
+def test_the_summary_of_a_parent_names_each_part_and_its_outcome() -> None:
+    done = a_session(COMPLETED, title="Read the mail", latest_result="2 new\nletters", serial="p1")
+    failed = a_session(FAILED, title="Pay", latest_error="no card")
+    assert summary((done, failed)) == (
+        "1 of 2 parts done.\nRead the mail (p1): 2 new letters\nPay: failed: no card"
+    )
+
+
+# --- transitions ----------
+
+
+@given(STATES, STATES)
+def test_no_move_leaves_a_terminal_state_without_a_resume(
+    before: SessionState, after: SessionState
+) -> None:
+    if before.is_terminal:
+        assert not may_move(before, after)
+
+
+def test_a_resume_leaves_every_terminal_state_and_only_towards_work() -> None:
+    assert set(RESUMES) == {state for state in SessionState if state.is_terminal}
+    for after in RESUMES.values():
+        assert after == {QUEUED, RUNNING}
+
+
+def test_every_state_has_its_moves_and_every_unsettled_one_can_be_cancelled() -> None:
+    assert set(MOVES) == set(SessionState)
+    assert all(CANCELLED in MOVES[state] for state in SessionState if not state.is_terminal)
+
+
+def test_a_refused_move_says_how_to_go_on() -> None:
+    with pytest.raises(WrongStateError, match="Resume session s first"):
+        check_move(a_session(FAILED), RUNNING)
+
+
+# --- staging ----------
+
+
+def events(*msgs: EventMsg) -> list[Event]:
+    return [Event(event_id=n, seq=n, ts_ms=n, msg=msg) for n, msg in enumerate(msgs, 1)]
+
+
+STEP = StepCompleted(step=1, time=TimeSplit(), usage=Usage())
+FREE_STEP = StepCompleted(step=1, time=TimeSplit(), usage=Usage(), counted=False)
+STOPPED = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
+PROMPT = UserMessage(text="the other thing", message_id="m1")
+
+
+def test_a_first_turn_is_staged_with_the_goal() -> None:
+    staged = stage([], "the goal")
+    assert (staged.prompt, staged.steps_before, staged.steering) == ("the goal", 0, ())
+
+
+def test_a_turn_after_a_stop_keeps_its_prompt_and_its_used_steps() -> None:
+    staged = stage(events(STEP, PROMPT, STEP, FREE_STEP, STOPPED), "the goal")
+    assert (staged.prompt, staged.steps_before) == ("the other thing", 1)
+
+
+def test_a_turn_after_a_finished_one_or_in_a_new_generation_begins_the_goal_afresh() -> None:
+    done = TaskComplete(turn_id="t")
+    assert stage(events(PROMPT, STEP, done), "the goal").prompt == "the goal"
+    again = SessionContinued(generation=1, after_step=1)
+    staged = stage(events(PROMPT, STEP, STOPPED, again), "the goal")
+    assert (staged.prompt, staged.steps_before) == ("the goal", 1)
+
+
+def test_hints_that_no_step_applied_are_staged_again() -> None:
+    first = UserMessage(text="left", message_id="m1", steer=True)
+    second = UserMessage(text="right", message_id="m2", steer=True)
+    applied = SteerApplied(message_id="m1", step=1)
+    staged = stage(events(first, second, applied, STOPPED), "the goal")
+    assert [hint.text for hint in staged.steering] == ["right"]
+
+
+# --- answers ----------
+
+
+def asking(*labels: str, secret: bool = False) -> Question:
+    options = tuple(QuestionOption(label=label) for label in labels)
+    return Question(
+        question_id="q", session_id="s", text="Which?", asked_ms=1, options=options, secret=secret
+    )
+
+
+def test_an_option_counts_in_the_askers_spelling_and_free_text_as_it_is() -> None:
+    assert checked_answer(asking("Yes", "No"), " yes ") == "Yes"
+    assert checked_answer(asking("Yes", "No"), "ask me later") == "ask me later"
+    assert checked_answer(asking("Hunter2", secret=True), " hunter2 ") == " hunter2 "
+
+
+@pytest.mark.parametrize("answer", ["", " \n ", "\udc80", "x" * 10_001])
+def test_an_answer_with_nothing_usable_in_it_is_refused(answer: str) -> None:
+    with pytest.raises(UsageError):
+        checked_answer(asking(), answer)

@@ -1,0 +1,491 @@
+"""Turns: what a task's end does to its session, and what ending one early leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from agent.errors import (
+    DeviceLostError,
+    ErrorKind,
+    ModelError,
+    SwitchboardError,
+    UsageError,
+    WrongStateError,
+)
+from agent.protocol import (
+    AbortReason,
+    AgentMessage,
+    ErrorEvent,
+    Interrupt,
+    ResultPublished,
+    SessionAssigned,
+    SessionCancel,
+    SessionFlagsChanged,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    SteerApplied,
+    StepCompleted,
+    TaskComplete,
+    TaskStarted,
+    TurnAborted,
+    UserInput,
+    UserMessage,
+)
+from agent.records import SessionState, TimeSplit, Usage
+from agent.tasks.task import TaskContext, TurnEnd
+from tests.fakes import FakeModel
+from tests.stage import Cue, Stage, of_type, states, waiting_at
+
+COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
+CANCELLED, CREATED = SessionState.CANCELLED, SessionState.CREATED
+QUEUED, RUNNING = SessionState.QUEUED, SessionState.RUNNING
+WAITING = SessionState.WAITING_FOR_USER
+
+
+def ends(msgs: list[object]) -> list[object]:
+    return [msg for msg in msgs if isinstance(msg, TaskComplete | TurnAborted)]
+
+
+async def test_a_session_goes_from_queued_to_running_to_completed_with_its_result(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        session_id = await stage.create("look around")
+        session = await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert states(msgs) == [QUEUED, RUNNING, COMPLETED]
+    assert of_type(msgs, ResultPublished) == [ResultPublished(text="done: look around")]
+    assert len(of_type(msgs, TaskStarted)) == len(ends(msgs)) == 1
+    assert session.turn_id == "" and session.serial == "phone-1"
+    assert of_type(msgs, SessionAssigned) == [SessionAssigned(serial="phone-1")]
+
+
+async def test_a_goal_that_cannot_be_met_fails_with_the_reason(stage: Stage) -> None:
+    async def part(context: TaskContext) -> TurnEnd:
+        return TurnEnd(completed=False, message="There is no Send button.")
+
+    stage.parts["send it"] = part
+    async with stage.play():
+        session_id = await stage.create("send it")
+        session = await stage.reach(session_id, FAILED)
+        msgs = await stage.msgs(session_id)
+    assert session.latest_error == "There is no Send button."
+    assert of_type(msgs, ErrorEvent)[0].kind is ErrorKind.GOAL
+    assert of_type(msgs, ResultPublished) == []
+    assert len(ends(msgs)) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "ending"),
+    [
+        (ModelError("No key.", "Set one.", retryable=False, status=401), FAILED, TaskComplete),
+        (ModelError("Busy.", retryable=True, status=503), WAITING, TurnAborted),
+        (DeviceLostError("The device phone-1 is gone."), WAITING, TurnAborted),
+        (RuntimeError("a defect"), FAILED, TaskComplete),
+        (asyncio.CancelledError(), FAILED, TaskComplete),
+        (TimeoutError("its own"), FAILED, TaskComplete),
+    ],
+)
+async def test_what_a_task_raises_decides_whether_it_can_go_on(
+    stage: Stage, error: BaseException, state: SessionState, ending: type
+) -> None:
+    async def part(context: TaskContext) -> str:
+        raise error
+
+    stage.parts["try"] = part
+    async with stage.play():
+        session_id = await stage.create("try")
+        session = await stage.reach(session_id, state)
+        msgs = await stage.msgs(session_id)
+    assert session.turn_id == ""
+    assert [type(end) for end in ends(msgs)] == [ending]
+    [told] = of_type(msgs, ErrorEvent)
+    assert told.retryable is (ending is TurnAborted)
+    if isinstance(error, SwitchboardError):
+        assert (told.message, told.remedy) == (error.message, error.remedy)
+
+
+async def test_a_model_that_cannot_be_had_fails_the_session_with_the_remedy(stage: Stage) -> None:
+    def refuse(session: object) -> FakeModel:
+        raise ModelError("No API key.", "Set OPENAI_API_KEY.", retryable=False)
+
+    stage.make_model = refuse
+    async with stage.play():
+        session_id = await stage.create("try")
+        await stage.reach(session_id, FAILED)
+        [told] = of_type(await stage.msgs(session_id), ErrorEvent)
+    assert told.remedy == "Set OPENAI_API_KEY."
+
+
+async def test_the_model_of_a_turn_is_closed_with_it(stage: Stage) -> None:
+    async with stage.play():
+        await stage.reach(await stage.create("try"), COMPLETED)
+    [model] = stage.models
+    assert isinstance(model, FakeModel) and model.closed
+
+
+async def test_a_draft_waits_until_it_is_started(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await stage.create("later", start=False)
+        assert (await stage.store.session(session_id)).state is CREATED
+        await stage.do(SessionStart(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+        with pytest.raises(WrongStateError, match="not a draft"):
+            await stage.do(SessionStart(session_id=session_id))
+
+
+async def test_an_unknown_serial_is_refused_at_once_and_names_the_known_ones(stage: Stage) -> None:
+    async with stage.play():
+        with pytest.raises(UsageError, match="phone-1"):
+            await stage.create("go", serial="nowhere")
+        assert await stage.store.sessions() == ()
+
+
+@pytest.mark.parametrize("goal", ["", "  \n", "\ud800", "x" * 20_001])
+async def test_a_goal_without_text_or_beyond_bounds_is_refused(stage: Stage, goal: str) -> None:
+    async with stage.play():
+        with pytest.raises(UsageError):
+            await stage.create(goal)
+
+
+async def test_a_session_waits_queued_until_a_device_is_free_and_the_first_come_is_served_first(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["long"] = waiting_at(cue)
+    async with stage.play():
+        first = await stage.create("long")
+        await cue.there()
+        second = await stage.create("second")
+        third = await stage.create("third")
+        assert (await stage.store.session(second)).state is QUEUED
+        cue.go.set()
+        await stage.reach(third, COMPLETED)
+    assert [driver for _, driver in stage.rack.drivers] == [first, second, third]
+
+
+async def test_a_session_waits_queued_until_a_phone_is_plugged_in(stage: Stage) -> None:
+    stage.rack.unplug("phone-1")
+    async with stage.play():
+        session_id = await stage.create("go", serial="phone-1")
+        assert (await stage.store.session(session_id)).state is QUEUED
+        stage.rack.plug("phone-1")
+        await stage.reach(session_id, COMPLETED)
+
+
+# --- ending one early ----------
+
+
+async def test_an_interrupt_stops_a_stubborn_task_within_a_tenth_of_a_second_and_it_can_say_no_more(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    late: list[BaseException] = []
+
+    async def stubborn(context: TaskContext) -> str:
+        try:
+            await cue.wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.4)
+        try:
+            await context.emit(AgentMessage(step=1, text="too late"))
+        except BaseException as error:
+            late.append(error)
+            raise
+        return "too late"
+
+    stage.parts["long"] = stubborn
+    async with stage.play():
+        session_id = await stage.create("long")
+        await cue.there()
+        began = time.monotonic()
+        await stage.do(Interrupt(session_id=session_id))
+        took_s = time.monotonic() - began
+        session = await stage.idle(session_id)
+        second = await stage.create("after it")
+        await stage.reach(second, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert took_s < 0.3
+    assert session.state is WAITING
+    assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.INTERRUPTED]
+    assert of_type(msgs, AgentMessage) == [] and of_type(msgs, TaskComplete) == []
+    assert [type(error) for error in late] == [asyncio.CancelledError]
+
+
+async def test_a_stopped_session_goes_on_with_the_same_prompt_when_it_is_resumed(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    seen: list[tuple[str, int]] = []
+
+    async def part(context: TaskContext) -> str:
+        seen.append((context.prompt, len(context.history)))
+        if len(seen) == 1:
+            await cue.wait()
+        return "done"
+
+    stage.parts["goal"] = part
+    async with stage.play():
+        session_id = await stage.create("goal")
+        await cue.there()
+        await stage.do(Interrupt())
+        await stage.idle(session_id)
+        await stage.do(SessionResume(session_id=session_id))
+        session = await stage.reach(session_id, COMPLETED)
+    assert [prompt for prompt, _ in seen] == ["goal", "goal"]
+    assert seen[1][1] > seen[0][1]
+    assert session.generation == 0
+
+
+async def test_stopping_what_does_not_run_changes_nothing(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await stage.create("go")
+        await stage.reach(session_id, COMPLETED)
+        before = await stage.msgs(session_id)
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(Interrupt())
+        assert await stage.msgs(session_id) == before
+
+
+async def test_a_session_stopped_while_it_waits_for_a_phone_had_no_turn_to_abort(
+    stage: Stage,
+) -> None:
+    stage.rack.unplug("phone-1")
+    async with stage.play():
+        session_id = await stage.create("go", serial="phone-1")
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.idle(session_id)
+        assert ends(await stage.msgs(session_id)) == []
+        stage.rack.plug("phone-1")
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+
+
+async def test_cancel_is_final_and_idempotent(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["long"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("long")
+        await cue.there()
+        await stage.do(SessionCancel(session_id=session_id))
+        assert (await stage.store.session(session_id)).state is CANCELLED
+        before = await stage.msgs(session_id)
+        await stage.do(SessionCancel(session_id=session_id))
+        assert await stage.msgs(session_id) == before
+        assert [end.reason for end in of_type(before, TurnAborted)] == [AbortReason.CANCELLED]
+
+
+async def test_a_terminal_session_is_left_only_by_a_resume_into_a_new_generation(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        session_id = await stage.create("go")
+        await stage.reach(session_id, COMPLETED)
+        with pytest.raises(WrongStateError, match="Resume"):
+            await stage.do(UserInput(session_id=session_id, text="more"))
+        await stage.do(SessionResume(session_id=session_id))
+        session = await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert session.generation == 1
+    assert len(ends(msgs)) == 2
+
+
+async def test_a_running_session_needs_no_resume(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["long"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("long")
+        await cue.there()
+        with pytest.raises(WrongStateError, match="RUNNING"):
+            await stage.do(SessionResume(session_id=session_id))
+
+
+# --- pausing and steering ----------
+
+
+async def test_a_paused_session_waits_at_its_next_checkpoint_until_it_is_resumed(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    passed: list[bool] = []
+
+    async def part(context: TaskContext) -> str:
+        await cue.wait()
+        await context.checkpoint()
+        passed.append(context.session.paused)
+        return "done"
+
+    stage.parts["steps"] = part
+    async with stage.play():
+        session_id = await stage.create("steps")
+        await cue.there()
+        await stage.do(SessionPause(session_id=session_id))
+        cue.go.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        session = await stage.store.session(session_id)
+        assert session.paused and session.state is RUNNING and passed == []
+        await stage.do(SessionResume(session_id=session_id))
+        session = await stage.reach(session_id, COMPLETED)
+        flags = of_type(await stage.msgs(session_id), SessionFlagsChanged)
+    assert passed == [False]
+    assert [flag.paused for flag in flags] == [True, False]
+
+
+async def test_input_to_a_running_turn_is_steering_that_a_step_takes_up(stage: Stage) -> None:
+    cue = Cue()
+
+    async def part(context: TaskContext) -> str:
+        await cue.wait()
+        [hint] = context.take_steering()
+        await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+        assert context.take_steering() == ()
+        return hint.text
+
+    stage.parts["walk"] = part
+    async with stage.play():
+        session_id = await stage.create("walk")
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="go left"))
+        cue.go.set()
+        session = await stage.reach(session_id, COMPLETED)
+        [message] = of_type(await stage.msgs(session_id), UserMessage)
+    assert message.steer and session.latest_result == "go left"
+
+
+async def test_steering_that_comes_too_late_for_the_last_step_gets_a_turn_of_its_own(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    turns: list[tuple[str, ...]] = []
+
+    async def part(context: TaskContext) -> str:
+        if not turns:
+            turns.append(())
+            await cue.wait()
+            return "first"
+        hints = context.take_steering()
+        for hint in hints:
+            await context.emit(SteerApplied(message_id=hint.message_id, step=2))
+        turns.append(tuple(hint.text for hint in hints))
+        return "second"
+
+    stage.parts["walk"] = part
+    async with stage.play():
+        session_id = await stage.create("walk")
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="and back"))
+        cue.go.set()
+        session = await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert turns == [(), ("and back",)]
+    assert session.latest_result == "second"
+    assert len(of_type(msgs, TaskComplete)) == 2 and states(msgs) == [QUEUED, RUNNING, COMPLETED]
+
+
+async def test_input_to_an_idle_session_begins_a_turn_with_that_prompt(stage: Stage) -> None:
+    cue = Cue()
+    prompts: list[str] = []
+
+    async def part(context: TaskContext) -> str:
+        prompts.append(context.prompt)
+        if len(prompts) == 1:
+            await cue.wait()
+        return "done"
+
+    stage.parts["goal"] = part
+    async with stage.play():
+        session_id = await stage.create("goal")
+        await cue.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(UserInput(session_id=session_id, text="something else"))
+        await stage.reach(session_id, COMPLETED)
+    assert prompts == ["goal", "something else"]
+
+
+async def test_a_prompt_has_a_fresh_limit_of_steps_and_a_stopped_one_keeps_its_own(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    limits: list[int] = []
+
+    async def part(context: TaskContext) -> str:
+        limits.append(context.limits.max_steps)
+        step = context.session.steps + 1
+        await context.emit(StepCompleted(step=step, time=TimeSplit(), usage=Usage()))
+        if len(limits) == 1:
+            await cue.wait()
+        return "done"
+
+    stage.parts["goal"] = part
+    async with stage.play():
+        session_id = await stage.create("goal")
+        await cue.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.until(lambda: _third(limits), "the third turn")
+    assert limits == [30, 30, 32]
+
+
+async def _third(limits: list[int]) -> bool | None:
+    return True if len(limits) == 3 else None
+
+
+# --- a phone that goes away ----------
+
+
+async def test_a_lost_device_flags_the_session_and_the_turn_goes_on_when_it_is_back(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+
+    async def part(context: TaskContext) -> str:
+        await cue.wait()
+        with pytest.raises(DeviceLostError):
+            await context.device.foreground()
+        await context.wait_for_device()
+        return (await context.device.foreground()).package
+
+    stage.parts["look"] = part
+    async with stage.play():
+        session_id = await stage.create("look")
+        await cue.there()
+        stage.rack.unplug("phone-1")
+        cue.go.set()
+
+        async def lost() -> bool | None:
+            return True if (await stage.store.session(session_id)).lost else None
+
+        await stage.until(lost, "the lost flag")
+        stage.rack.plug("phone-1")
+        session = await stage.reach(session_id, COMPLETED)
+    assert session.latest_result == "org.example.app" and not session.lost
+
+
+async def test_a_device_that_stays_away_leaves_the_session_idle_and_resumable(stage: Stage) -> None:
+    stage.set(recovery={"device_grace_s": 0.05})
+    turns: list[str] = []
+
+    async def part(context: TaskContext) -> str:
+        turns.append(context.turn_id)
+        if len(turns) == 1:
+            stage.rack.unplug("phone-1")
+            await context.wait_for_device()
+        return "done"
+
+    stage.parts["look"] = part
+    async with stage.play():
+        session_id = await stage.create("look")
+        session = await stage.idle(session_id)
+        assert session.lost and "gone" in session.latest_error
+        await stage.do(SessionResume(session_id=session_id))
+        assert (await stage.store.session(session_id)).state is QUEUED
+        stage.rack.plug("phone-1")
+        session = await stage.reach(session_id, COMPLETED)
+    assert not session.lost and len(turns) == 2
