@@ -16,7 +16,7 @@ from collections.abc import Callable
 from agent.devices import text_entry
 from agent.devices.client import AdbClient, ServiceClosedError, ShellResult
 from agent.devices.device import Button, Capture, UiTree
-from agent.devices.dump import DUMP_COMMAND, read_dump, treeless
+from agent.devices.dump import dump_command, read_dump, treeless
 from agent.devices.focus import parse_current_size, parse_foreground, parse_natural_size
 from agent.devices.picture import PNG_SIGNATURE, png_size, turned_png
 from agent.devices.profile import Profile, read_profile
@@ -133,12 +133,13 @@ class AdbDevice:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
         started_ms = _now_ms()
         try:
-            result = await self._shell(DUMP_COMMAND, timeout_s)
+            profile = await self.profile(timeout_s=timeout_s)
+            result = await self._shell(dump_command(profile.features), timeout_s)
         except DeviceTimeoutError:
             raise treeless(
                 self._serial, f"uiautomator did not finish within {timeout_s:g} s"
             ) from None
-        dump = read_dump(self._serial, result, (await self.profile()).natural_size)
+        dump = read_dump(self._serial, result, profile.natural_size)
         self._display = dump.display
         if len(dump.xml) > _LARGE_XML_BYTES:
             nodes = await asyncio.to_thread(parse_tree, dump.xml, dump.natural_size)

@@ -213,7 +213,12 @@ class AdbClient:
 
     async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
         """Say which features a phone and this server share; old phones have none."""
-        answer = await self.host(f"host-serial:{serial}:features", timeout_s, serial=serial)
+        try:
+            answer = await self.host(f"host-serial:{serial}:features", timeout_s, serial=serial)
+        except AdbError as error:
+            raise DeviceLostError(
+                f"{serial} cannot be reached: {error.message}", error.remedy
+            ) from error
         return frozenset(filter(None, answer.split(",")))
 
     # --- a phone ----------
@@ -232,6 +237,11 @@ class AdbClient:
                 await stream.request(f"host:transport:{serial}")
                 await stream.request(service)
                 yield stream
+        except AdbError as error:
+            # To whoever drives a phone, a server that died is a phone that is away.
+            raise DeviceLostError(
+                f"{serial} cannot be reached: {error.message}", error.remedy
+            ) from error
         except TimeoutError:
             raise DeviceTimeoutError(
                 f"{serial} did not finish a {name} call within {timeout_s:g} s.",

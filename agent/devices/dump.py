@@ -17,8 +17,8 @@ from agent.text import one_line
 
 TREE_PATH = "/data/local/tmp/switchboard-tree.xml"
 _MARK = "switchboard-tree-follows"
-DUMP_COMMAND = (
-    f"wm size; rm -f {TREE_PATH}; uiautomator dump {TREE_PATH}; rc=$?; "
+_DUMP = (
+    f"rm -f {TREE_PATH}; uiautomator dump {TREE_PATH}; rc=$?; "
     f"echo {_MARK}; cat {TREE_PATH}; rm -f {TREE_PATH}; (exit $rc)"
 )
 _ROTATION = re.compile(rb'<hierarchy[^>]*\brotation="([0-3])"')
@@ -37,8 +37,14 @@ class Dump:
     """Width and height in pixels as it was turned."""
 
 
+def dump_command(features: frozenset[str]) -> str:
+    """Give the shell command that writes the display's size, uiautomator's words and the tree."""
+    # Where `wm` still starts a virtual machine of its own, it costs as much as half a dump.
+    return f"wm size; {_DUMP}" if "cmd" in features else _DUMP
+
+
 def read_dump(serial: str, result: ShellResult, known_size: tuple[int, int] | None) -> Dump:
-    """Take the XML out of what DUMP_COMMAND wrote. Raises TreeUnavailableError with the reason."""
+    """Take the XML out of what `dump_command` wrote. Raises TreeUnavailableError with why."""
     head, _, xml = result.stdout.partition(_MARK.encode() + b"\n")
     said = head.decode("utf-8", "replace")
     natural = parse_natural_size(said) or known_size

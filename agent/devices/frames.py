@@ -128,6 +128,14 @@ class FrameFeed:
         self._wake.set()
 
     async def _run(self) -> None:
+        try:
+            await self._follow()
+        except Exception as error:
+            # A fault of ours: whoever looks must not take the last picture for a live one.
+            self._tell_failure(FrameStatus.ERROR, f"The capture loop failed: {error!r}.")
+            raise
+
+    async def _follow(self) -> None:
         pause_s = 0.0
         while True:
             self._wake.clear()

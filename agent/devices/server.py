@@ -51,12 +51,12 @@ def find_adb(setting: str = "") -> Path:
     named = (("$ADBUTILS_ADB_PATH", os.environ.get("ADBUTILS_ADB_PATH", "")), ("adb.path", setting))
     for name, value in named:
         if value:
-            path = Path(value).expanduser()
+            path = Path(value).expanduser().absolute()
             if path.is_file() and os.access(path, os.X_OK):
                 return path
             raise AdbError(f"{name} names {value}, which is no program.", f"Correct {name}.")
     on_path = shutil.which("adb")
-    found = Path(on_path) if on_path else bundled_adb()
+    found = Path(on_path).absolute() if on_path else bundled_adb()
     if found is None:
         raise AdbError(
             "There is no adb on this machine.",
@@ -80,16 +80,19 @@ async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddre
         return address
     adb = await asyncio.to_thread(find_adb, adb_setting)
     environment = {k: v for k, v in os.environ.items() if k != "ADB_SERVER_SOCKET"}
-    process = await asyncio.create_subprocess_exec(
-        adb,
-        "-P",
-        str(address.port),
-        "start-server",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            adb,
+            "-P",
+            str(address.port),
+            "start-server",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+        )
+    except OSError as error:
+        raise _not_startable(adb, error) from error
     try:
         async with asyncio.timeout(START_TIMEOUT_S):
             _, said = await process.communicate()
@@ -116,7 +119,7 @@ class AdbServer:
     """
 
     def __init__(self, folder: Path, *, adb_setting: str = "") -> None:
-        self._folder = folder
+        self._folder = folder.absolute()
         self._adb_setting = adb_setting
         self._record: ServerRecord | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -208,10 +211,7 @@ class AdbServer:
         try:
             process = await asyncio.to_thread(self._launch, adb, port)
         except OSError as error:
-            raise AdbError(
-                f"{adb} cannot be started: {error.strerror or error}.",
-                "Set adb.path to an adb for this machine; see `switchboard doctor`.",
-            ) from error
+            raise _not_startable(adb, error) from error
         self._process = process
         record = ServerRecord(pid=process.pid, port=port, start_mark=start_mark(process.pid))
         try:
@@ -289,6 +289,13 @@ class AdbServer:
                 f"{self._path} cannot be written: {error.strerror}.",
                 "Free space in the data directory or correct its permissions.",
             ) from error
+
+
+def _not_startable(adb: Path, error: OSError) -> AdbError:
+    return AdbError(
+        f"{adb} cannot be started: {error.strerror or error}.",
+        "Set adb.path to an adb for this machine; see `switchboard doctor`.",
+    )
 
 
 def _free_port() -> int:

@@ -32,6 +32,10 @@ _PAUSE_S = 0.05
 # Below the range from which systems take ports for outgoing connections, above adb's own.
 _FIRST_PORTS = range(20_000, 30_000)
 _TRIES = 50
+_RESTARTS = 5
+_FIRST_RESTART_S = 0.2
+_LONG_LIFE_S = 60.0
+"""A child that lived longer may be restarted as often again."""
 
 
 class PortRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +66,7 @@ class VirtualPhones:
         self._count = count
         self._process: Process | None = None
         self._serials: tuple[str, ...] = ()
+        self._keeper: asyncio.Task[None] | None = None
 
     @property
     def serials(self) -> tuple[str, ...]:
@@ -81,15 +86,12 @@ class VirtualPhones:
         """
         if self.pid:
             return self._serials
-        address = await self._server.start()
-        first_port = await self._choose_port()
-        await self._spawn(first_port)
         try:
-            self._serials = await self._ready()
-            await self.connect(address)
+            await self._bring_up()
         except BaseException:
             await self.stop()
             raise
+        self._keeper = asyncio.create_task(self._keep(), name="keep virtual phones")
         return self._serials
 
     async def connect(self, address: ServerAddress | None = None) -> None:
@@ -102,13 +104,15 @@ class VirtualPhones:
         if address != self._server.address:
             return
         await self._server.revive(address)
-        if self._serials and not self.pid:
-            await self.start()
-        else:
+        if self.pid:
             await self.connect(address)
 
     async def stop(self) -> None:
         """End the phones, which save their state, and have the adb server forget them."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.cancel()
+            await asyncio.wait({keeper})
         with suppress(DeviceError):
             client = AdbClient(self._server.address)
             await asyncio.gather(*(client.disconnect(serial) for serial in self._serials))
@@ -128,6 +132,25 @@ class VirtualPhones:
             await process.wait()
 
     # --- below ----------
+
+    async def _bring_up(self) -> None:
+        address = await self._server.start()
+        await self._spawn(await self._choose_port())
+        self._serials = await self._ready()
+        await self.connect(address)
+
+    async def _keep(self) -> None:
+        """Restart phones that died; those that die again and again are left as they are."""
+        restarts = 0
+        while self._process is not None and restarts < _RESTARTS:
+            began = time.monotonic()
+            await self._process.wait()
+            restarts = 0 if time.monotonic() - began > _LONG_LIFE_S else restarts
+            await asyncio.sleep(_FIRST_RESTART_S * 2**restarts)
+            restarts += 1
+            # The rack shows the phones as gone, and the log has the reason.
+            with suppress(DeviceError):
+                await self._bring_up()
 
     @staticmethod
     async def _connect(client: AdbClient, serial: str) -> None:

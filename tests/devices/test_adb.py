@@ -168,6 +168,13 @@ async def test_a_tree_is_never_an_old_one() -> None:
     assert command.index(f"rm -f {TREE_PATH}") < command.index("uiautomator dump")
 
 
+async def test_an_old_phone_is_not_asked_for_its_size_with_every_tree() -> None:
+    phone = ScriptedPhone({"rm -f": (MARK + b"<hierarchy/>", 0)}, features="shell_v2")
+    async with scripted_device(phone) as device:
+        assert (await device.tree()).nodes == ()
+    assert phone.commands[0].startswith("rm -f")
+
+
 async def test_a_picture_that_fails_is_an_error_with_the_phones_words() -> None:
     phone = ScriptedPhone({"screencap": (b"screencap: cannot capture a secure display\n", 1)})
     async with scripted_device(phone) as device:

@@ -170,7 +170,7 @@ async def test_a_server_that_is_killed_comes_back_with_its_phones(folder: Path) 
     await server.stop()
 
 
-async def test_phones_that_are_killed_are_noticed_and_restart_under_their_serials(
+async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
     folder: Path,
 ) -> None:
     server = AdbServer(folder / "adb")
@@ -178,18 +178,30 @@ async def test_phones_that_are_killed_are_noticed_and_restart_under_their_serial
     serials = await phones.start()
     rack = AdbRack([server.address])
     await rack.start()
-    await rack.wait_for(serials[0], timeout_s=5)
-    os.kill(phones.pid, signal.SIGKILL)
+    for serial in serials:
+        await rack.wait_for(serial, timeout_s=5)
     changes = rack.changes()
+    os.kill(phones.pid, signal.SIGKILL)
     async with asyncio.timeout(NOTICED_WITHIN_S):
         while any(info.state is DeviceState.ONLINE for info in rack.devices()):
             await anext(changes)
-    again = VirtualPhones(folder / "phones", server, count=2)
-    assert await again.start() == serials
-    await rack.wait_for(serials[0], timeout_s=10)
+    for serial in serials:
+        device = await rack.wait_for(serial, timeout_s=20)
+        await device.press(Button.HOME)
     await rack.close()
-    await again.stop()
     await phones.stop()
+    await server.stop()
+
+
+async def test_phones_keep_their_serials_over_a_restart(folder: Path) -> None:
+    server = AdbServer(folder / "adb")
+    phones = VirtualPhones(folder / "phones", server)
+    serials = await phones.start()
+    await phones.stop()
+    assert phones.serials == ()
+    heirs = VirtualPhones(folder / "phones", server)
+    assert await heirs.start() == serials
+    await heirs.stop()
     await server.stop()
 
 
