@@ -166,6 +166,11 @@ class Socket:
         self._incoming.break_off()
 
     @property
+    def half_closed(self) -> bool:
+        """Whether the other end has stopped sending and still reads."""
+        return self._incoming.ended and not self._outgoing.broken
+
+    @property
     def peer_closed(self) -> bool:
         """Whether the other end has stopped sending or reading."""
         return self._incoming.ended or self._outgoing.broken

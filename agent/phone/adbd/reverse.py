@@ -20,6 +20,8 @@ from agent.phone.pipes import Socket
 from agent.phone.userland.sockets import Handler, SocketTable, canonical
 
 MAX_RULES = 256
+HALF_CLOSED_S = 2.0
+"""ADB cannot say that one direction has ended; the answer to what was sent may take this long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,12 @@ async def splice(stream: Stream, socket: Socket) -> None:
         with contextlib.suppress(BrokenPipeError):
             while data := await socket.read(256 * 1024):
                 await stream.write(data)
+        if socket.half_closed:
+            await asyncio.wait({reading}, timeout=HALF_CLOSED_S)
         stream.close()
 
-    tasks = [asyncio.create_task(inwards()), asyncio.create_task(outwards())]
+    reading = asyncio.create_task(inwards())
+    tasks = [reading, asyncio.create_task(outwards())]
     try:
         await asyncio.wait(tasks, return_when=asyncio.ALL_COMPLETED)
     finally:

@@ -3,17 +3,9 @@
 from importlib import import_module
 
 _SUBJECTS = (
-    "activity",
-    "capturing",
-    "dumps",
-    "filters",
-    "folders",
-    "keys",
-    "packaging",
-    "printing",
-    "running",
-    "tables",
-    "windowing",
+    *("activity", "blocks", "capturing", "conditions", "digests", "dumps", "editing", "filters"),
+    *("finding", "folders", "keys", "listing", "nesting", "packaging", "printing", "running"),
+    *("searching", "tables", "windowing"),
 )
 
 

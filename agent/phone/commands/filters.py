@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import base64 as base64_codec
-import hashlib
 import re
 from collections.abc import AsyncIterator
+from typing import TypeVar
 
 from agent.phone.commands.options import Options, options, whole_number
 from agent.phone.commands.printing import unescape
 from agent.phone.pipes import Sink, Source, read_all
 from agent.phone.shell.call import Call, CommandError, command, decode, encode
-from agent.phone.userland.files import PhoneFiles
-from agent.phone.userland.userland import Userland
 
 WHOLE_LIMIT_BYTES = 64 * 1024 * 1024
 LINE_LIMIT_BYTES = 4 * 1024 * 1024
@@ -42,195 +39,6 @@ async def each_source(call: Call, paths: list[str]) -> AsyncIterator[tuple[str, 
             yield path, call.open_source(path)
         except OSError as error:
             await call.fail(f"{path}: {error.strerror}")
-
-
-def _regex(call: Call, patterns: list[str], found: Options) -> re.Pattern[bytes]:
-    pieces = [
-        re.escape(one) if "F" in found else posix_regex(one, "E" in found) for one in patterns
-    ]
-    text = "|".join(f"(?:{piece})" for piece in pieces)
-    if "w" in found:
-        text = rf"(?<!\w)(?:{text})(?!\w)"
-    if "x" in found:
-        text = rf"^(?:{text})$"
-    try:
-        return re.compile(encode(text), re.IGNORECASE if "i" in found else 0)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise CommandError(f"{call.name}: bad regex '{patterns[0]}': {error}", 2) from error
-
-
-def posix_regex(pattern: str, extended: bool) -> str:
-    """Translate a POSIX regular expression to Python's."""
-    out: list[str] = []
-    at = 0
-    while at < len(pattern):
-        char = pattern[at]
-        at += 1
-        if char == "[":
-            end = at + 1 if pattern[at : at + 1] == "^" else at
-            end = pattern.find("]", end + 1)
-            while end >= 0 and pattern[at:end].count("[:") > pattern[at:end].count(":]"):
-                end = pattern.find("]", end + 1)
-            if end < 0:
-                out.append("\\[")
-                continue
-            inner = pattern[at:end].replace("\\", "\\\\")
-            for name, ranges in _CLASSES.items():
-                inner = inner.replace(f"[:{name}:]", ranges)
-            head, body = ("^", inner[1:]) if inner.startswith("^") else ("", inner)
-            out.append(f"[{head}{body.replace('[', chr(92) + '[')}]")
-            at = end + 1
-        elif char == "\\" and at < len(pattern):
-            code = pattern[at]
-            at += 1
-            if not extended and code in "(){}|+?":
-                out.append(code)
-            elif code in "<>":
-                out.append(r"\b")
-            elif code in "bBwWsSdD123456789":
-                out.append("\\" + code)
-            else:
-                out.append(re.escape(code))
-        elif not extended and char in "(){}|+?":
-            out.append("\\" + char)
-        elif not extended and char == "*" and not out:
-            out.append("\\*")
-        else:
-            out.append(char)
-    return "".join(out)
-
-
-_CLASSES = {
-    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "space": r"\s", "upper": "A-Z",
-    "lower": "a-z", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F", "blank": r" \t",
-}  # fmt: skip
-
-
-@command("grep", "egrep", "fgrep")
-async def grep(call: Call) -> int:
-    """Write the lines that match."""
-    found = options(
-        call, "EFicvnqlLHhoswxrRae:m:A:B:C:f:", long=("color=", "color", "line-buffered")
-    )
-    if call.name != "grep":
-        found = Options([(f"-{call.name[0].upper()}", ""), *_pairs(call)], found.operands)
-    operands = list(found.operands)
-    patterns = [value for name, value in _pairs(call) if name == "-e"]
-    if not patterns:
-        if not operands:
-            raise CommandError('grep: no REGEX (see "grep --help")', 2)
-        patterns = operands.pop(0).split("\n")
-    regex = _regex(call, patterns, found)
-    limit = found.number(call, "m", 2**62)
-    after = max(found.number(call, "A", 0), found.number(call, "C", 0))
-    before = max(found.number(call, "B", 0), found.number(call, "C", 0))
-    paths = operands
-    if found.any("rR"):
-        paths = [
-            path for one in operands or ["."] for path in walk_files(call.files, one, call.cwd)
-        ]
-    named = ("H" in found or len(paths) > 1 or found.any("rR")) and "h" not in found
-    matched = failed = False
-    opened = 0
-    async for path, source in each_source(call, paths):
-        opened += 1
-        count = await _grep_one(
-            call, source, regex, found, f"{path}:" if named else "", limit, before, after
-        )
-        hit = count > 0
-        matched = matched or hit
-        if hit and "q" in found:
-            return 0
-        if (hit and "l" in found) or (not hit and "L" in found):
-            await call.line(path)
-        elif "c" in found:
-            await call.line(f"{path}:{count}" if named else str(count))
-    failed = opened < len(paths or ["-"])
-    return 2 if failed and not matched else int(not matched)
-
-
-def _pairs(call: Call) -> list[tuple[str, str]]:
-    """Return the option pairs again: repeated -e has to be seen."""
-    import getopt
-
-    letters = "EFicvnqlLHhoswxrRae:m:A:B:C:f:"
-    return getopt.gnu_getopt(call.args, letters, ["color=", "color", "line-buffered"])[0]
-
-
-async def _grep_one(
-    call: Call,
-    source: Source,
-    regex: re.Pattern[bytes],
-    found: Options,
-    prefix: str,
-    limit: int,
-    before: int,
-    after: int,
-) -> int:
-    count = number = trailing = 0
-    kept: list[tuple[int, bytes]] = []
-    silent = found.any("qclL")
-    async for raw in lines(source):
-        number += 1
-        line = raw.rstrip(b"\n")
-        hit = (regex.search(line) is not None) != ("v" in found)
-        if not hit:
-            if trailing and not silent:
-                trailing -= 1
-                await _grep_line(call, line, prefix, number, found, "-")
-            elif before:
-                kept = [*kept, (number, line)][-before:]
-            continue
-        count += 1
-        if silent:
-            if found.any("qlL"):
-                break
-        elif "o" in found:
-            for match in regex.finditer(line):
-                if match.group():
-                    await _grep_line(call, match.group(), prefix, number, found, ":")
-        else:
-            for earlier, text in kept:
-                await _grep_line(call, text, prefix, earlier, found, "-")
-            kept = []
-            await _grep_line(call, line, prefix, number, found, ":")
-            trailing = after
-        if count >= limit:
-            break
-    return count
-
-
-async def _grep_line(
-    call: Call, line: bytes, prefix: str, number: int, found: Options, mark: str
-) -> None:
-    head = prefix + (f"{number}{mark}" if "n" in found else "")
-    await call.stdout.write(encode(head) + line + b"\n")
-
-
-def walk_files(files: PhoneFiles[Userland], path: str, cwd: str) -> list[str]:
-    """Return the regular files below a path (or the path itself)."""
-    try:
-        found = files.stat(path, cwd, follow=False)
-    except OSError:
-        return [path]
-    if not found.is_dir:
-        return [path]
-    out: list[str] = []
-    pending = [path.rstrip("/") or "/"]
-    while pending and len(out) < 100_000:
-        here = pending.pop()
-        try:
-            names = files.listdir(here, cwd)
-        except OSError:
-            continue
-        for name in names:
-            inner = f"{here.rstrip('/')}/{name}"
-            entry = files.stat(inner, cwd, follow=False)
-            if entry.is_dir:
-                pending.append(inner)
-            elif entry.is_file:
-                out.append(inner)
-    return sorted(out)
 
 
 @command("head")
@@ -400,8 +208,7 @@ async def cut(call: Call) -> int:
         async for raw in lines(source):
             line = raw.rstrip(b"\n")
             if letter != "f":
-                units: list[str] | list[bytes] = list(decode(line))
-                picked = encode("".join(str(one) for one in _pick(units, ranges)))
+                picked = encode("".join(_pick(list(decode(line)), ranges)))
             elif delimiter not in line:
                 if "s" in found:
                     continue
@@ -424,7 +231,10 @@ def _ranges(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _pick(units: list[bytes] | list[str], ranges: list[tuple[int, int]]) -> list:  # type: ignore[type-arg]
+_UnitT = TypeVar("_UnitT", str, bytes)
+
+
+def _pick(units: list[_UnitT], ranges: list[tuple[int, int]]) -> list[_UnitT]:
     return [
         unit
         for number, unit in enumerate(units, 1)
@@ -507,202 +317,3 @@ async def rev(call: Call) -> int:
         turned = rows[::-1] if call.name == "tac" else [encode(decode(row)[::-1]) for row in rows]
         await call.stdout.write(b"".join(row + b"\n" for row in turned))
     return 0
-
-
-@command("xargs")
-async def xargs(call: Call) -> int:
-    """Run a command with words from stdin."""
-    found = options(call, "0n:rI:P:", leading=True)
-    data = await read_all(call.stdin, WHOLE_LIMIT_BYTES)
-    separator = b"\0" if "0" in found else (b"\n" if "I" in found else None)
-    words = [decode(word) for word in data.split(separator) if word]
-    base = found.operands or ["echo"]
-    streams = call.streams
-    if "I" in found:
-        mark = found.text("I")
-        batches = [[part.replace(mark, word) for part in base] for word in words]
-    else:
-        size = max(1, found.number(call, "n", len(words) or 1))
-        batches = [base + words[at : at + size] for at in range(0, len(words), size)]
-        if not words and "r" not in found:
-            batches = [base]
-    status = 0
-    for argv in batches:
-        if await call.shell.run_argv(argv, streams, functions=False):
-            status = 123
-    return status
-
-
-@command("base64")
-async def base64(call: Call) -> int:
-    """Encode or decode base64."""
-    found = options(call, "dw:i")
-    path = found.operands[0] if found.operands else "-"
-    data = await read_all(call.open_source(path), WHOLE_LIMIT_BYTES)
-    if "d" in found:
-        try:
-            await call.stdout.write(base64_codec.b64decode(b"".join(data.split())))
-        except ValueError as error:
-            raise CommandError("base64: bad input") from error
-        return 0
-    text = base64_codec.b64encode(data)
-    width = found.number(call, "w", 76) or len(text) or 1
-    rows = [text[at : at + width] for at in range(0, len(text), width)]
-    await call.stdout.write(b"\n".join(rows) + b"\n" if rows else b"")
-    return 0
-
-
-@command("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum")
-async def digest(call: Call) -> int:
-    """Write checksums of files."""
-    found = options(call, "bc")
-    status = 0
-    for path in found.operands or ["-"]:
-        hasher = hashlib.new(call.name.removesuffix("sum"), usedforsecurity=False)
-        try:
-            source = call.open_source(path)
-            while data := await source.read(256 * 1024):
-                hasher.update(data)
-        except OSError as error:
-            status = await call.fail(f"{path}: {error.strerror}")
-            continue
-        await call.line(hasher.hexdigest() if "b" in found else f"{hasher.hexdigest()}  {path}")
-    return status
-
-
-@command("sed")
-async def sed(call: Call) -> int:
-    """Edit lines: s///[gip], p, d, = and q with an optional line number or /regex/ before."""
-    found = options(call, "nErie:")
-    operands = list(found.operands)
-    script = found.text("e") if "e" in found else (operands.pop(0) if operands else "")
-    if not script:
-        raise CommandError("sed: no pattern")
-    extended = found.any("Er")
-    steps = [_SedStep(piece.strip(), extended) for piece in _sed_pieces(script) if piece.strip()]
-    number = 0
-    pending: bytes | None = None
-    async for _, source in each_source(call, operands):
-        async for raw in lines(source):
-            if pending is not None and await _sed_line(call, steps, pending, number, False, found):
-                return 0
-            number += 1
-            pending = raw
-    if pending is not None:
-        await _sed_line(call, steps, pending, number, True, found)
-    return 0
-
-
-async def _sed_line(
-    call: Call, steps: list[_SedStep], raw: bytes, number: int, last: bool, found: Options
-) -> bool:
-    line, quits, deleted = raw.rstrip(b"\n"), False, False
-    for step in steps:
-        if not step.applies(line, number, last):
-            continue
-        if step.verb == "d":
-            deleted = True
-            break
-        if step.verb == "s":
-            changed, count = step.pattern.subn(step.replace, line, count=step.count)
-            line = changed
-            if count and step.prints:
-                await call.stdout.write(line + b"\n")
-        elif step.verb == "p":
-            await call.stdout.write(line + b"\n")
-        elif step.verb == "=":
-            await call.line(str(number))
-        elif step.verb == "q":
-            quits = True
-            break
-    if not deleted and "n" not in found:
-        await call.stdout.write(line + b"\n")
-    return quits
-
-
-def _sed_pieces(script: str) -> list[str]:
-    """Split at `;` and newlines that are not inside an s command."""
-    pieces: list[str] = []
-    current = ""
-    for piece in re.split(r"[;\n]", script):
-        current = f"{current};{piece}" if current else piece
-        match = re.match(r"^[^s]*s(.)", current)
-        marks = len(re.findall(rf"(?<!\\){re.escape(match.group(1))}", current)) if match else 3
-        if marks < 3:
-            continue
-        pieces.append(current)
-        current = ""
-    return [*pieces, current] if current else pieces
-
-
-class _SedStep:
-    """One sed command."""
-
-    def __init__(self, text: str, extended: bool) -> None:
-        match = re.match(r"(?:(\d+|\$)(?:,(\d+|\$))?|/((?:[^/\\]|\\.)*)/)?\s*(!?)\s*", text)
-        assert match is not None
-        first, last, regex, negated = match.groups()
-        self._first, self._last, self._negated = first, last, bool(negated)
-        self._regex = self._compile(regex, extended, 0) if regex is not None else None
-        body = text[match.end() :]
-        self.verb = body[:1]
-        self.count, self.prints = 1, False
-        self.pattern = re.compile(b"")
-        self._template: list[str] = []
-        if self.verb == "s":
-            self._substitution(body, extended)
-        elif self.verb not in ("p", "d", "q", "=") or len(body) > 1:
-            raise CommandError(f"sed: bad pattern '{text}'")
-
-    @staticmethod
-    def _compile(regex: str, extended: bool, flags: int) -> re.Pattern[bytes]:
-        try:
-            return re.compile(encode(posix_regex(regex, extended)), flags)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise CommandError(f"sed: bad regex '{regex}'") from error
-
-    def _substitution(self, body: str, extended: bool) -> None:
-        mark = re.escape(body[1:2])
-        match = re.fullmatch(
-            rf"s{mark}((?:[^\\]|\\.)*?){mark}((?:[^\\]|\\.)*?){mark}([gIip0-9]*)", body, re.DOTALL
-        )
-        if match is None:
-            raise CommandError(f"sed: bad pattern '{body}'")
-        regex, replacement, flags = match.groups()
-        ignore = re.IGNORECASE if "i" in flags.lower() else 0
-        self.pattern = self._compile(regex, extended, ignore)
-        self._template = re.findall(r"\\.|&|[^\\&]+", replacement, re.DOTALL)
-        self.count = 0 if "g" in flags else 1
-        self.prints = "p" in flags
-
-    def replace(self, match: re.Match[bytes]) -> bytes:
-        """Return the replacement of one match."""
-        out: list[bytes] = []
-        for token in self._template:
-            if token == "&":
-                out.append(match.group())
-            elif token[0] == "\\" and token[1:].isdigit():
-                number = int(token[1])
-                out.append((match.group(number) or b"") if number <= (match.re.groups) else b"")
-            elif token[0] == "\\":
-                out.append(encode({"n": "\n", "t": "\t"}.get(token[1], token[1])))
-            else:
-                out.append(encode(token))
-        return b"".join(out)
-
-    def applies(self, line: bytes, number: int, last: bool) -> bool:
-        """Whether the command's address covers the line."""
-        if self._regex is not None:
-            inside = self._regex.search(line) is not None
-        elif self._first is None:
-            inside = True
-        elif self._last is not None:
-            first = number if self._first == "$" and last else self._number(self._first)
-            inside = first <= number and (self._last == "$" or number <= self._number(self._last))
-        else:
-            inside = last if self._first == "$" else number == self._number(self._first)
-        return inside != self._negated
-
-    @staticmethod
-    def _number(text: str) -> int:
-        return int(text[:9]) if text.isdigit() else 2**31

@@ -228,9 +228,10 @@ async def _resolve(call: Call, verb: str, words: list[str]) -> int:
     else:
         await call.line(
             "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n"
-            f"ActivityInfo:\n  name={cls}\n  packageName={package}\n  enabled=true exported=true "
-            f"directBootAware=false\n  ApplicationInfo:\n    packageName={package}\n"
-            f"    labelRes=0x0 nonLocalizedLabel={info.label if info else package} icon=0x0 banner=0x0\n"
+            f"ActivityInfo:\n  name={cls}\n  packageName={package}\n"
+            "  enabled=true exported=true directBootAware=false\n  ApplicationInfo:\n"
+            f"    packageName={package}\n    labelRes=0x0 "
+            f"nonLocalizedLabel={info.label if info else package} icon=0x0 banner=0x0\n"
             f"    processName={package}"
         )
     return 0

@@ -279,8 +279,8 @@ async def logcat(call: Call) -> int:
         return 0
     if "g" in found:
         await call.line(
-            "main: ring buffer is 256 KiB (64 KiB consumed, 256 KiB readable), max entry is 5120 B, "
-            "max payload is 4068 B"
+            "main: ring buffer is 256 KiB (64 KiB consumed, 256 KiB readable), max entry is 5120 "
+            "B, max payload is 4068 B"
         )
         return 0
     form = found.text("v") or found.text("format") or "threadtime"

@@ -75,7 +75,8 @@ def _windows(phone: Phone) -> list[str]:
             rows += [
                 f"  Window #{number} {_window(window)}:",
                 f"    mDisplayId={window.display} "
-                f"mSession=Session{{{window.token + 7:x} 4100:u0a10000}} mClient=android.os.BinderProxy@{window.token + 3:x}",
+                f"mSession=Session{{{window.token + 7:x} 4100:u0a10000}} "
+                f"mClient=android.os.BinderProxy@{window.token + 3:x}",
                 f"    mOwnerUid=10000 showForAllUsers=false package={window.package} appop=NONE",
                 f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty={window.type} "
                 f"fmt=TRANSLUCENT{' fl=SECURE' if window.secure else ''}}}",

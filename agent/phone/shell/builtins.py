@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import TABLE, CommandError, Descriptors, decode, encode
+from agent.phone.shell.flow import MAX_CALL_DEPTH, ExitShell, LeaveFunction, LeaveLoop
 from agent.phone.shell.parser import ShellSyntaxError, parse
 
 if TYPE_CHECKING:
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
 Builtin = Callable[["Shell", list[str], Descriptors], Awaitable[int]]
 BUILTINS: dict[str, Builtin] = {}
+SPECIAL = frozenset(
+    {
+        *(":", ".", "source", "break", "continue", "eval", "exec", "exit", "export"),
+        *("readonly", "return", "set", "shift", "trap", "unset"),
+    }
+)
+"""Before these, an assignment stays (POSIX, 2.14)."""
+
 _LINE_LIMIT = 1024 * 1024
 
 
@@ -41,22 +50,16 @@ def _status(shell: Shell, argv: list[str]) -> int:
 
 @_builtin("exit")
 async def _exit(shell: Shell, argv: list[str], _: Descriptors) -> int:
-    from agent.phone.shell.interpreter import ExitShell
-
     raise ExitShell(_status(shell, argv))
 
 
 @_builtin("return")
 async def _return(shell: Shell, argv: list[str], _: Descriptors) -> int:
-    from agent.phone.shell.interpreter import LeaveFunction
-
     raise LeaveFunction(_status(shell, argv))
 
 
 @_builtin("break", "continue")
 async def _break(shell: Shell, argv: list[str], _: Descriptors) -> int:
-    from agent.phone.shell.interpreter import LeaveLoop
-
     levels = max(1, _status(shell, argv)) if len(argv) > 1 else 1
     raise LeaveLoop(levels, again=argv[0] == "continue")
 
@@ -160,8 +163,6 @@ async def _dot(shell: Shell, argv: list[str], streams: Descriptors) -> int:
 
 async def _run_here(shell: Shell, text: str, streams: Descriptors) -> int:
     """Run text in this shell, deeper by one."""
-    from agent.phone.shell.interpreter import MAX_CALL_DEPTH
-
     shell.depth += 1
     try:
         if shell.depth > MAX_CALL_DEPTH:
@@ -175,8 +176,6 @@ async def _run_here(shell: Shell, text: str, streams: Descriptors) -> int:
 
 @_builtin("exec")
 async def _exec(shell: Shell, argv: list[str], streams: Descriptors) -> int:
-    from agent.phone.shell.interpreter import ExitShell
-
     if len(argv) < 2:
         return 0
     raise ExitShell(await shell.run_argv(argv[1:], streams, functions=False))

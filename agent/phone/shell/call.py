@@ -35,6 +35,10 @@ class CommandError(PhoneError):
         self.status = status
 
 
+class ShellMemoryError(CommandError):
+    """An expansion is larger than the shell may be; the shell ends."""
+
+
 class FileSource:
     """A file of the phone, read from its start."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from agent.errors import PhoneError
 from agent.phone.shell.arithmetic import Evaluator
-from agent.phone.shell.call import CommandError
+from agent.phone.shell.call import CommandError, ShellMemoryError
 from agent.phone.shell.patterns import Piece, expand_names, has_pattern, to_regex
 from agent.phone.shell.syntax import (
     Arithmetic,
@@ -76,7 +76,7 @@ class Expander:
                     assert_never(part)
             size += len(piece[0])
             if size > MAX_VALUE_CHARS:
-                raise CommandError("/system/bin/sh: internal error: can't allocate memory", 1)
+                raise ShellMemoryError("/system/bin/sh: internal error: can't allocate memory")
             out.append(piece)
         return out
 

@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, assert_never
 
 from agent.errors import PhoneError
 from agent.phone.pipes import (
-    BytesSource,
     CollectingSink,
     EmptySource,
     NullSink,
     Pipe,
     Sink,
     Source,
-    as_sink,
-    as_source,
 )
 from agent.phone.shell.call import (
     TABLE,
@@ -29,12 +26,25 @@ from agent.phone.shell.call import (
     CommandEntry,
     CommandError,
     Descriptors,
+    ShellMemoryError,
     decode,
-    encode,
 )
 from agent.phone.shell.expansion import Expander
+from agent.phone.shell.flow import (
+    ENVIRONMENT,
+    MAX_CALL_DEPTH,
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    SCRIPT_LIMIT_BYTES,
+    SHELL_NAME,
+    SIGNAL_BASE,
+    ExitShell,
+    LeaveFunction,
+    LeaveLoop,
+)
 from agent.phone.shell.parser import ShellSyntaxError, parse
 from agent.phone.shell.patterns import matches
+from agent.phone.shell.redirection import complain, redirected, shell_text, three
 from agent.phone.shell.syntax import (
     AndOr,
     Case,
@@ -45,8 +55,6 @@ from agent.phone.shell.syntax import (
     If,
     Loop,
     Pipeline,
-    Redirect,
-    RedirectKind,
     Script,
     Simple,
 )
@@ -54,57 +62,6 @@ from agent.phone.userland.processes import Process
 
 if TYPE_CHECKING:
     from agent.phone.userland.userland import Userland
-
-SHELL_NAME = "/system/bin/sh"
-MAX_CALL_DEPTH = 60
-SCRIPT_LIMIT_BYTES = 4 * 1024 * 1024
-NOT_FOUND = 127
-NOT_EXECUTABLE = 126
-SIGNAL_BASE = 128
-
-ENVIRONMENT = {
-    "ANDROID_ART_ROOT": "/apex/com.android.art",
-    "ANDROID_ASSETS": "/system/app",
-    "ANDROID_BOOTLOGO": "1",
-    "ANDROID_DATA": "/data",
-    "ANDROID_ROOT": "/system",
-    "ANDROID_STORAGE": "/storage",
-    "DOWNLOAD_CACHE": "/data/cache",
-    "EXTERNAL_STORAGE": "/sdcard",
-    "HOME": "/",
-    "HOSTNAME": "vphone",
-    "LOGNAME": "shell",
-    "PATH": "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:"
-    "/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
-    "SHELL": "/bin/sh",
-    "TMPDIR": "/data/local/tmp",
-    "USER": "shell",
-}
-
-
-class ExitShell(Exception):
-    """`exit`, or the end of a shell by a signal."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
-class LeaveFunction(Exception):
-    """`return`."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
-class LeaveLoop(Exception):
-    """`break` and `continue`; `levels` loops are left, the last one goes on when `again`."""
-
-    def __init__(self, levels: int, *, again: bool) -> None:
-        super().__init__(levels)
-        self.levels = levels
-        self.again = again
 
 
 class Shell:
@@ -195,7 +152,7 @@ class Shell:
         try:
             script = parse(text)
         except ShellSyntaxError as error:
-            await self._complain(descriptors, f"{SHELL_NAME}: {error.message}")
+            await complain(descriptors, f"{SHELL_NAME}: {error.message}")
             self.status = 1
             return 1
         try:
@@ -326,16 +283,18 @@ class Shell:
             self.functions[command.name] = command.body
             return 0
         self.depth += 1
-        opened = Call(self, [SHELL_NAME], *_three(descriptors), environment={})
+        opened = Call(self, [SHELL_NAME], *three(descriptors), environment={})
         try:
             if self.depth > MAX_CALL_DEPTH:
                 raise CommandError(f"{SHELL_NAME}: recursion too deep", 1)
-            streams = await self._redirected(command.redirects, descriptors, opened)
+            streams = await redirected(
+                command.redirects, descriptors, opened, self._expander(descriptors)
+            )
             return await self._compound(command, streams)
         except (CommandError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            await self._complain(descriptors, _shell_text(error))
+            await complain(descriptors, shell_text(error))
             return error.status if isinstance(error, CommandError) else 1
         finally:
             self.depth -= 1
@@ -416,7 +375,7 @@ class Shell:
         return Expander(self, substitute)
 
     async def _simple(self, command: Simple, descriptors: Descriptors) -> int:
-        opened = Call(self, [SHELL_NAME], *_three(descriptors), environment={})
+        opened = Call(self, [SHELL_NAME], *three(descriptors), environment={})
         streams = descriptors
         try:
             expander = self._expander(descriptors)
@@ -424,7 +383,9 @@ class Shell:
             if not argv:
                 self.status = 0
             assignments = [(name, await expander.one(value)) for name, value in command.assignments]
-            streams = await self._redirected(command.redirects, descriptors, opened)
+            streams = await redirected(
+                command.redirects, descriptors, opened, self._expander(descriptors)
+            )
             if not argv:
                 for name, value in assignments:
                     self.assign(name, value)
@@ -433,7 +394,9 @@ class Shell:
         except BrokenPipeError:
             return SIGNAL_BASE + signal.SIGPIPE
         except (CommandError, OSError) as error:
-            await self._complain(streams, _shell_text(error))
+            await complain(streams, shell_text(error))
+            if isinstance(error, ShellMemoryError):
+                raise ExitShell(error.status) from error
             return error.status if isinstance(error, CommandError) else 1
         finally:
             opened.close()
@@ -447,15 +410,19 @@ class Shell:
         functions: bool = True,
     ) -> int:
         """Run one command by its words: function, command of the table, or script file."""
-        from agent.phone.shell.builtins import BUILTINS
+        from agent.phone.shell.builtins import BUILTINS, SPECIAL
 
         name = argv[0]
         extra = assignments or {}
         special = BUILTINS.get(name) if functions else None
         if special is not None:
+            saved = {} if name in SPECIAL else {key: self.variables.get(key) for key in extra}
             for key, value in extra.items():
                 self.assign(key, value)
-            return await special(self, argv, descriptors)
+            try:
+                return await special(self, argv, descriptors)
+            finally:
+                self._put_back(saved)
         body = self.functions.get(name) if functions else None
         if body is not None:
             return await self._call_function(body, argv, descriptors)
@@ -466,6 +433,13 @@ class Shell:
         if entry is None:
             raise CommandError(f"{SHELL_NAME}: {name}: inaccessible or not found", NOT_FOUND)
         return await self._run_file(entry, argv, descriptors, extra)
+
+    def _put_back(self, saved: dict[str, str | None]) -> None:
+        for key, value in saved.items():
+            if value is None:
+                self.variables.pop(key, None)
+            else:
+                self.variables[key] = value
 
     async def _call_function(self, body: Command, argv: list[str], descriptors: Descriptors) -> int:
         saved, self.arguments = self.arguments, argv[1:]
@@ -537,7 +511,7 @@ class Shell:
         call = Call(
             self,
             argv,
-            *_three(descriptors),
+            *three(descriptors),
             environment,
             self.userland.is_terminal(descriptors),
             pid,
@@ -577,68 +551,6 @@ class Shell:
         shell.variables = {name: self.variables[name] for name in self.exported} | extra
         return await shell.run_text(decode(data), descriptors)
 
-    # --- redirections ---
-
-    async def _redirected(
-        self, redirects: tuple[Redirect, ...], descriptors: Descriptors, opened: Call
-    ) -> Descriptors:
-        if not redirects:
-            return descriptors
-        streams = dict(descriptors)
-        expander = self._expander(descriptors)
-        for redirect in redirects:
-            target = await expander.one(redirect.target)
-            opened.stdin, opened.stdout, opened.stderr = _three(streams)
-            match redirect.kind:
-                case RedirectKind.HERE_DOCUMENT:
-                    streams[redirect.descriptor] = BytesSource(encode(target))
-                case RedirectKind.DUPLICATE_OUT | RedirectKind.DUPLICATE_IN:
-                    self._duplicate(streams, redirect, target)
-                case RedirectKind.READ:
-                    streams[redirect.descriptor] = self._opened(opened, target, reading=True)
-                case RedirectKind.WRITE | RedirectKind.CLOBBER | RedirectKind.APPEND:
-                    append = redirect.kind is RedirectKind.APPEND
-                    sink = self._opened(opened, target, append=append)
-                    if redirect.descriptor < 0:
-                        streams[1] = streams[2] = sink
-                    else:
-                        streams[redirect.descriptor] = sink
-                case RedirectKind.READ_WRITE:
-                    streams[redirect.descriptor] = self._opened(opened, target, reading=True)
-                case _:
-                    assert_never(redirect.kind)
-        return streams
-
-    @staticmethod
-    def _opened(
-        opened: Call, path: str, *, reading: bool = False, append: bool = False
-    ) -> Source | Sink:
-        try:
-            return opened.open_source(path) if reading else opened.open_sink(path, append=append)
-        except OSError as error:
-            action = "open" if reading else "create"
-            raise CommandError(f"{SHELL_NAME}: can't {action} {path}: {error.strerror}") from error
-
-    @staticmethod
-    def _duplicate(streams: Descriptors, redirect: Redirect, target: str) -> None:
-        if target == "-":
-            closed: Source | Sink = EmptySource() if redirect.descriptor == 0 else NullSink()
-            streams[redirect.descriptor] = closed
-        elif target.isascii() and target.isdigit() and int(target) in streams:
-            streams[redirect.descriptor] = streams[int(target)]
-        else:
-            raise CommandError(f"{SHELL_NAME}: {target}: bad file descriptor")
-
-    @staticmethod
-    async def _complain(descriptors: Descriptors, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            await _three(descriptors)[2].write(encode(text) + b"\n")
-
-
-def _three(descriptors: Descriptors) -> tuple[Source, Sink, Sink]:
-    """Return stdin, stdout and stderr; closed ones are empty."""
-    return as_source(descriptors.get(0)), as_sink(descriptors.get(1)), as_sink(descriptors.get(2))
-
 
 def _goes_on(leaving: LeaveLoop) -> bool:
     """Whether the loop that caught this goes on; outer levels are raised further."""
@@ -653,12 +565,6 @@ def _signal_status(cancelled: asyncio.CancelledError) -> int:
         return SIGNAL_BASE + signal.Signals[str(name)]
     except KeyError:
         return SIGNAL_BASE + signal.SIGTERM
-
-
-def _shell_text(error: CommandError | OSError) -> str:
-    if isinstance(error, CommandError):
-        return error.message
-    return f"{SHELL_NAME}: {error.filename or ''}: {error.strerror}"
 
 
 def _command_text(name: str, error: OSError) -> str:

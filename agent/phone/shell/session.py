@@ -12,7 +12,8 @@ from typing import Protocol
 
 from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import Descriptors, decode, encode
-from agent.phone.shell.interpreter import SHELL_NAME, ExitShell, LeaveFunction, LeaveLoop, Shell
+from agent.phone.shell.flow import SHELL_NAME, ExitShell, LeaveFunction, LeaveLoop
+from agent.phone.shell.interpreter import Shell
 from agent.phone.shell.parser import ShellSyntaxError, parse
 
 MAX_INPUT_BYTES = 1024 * 1024
