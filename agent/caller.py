@@ -24,6 +24,7 @@ from agent.records import LiveFrame
 from agent.rpc import (
     CALLS_AT_ONCE,
     EVENT_CREDIT,
+    MAX_CALL_BYTES,
     MAX_REPLY_BYTES,
     Hello,
     Line,
@@ -197,6 +198,11 @@ class Caller:
             body = _encoder.encode({"id": number, "method": method, "params": params})
         except (UnicodeEncodeError, TypeError, OverflowError) as error:
             raise UsageError(f"{method} cannot be sent: {error}.") from error
+        if len(body) >= MAX_CALL_BYTES:
+            raise UsageError(
+                f"{method} is too long to send: {len(body):,} bytes.",
+                f"The most is {MAX_CALL_BYTES:,} bytes.",
+            )
         try:
             self._writer.write(body + b"\n")
             await self._writer.drain()

@@ -17,12 +17,14 @@ from typing import TypeVar, assert_never
 import msgspec
 
 from agent.core import Core, TextDelta
-from agent.errors import RpcCode, SwitchboardError, UsageError, WrongStateError
+from agent.credit import Credit
+from agent.errors import RpcCode, StoreError, SwitchboardError, UsageError, WrongStateError
 from agent.protocol import PROTOCOL_VERSION, Event
 from agent.records import LiveFrame
 from agent.rpc import (
     CALLS_AT_ONCE,
     EVENT_CREDIT,
+    MAX_REPLY_BYTES,
     PAGE_BYTES,
     BlobParams,
     BlobReply,
@@ -77,33 +79,6 @@ METHODS: dict[str, type[Params]] = {
 }
 
 
-class _Credit:
-    """How many items a client is ready to take."""
-
-    def __init__(self, count: int) -> None:
-        self._left = count
-        self._granted = asyncio.Event()
-        self.grant(0)
-
-    def grant(self, count: int) -> None:
-        # Bounded, so that a hostile grant cannot undo the limit on what is under way.
-        self._left = min(self._left + max(count, 0), EVENT_CREDIT)
-        if self._left > 0:
-            self._granted.set()
-
-    @property
-    def is_spent(self) -> bool:
-        return self._left <= 0
-
-    async def wait(self) -> None:
-        await self._granted.wait()
-
-    def take(self) -> None:
-        self._left -= 1
-        if self._left <= 0:
-            self._granted.clear()
-
-
 class _Unknown(UsageError):
     """The method does not exist."""
 
@@ -121,7 +96,7 @@ class Link:
         self._writer = writer
         self._calls: set[asyncio.Task[None]] = set()
         self._sending = asyncio.Lock()
-        self._subscriptions: dict[int, tuple[asyncio.Task[None], _Credit]] = {}
+        self._subscriptions: dict[int, tuple[asyncio.Task[None], Credit]] = {}
 
     async def run(self) -> None:
         """Serve until the client hangs up or breaks the rules."""
@@ -175,7 +150,7 @@ class Link:
 
     async def _answer(self, call: Call) -> None:
         try:
-            result = _json(await self._carry_out(call))
+            result = _fitting(_json(await self._carry_out(call)))
         except SwitchboardError as error:
             await self._problem(call.id, problem_of(error))
         except Exception:
@@ -258,7 +233,7 @@ class Link:
                 "End one with unsubscribe.",
             )
         listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        credit = _Credit(EVENT_CREDIT if isinstance(params, EventsParams) else 0)
+        credit = Credit(EVENT_CREDIT if isinstance(params, EventsParams) else 0)
         task = asyncio.create_task(self._feed(params, credit, listening))
         self._subscriptions[number] = (task, credit)
         await listening
@@ -266,7 +241,7 @@ class Link:
     async def _feed(
         self,
         params: EventsParams | DeltasParams | FramesParams,
-        credit: _Credit,
+        credit: Credit,
         listening: asyncio.Future[None],
     ) -> None:
         number = params.subscription
@@ -313,7 +288,7 @@ class Link:
             await self._send(b'{"subscription":%d,"error":%b}' % (number, problem))
 
     async def _feed_events(
-        self, number: int, after: int | None, credit: _Credit, listening: asyncio.Future[None]
+        self, number: int, after: int | None, credit: Credit, listening: asyncio.Future[None]
     ) -> None:
         """Send events without gap, leaving the core's queue whenever the client falls behind."""
         clock = asyncio.get_running_loop().time
@@ -342,7 +317,7 @@ class Link:
         self,
         number: int,
         source: AbstractAsyncContextManager[AsyncIterator[T]],
-        credit: _Credit,
+        credit: Credit,
         listening: asyncio.Future[None],
     ) -> None:
         """Send the newest item each time the client asks for one."""
@@ -359,7 +334,7 @@ class Link:
                 await self._item(number, item)
 
     async def _item(self, number: int, item: Item) -> None:
-        await self._send(b'{"subscription":%d,"item":%b}' % (number, _json(item)))
+        await self._send(b'{"subscription":%d,"item":%b}' % (number, _fitting(_json(item))))
 
     # --- sending ----------
 
@@ -383,6 +358,16 @@ class Link:
 def _settle(listening: asyncio.Future[None]) -> None:
     if not listening.done():
         listening.set_result(None)
+
+
+def _fitting(body: bytes) -> bytes:
+    """Refuse what no client would read to its end."""
+    if len(body) > MAX_REPLY_BYTES - 1024:
+        raise StoreError(
+            f"The answer is too large for the socket: {len(body):,} bytes.",
+            "Read it in the process that owns the data directory.",
+        )
+    return body
 
 
 def _bounded(limit: int) -> int:

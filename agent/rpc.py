@@ -15,7 +15,7 @@ import hashlib
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -74,6 +74,10 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     end: bool = False
 
 
+Number = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
+"""What a database column holds; −1 is before everything."""
+
+
 class _Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of what a method takes."""
 
@@ -104,7 +108,7 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
     """`history`; the reply may be shorter than asked and then says that there is more."""
 
     session_id: str
-    after_seq: int = 0
+    after_seq: Number = 0
     limit: int = 10_000
 
 
@@ -118,7 +122,7 @@ class EventsParams(_Params, frozen=True, kw_only=True):
     """`events`: follow them from after an event id, or only those to come."""
 
     subscription: int
-    after: int | None = None
+    after: Number | None = None
 
 
 class DeltasParams(_Params, frozen=True, kw_only=True):

@@ -79,7 +79,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 async def until(condition: Callable[[], bool], *, timeout_s: float = 10.0) -> None:
     """Wait for a condition, with a bound."""
     async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110
+        while not condition():
             await asyncio.sleep(0.005)
 
 
@@ -177,6 +177,18 @@ def test_every_error_class_survives_the_wire() -> None:
 async def test_text_that_cannot_travel_is_the_callers_error(bench: Bench) -> None:
     with pytest.raises(UsageError):
         await bench.client.request(SessionCreate(goal="\ud800"))
+    assert await bench.client.sessions() == ()
+
+
+async def test_what_is_too_large_for_the_socket_is_refused_and_the_connection_lives(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="too long to send"):
+        await bench.client.request(SessionCreate(goal="x" * (1 << 20)))
+    monkeypatch.setattr(agent.link, "MAX_REPLY_BYTES", 100_000)
+    digest = await bench.store.put_blob(b"y" * 100_000, "text/plain")
+    with pytest.raises(StoreError, match="too large"):
+        await bench.client.blob(digest)
     assert await bench.client.sessions() == ()
 
 
@@ -383,6 +395,10 @@ async def test_a_long_data_directory_still_has_a_socket(
         (b'{"id":7,"method":"session","params":{"session_id":"x"}}', RpcCode.INVALID_ARGUMENT),
         (b'{"id":7,"method":"request","params":{"op":{"type":"boom"}}}', RpcCode.INVALID_ARGUMENT),
         (b'{"id":7,"method":"blob","params":{"digest":"../x"}}', RpcCode.INVALID_ARGUMENT),
+        (
+            b'{"id":7,"method":"events","params":{"subscription":1,"after":9223372036854775808}}',
+            RpcCode.INVALID_ARGUMENT,
+        ),
     ],
 )
 async def test_what_cannot_be_answered_gets_the_code_that_says_so(
