@@ -23,6 +23,10 @@ from agent.sessions.parts import Parts
 from agent.sessions.questions import asked_before
 from agent.tasks.task import Limits, Steering
 
+_STREAK_S = 20.0
+"""Losses closer than this belong together."""
+_LONGEST_PAUSE_S = 8.0
+
 
 class TurnContext:
     """One turn's loan; implements TaskContext."""
@@ -47,6 +51,9 @@ class TurnContext:
         self._history = history
         self._prompt = prompt
         self._limits = limits
+        self._losses = 0
+        self._losing_since_s = 0.0
+        self._lost_at_s = -_STREAK_S
 
     @property
     def session(self) -> Session:
@@ -153,8 +160,27 @@ class TurnContext:
         await self._tell(
             *live.flagging(lost=True, reason=f"{serial} is away; waiting up to {grace_s:g} s")
         )
+        # A phone may be listed and answer nothing: without a pause that were a tight circle.
+        await asyncio.sleep(self._pause_s(serial, grace_s))
         self._device = await rack.wait_for(serial, timeout_s=grace_s)
         await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
+
+    def _pause_s(self, serial: str, grace_s: float) -> float:
+        """Say how long to let a device be that was lost again and again; none the first time.
+
+        Raises:
+            DeviceLostError: it has come and gone for as long as it may be away.
+        """
+        now_s = asyncio.get_running_loop().time()
+        if now_s - self._lost_at_s >= _STREAK_S:
+            self._losses, self._losing_since_s = 0, now_s
+        self._losses, self._lost_at_s = self._losses + 1, now_s
+        if self._losses > 1 and now_s - self._losing_since_s > grace_s:
+            raise DeviceLostError(
+                f"Device {serial} comes and goes, and does no work, for {grace_s:g} s.",
+                "Look at its cable and its adb, then resume the session.",
+            )
+        return 0.0 if self._losses == 1 else min(0.25 * 2.0 ** (self._losses - 2), _LONGEST_PAUSE_S)
 
     async def _tell(self, *msgs: EventMsg) -> None:
         self._check_open()

@@ -72,6 +72,7 @@ class Messages(msgspec.Struct):
 PEOPLE = (
     ("Ana Silva", "+1 555 0101"), ("Ben Carter", "+1 555 0102"), ("Chloe Dubois", "+1 555 0103"),
     ("Dad", "+1 555 0104"), ("田中さくら", "+81 90 5555 0105"), ("Linewire", "2626"),
+    ("Ben Okafor", "+1 555 0107"),
 )  # fmt: skip
 
 
@@ -86,6 +87,8 @@ def seed(s: Seed) -> Messages:
                          ("Aren't they? Shall I print some for you?", False)],
         "Dad": [("Call me when you have a minute", False)],
         "田中さくら": [("来週の会議は火曜日の10時からです。", False), ("わかりました！ありがとうございます。", True)],
+        "Ben Okafor": [("Does the ferry still leave at six?", False),
+                       ("Half past, since May", True)],
         "Linewire": [("Your bill of $24.00 is ready. It is due on the 28th.", False)],
     }  # fmt: skip
     threads = []
