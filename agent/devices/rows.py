@@ -16,6 +16,7 @@ _ROW = re.compile(
     r"(?P<serial>\S.*?)[ \t]+(?P<state>device|offline|unauthorized|authorizing|connecting|recovery"
     r"|rescue|sideload|bootloader|host|detached|unknown|no permissions)(?=[\s;(]|$)(?P<rest>.*)"
 )
+_LINE_LIMIT_CHARS = 2000
 _FIELD = re.compile(r"(?<!\S)(\w+):(\S+)")
 _REMEDIES = {
     DeviceState.ONLINE: "",
@@ -62,7 +63,7 @@ def parse_rows(listing: str) -> tuple[DeviceRow, ...]:
     """Read a listing; of a serial that is listed twice, the line that can be used wins."""
     rows: dict[str, DeviceRow] = {}
     for line in listing.replace("\r", "").split("\n"):
-        found = _ROW.match(line)
+        found = _ROW.match(line[:_LINE_LIMIT_CHARS])
         if found is None or line.startswith(("*", "List of devices", "adb server")):
             continue
         row = _read(found)

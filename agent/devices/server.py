@@ -209,16 +209,19 @@ class AdbServer:
 
     async def _spawn(self, adb: Path, port: int) -> None:
         try:
-            process = await asyncio.to_thread(self._launch, adb, port)
+            # Not in a thread: a cancellation must not lose sight of a server that was started.
+            process = self._launch(adb, port)
         except OSError as error:
             raise _not_startable(adb, error) from error
-        self._process = process
         record = ServerRecord(pid=process.pid, port=port, start_mark=start_mark(process.pid))
+        self._process = process
         try:
+            # Before it answers: whoever kills us now leaves a server that can be found.
+            self._write_record(record)
             await self._answering(process, port)
-            await asyncio.to_thread(self._write_record, record)
         except BaseException:
             await end_process(process.pid, record.start_mark, process, STOP_TIMEOUT_S)
+            self._path.unlink(missing_ok=True)
             raise
         self._record = record
 

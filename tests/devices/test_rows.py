@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,11 @@ def test_every_state_but_online_has_a_remedy(state: DeviceState) -> None:
 def test_any_text_is_read_without_failing(listing: str) -> None:
     for row in parse_rows(listing):
         assert row.serial
+
+
+def test_a_line_of_blanks_without_end_costs_nothing() -> None:
+    started_s = time.thread_time()
+    assert parse_rows("a" + " " * 60_000 + "b\nphone device") == (
+        DeviceRow(serial="phone", state=DeviceState.ONLINE),
+    )
+    assert time.thread_time() - started_s < 1

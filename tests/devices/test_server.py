@@ -53,7 +53,10 @@ async def test_a_server_that_died_comes_back_on_its_port(folder: Path) -> None:
     await server.stop()
 
 
-async def test_a_server_that_hangs_is_replaced(folder: Path) -> None:
+async def test_a_server_that_hangs_is_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.server.STOP_TIMEOUT_S", 0.1)
     server = AdbServer(folder)
     address = await server.start()
     first = server.pid
