@@ -27,6 +27,7 @@ _APPS = {
     k.CALENDAR: "com.android.calendar",
     k.CAMERA: "com.android.camera2",
     k.CALL: "com.android.dialer",
+    k.CALCULATOR: "com.android.calculator2",
 }
 VOLUME_STEPS = 15
 

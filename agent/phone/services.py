@@ -166,6 +166,13 @@ class Services(Core):
         self.activities.finish(page)
         self._left_page()
 
+    def close_to_root(self, page: PageState) -> None:
+        """Finish every page of a task but its first."""
+        task = self.activities.task_of(page)
+        if task is not None:
+            del task.pages[1:]
+        self._left_page()
+
     def toast(self, text: str) -> None:
         """Show a short message for a few seconds."""
         self.toast_text = text

@@ -243,9 +243,10 @@ class Touch:
             direction = "up" if dy < 0 else "down"
         for view in reversed(finger.path):
             if view.on_swipe is not None:
-                swipe = view.on_swipe
-                self._host.run(lambda: swipe(direction), finger.surface)
-                return
+                swipe, taken = view.on_swipe, []
+                self._host.run(lambda: taken.append(swipe(direction)), finger.surface)
+                if taken != [False]:
+                    return
 
     def _long_press(self, finger: _Finger) -> None:
         finger.timer = None

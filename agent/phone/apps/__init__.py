@@ -18,6 +18,18 @@ _MODULES = (
     ("agent.phone.apps.settings", "settings"),
     ("agent.phone.apps.notes", "notes"),
     ("agent.phone.apps.messages", "messages"),
+    ("agent.phone.apps.contacts", "contacts"),
+    ("agent.phone.apps.dialer", "dialer"),
+    ("agent.phone.apps.clock", "clock"),
+    ("agent.phone.apps.calendar", "calendar"),
+    ("agent.phone.apps.files", "files"),
+    ("agent.phone.apps.gallery", "gallery"),
+    ("agent.phone.apps.gallery", "camera"),
+    ("agent.phone.apps.browser", "browser"),
+    ("agent.phone.apps.mail", "mail"),
+    ("agent.phone.apps.shop", "shop"),
+    ("agent.phone.apps.wallet", "wallet"),
+    ("agent.phone.apps.calculator", "calculator"),
 )  # fmt: skip
 
 PLAIN_ICON = AppIcon("apps", "#7D8AA5", "#56627C")

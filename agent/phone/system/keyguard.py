@@ -28,9 +28,10 @@ def keyguard(host: Lockable) -> View:
 
     local = datetime.fromtimestamp(host.now(), UTC)
 
-    def swiped(direction: str) -> None:
+    def swiped(direction: str) -> bool:
         if direction == "up":
             host.unlock()
+        return direction == "up"
 
     show = host.settings.flag("secure", "lock_screen_show_notifications")
     return column(

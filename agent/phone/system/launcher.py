@@ -123,9 +123,10 @@ def home(page: Page[NoState]) -> View:
     dock = [p for p in DOCK if p in icons][:4]
     first = [p for p in sorted(icons, key=lambda p: labels[p].lower()) if p not in dock][:16]
 
-    def swiped(direction: str) -> None:
+    def swiped(direction: str) -> bool:
         if direction == "up":
             page.set("mode", "drawer")
+        return direction == "up"
 
     def tile(package: str, labelled: bool) -> View:
         return shortcut(
@@ -176,9 +177,8 @@ def drawer(page: Page[NoState]) -> View:
         page.set_field("drawer_search", "")
         return True
 
-    def swiped(direction: str) -> None:
-        if direction == "down":
-            close()
+    def swiped(direction: str) -> bool:
+        return direction == "down" and close()
 
     page.on_back = close
     tiles: list[Child] = [

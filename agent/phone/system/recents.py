@@ -48,10 +48,12 @@ def recents(page: Page[NoState]) -> View:
 
         return act
 
-    def closer(task: TaskState) -> Callable[[str], None]:
-        def act(direction: str) -> None:
+    def closer(task: TaskState) -> Callable[[str], bool]:
+        def act(direction: str) -> bool:
             if direction in ("left", "right"):
                 host.remove_task(task.id)
+                return True
+            return False
 
         return act
 

@@ -46,7 +46,7 @@ def shade(host: Shaded, *, expanded: bool) -> View:
     local = datetime.fromtimestamp(host.now(), UTC)
     notices = host.notices()
 
-    def swiped(direction: str) -> None:
+    def swiped(direction: str) -> bool:
         if direction == "up":
             if expanded:
                 host.expand_shade(False)
@@ -54,6 +54,7 @@ def shade(host: Shaded, *, expanded: bool) -> View:
                 host.close_shade()
         elif direction == "down" and not expanded:
             host.expand_shade(True)
+        return direction in ("up", "down")
 
     tiles = _tiles(host)
     brightness = host.settings.number("system", "screen_brightness", 128) / 255
@@ -175,9 +176,11 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
         if open_notice is not None:
             open_notice(notice.id)
 
-    def swiped(direction: str) -> None:
+    def swiped(direction: str) -> bool:
         if direction in ("left", "right") and dismiss is not None and not notice.ongoing:
             dismiss(notice.id)
+            return True
+        return False
 
     minutes = max(0, int((host.now() - notice.when) // 60))
     age = "now" if minutes < 1 else f"{minutes}m" if minutes < 60 else f"{minutes // 60}h"

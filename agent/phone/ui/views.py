@@ -129,7 +129,8 @@ class View:
     on_text: Callable[[str], None] | None = None
     on_submit: Callable[[str], None] | None = None
     on_value: Callable[[float], None] | None = None
-    on_swipe: Callable[[str], None] | None = None
+    on_swipe: Callable[[str], bool] | None = None
+    """Takes left, right, up or down and says whether it wanted that one."""
     enabled: bool = True
     checkable: bool = False
     checked: bool = False

@@ -34,7 +34,7 @@ class Attrs(TypedDict, total=False):
     desc: str
     on_click: Callable[[], None] | None
     on_long_click: Callable[[], None] | None
-    on_swipe: Callable[[str], None] | None
+    on_swipe: Callable[[str], bool] | None
     enabled: bool
     selected: bool
     checkable: bool

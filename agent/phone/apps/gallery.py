@@ -1,0 +1,243 @@
+"""Photos and Camera: pictures painted from a number, and a camera that takes more of them.
+
+The camera asks for its permission first. Invariant: a picture looks the same wherever it is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+
+import msgspec
+
+from agent.phone.app import App, AppIcon, NoState, Page, Seed, no_state
+from agent.phone.ui.canvas import Canvas
+from agent.phone.ui.patterns import alert, empty, screen, title_bar
+from agent.phone.ui.views import MATCH, Align, Rect, TextStyle, View
+from agent.phone.ui.vocabulary import (
+    CAPTION,
+    art,
+    button,
+    column,
+    edges,
+    grid,
+    icon_button,
+    recycler,
+    row,
+    space,
+    stack,
+    text,
+)  # fmt: skip
+
+
+class Photo(msgspec.Struct):
+    """A picture; `scene` is what it is painted from."""
+
+    id: int
+    scene: int
+    when: float
+    favorite: bool = False
+
+
+class Photos(msgspec.Struct):
+    """The gallery's state."""
+
+    photos: list[Photo] = []
+    next_id: int = 1
+
+
+def seed(s: Seed) -> Photos:
+    """Return a dozen pictures of the last weeks."""
+    made = [Photo(i + 1, s.rng.randrange(1 << 20), s.now - 50_000 * (i + 1)) for i in range(14)]
+    return Photos(made, len(made) + 1)
+
+
+gallery = App(
+    package="com.android.gallery3d",
+    label="Photos",
+    icon=AppIcon("gallery", "#F5F6FA", "#F5F6FA", ink="#C2477F"),
+    state=Photos,
+    seed=seed,
+)
+camera = App(
+    package="com.android.camera2",
+    label="Camera",
+    icon=AppIcon("camera", "#5F6675", "#3C4250"),
+    state=NoState,
+    seed=no_state,
+    permissions=("android.permission.CAMERA",),
+)
+CAMERA = "android.permission.CAMERA"
+SKIES = (
+    ("#8EC5F2", "#E8F3FB"),
+    ("#F3A56B", "#F8DDB0"),
+    ("#4B5C9E", "#C58BB4"),
+    ("#A8D5C2", "#F1F4DC"),
+)
+LANDS = (
+    ("#3E7C4F", "#2B5B3B"),
+    ("#7A6A4F", "#55493A"),
+    ("#2F5D73", "#20424F"),
+    ("#8A5A44", "#5F3B2D"),
+)
+
+
+def paint_photo(scene: int, *, rounded: float = 0) -> Callable[[Canvas, Rect], None]:
+    """Return a painter of a landscape made from a number."""
+
+    def paint(canvas: Canvas, rect: Rect) -> None:
+        rng = random.Random(scene)
+        sky, land = rng.choice(SKIES), rng.choice(LANDS)
+        canvas.fill(rect, canvas.color(sky[0]), (rounded,) * 4)
+        middle = rect.top + round(rect.height * 0.45)
+        canvas.fill(Rect(rect.left, middle, rect.right, rect.bottom), canvas.color(sky[1]))
+        sun = round(rect.width * rng.uniform(0.07, 0.12))
+        x = rect.left + round(rect.width * rng.uniform(0.2, 0.8))
+        y = rect.top + round(rect.height * rng.uniform(0.15, 0.4))
+        canvas.fill(Rect(x - sun, y - sun, x + sun, y + sun), canvas.color("#FFF3C9"), (sun,) * 4)
+        for layer, color in enumerate(land):
+            base = rect.top + rect.height * (0.55 + 0.2 * layer)
+            phase = rng.uniform(0, 6)
+            points = [(float(rect.left), float(rect.bottom))]
+            for i in range(25):
+                wave = math.sin(i / 24 * 7 + phase) + 0.4 * math.sin(i / 24 * 17 + phase * 2)
+                points.append((rect.left + rect.width * i / 24, base - rect.height * 0.07 * wave))
+            points.append((float(rect.right), float(rect.bottom)))
+            canvas.polygon(points, canvas.color(color))
+
+    return paint
+
+
+@gallery.page(".app.GalleryActivity", launcher=True, actions=["android.intent.action.PICK"])
+def photos(page: Page[Photos]) -> View:
+    """Show every picture in a grid."""
+
+    shown = sorted(page.data.photos, key=lambda p: -p.when)
+    if not shown:
+        return screen(title_bar("Photos"), empty("gallery", "No photos yet"))
+    days: dict[date, list[Photo]] = {}
+    for photo in shown:
+        days.setdefault(datetime.fromtimestamp(photo.when, UTC).date(), []).append(photo)
+
+    def cell(photo: Photo) -> View:
+        day = datetime.fromtimestamp(photo.when, UTC)
+        return art(
+            paint_photo(photo.scene), MATCH, 116, key=f"photo {photo.id}",
+            desc=f"Photo taken on {day:%b} {day.day}, {day.year} {day:%H:%M}",
+            on_click=page.opener(".app.PhotoActivity", photo=str(photo.id)),
+        )  # fmt: skip
+
+    rows: list[View] = []
+    for day, of_day in days.items():
+        rows.append(text(f"{day:%a}, {day.day} {day:%b}", TextStyle(15, 500), pad=edges(20, 12)))
+        rows.append(grid(3, *(cell(p) for p in of_day), gap=3))
+    return screen(title_bar("Photos"), recycler("grid", *rows, id="gallery_root"))
+
+
+@gallery.page(".app.PhotoActivity")
+def photo_page(page: Page[Photos]) -> View:
+    """Show one picture; swipe to the next, favour or delete it."""
+    shown = sorted(page.data.photos, key=lambda p: -p.when)
+    key = page.local("photo") or page.args.get("photo", "")
+    at = next((i for i, p in enumerate(shown) if str(p.id) == key), None)
+    if at is None:
+        return screen(title_bar("", back=page.close), empty("gallery", "Photo not found"))
+    photo = shown[at]
+
+    def swiped(direction: str) -> bool:
+        step = {"left": 1, "right": -1}.get(direction, 0)
+        if not step or not 0 <= at + step < len(shown):
+            return False
+        page.set("photo", str(shown[at + step].id))
+        return True
+
+    def favor() -> None:
+        photo.favorite = not photo.favorite
+
+    def delete() -> None:
+        page.data.photos.remove(photo)
+        page.toast("Photo deleted")
+        page.close()
+
+    if page.local("delete"):
+        cancel = page.setter("delete", "")
+        page.show_dialog(
+            alert("Delete this photo?", "It will be deleted from this phone.",
+                  button("Cancel", cancel, look="text"), button("Delete", delete, look="text")),
+            cancel,
+        )  # fmt: skip
+    return screen(
+        title_bar("", back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
+        space(weight=1),
+        art(paint_photo(photo.scene), MATCH, 540, on_swipe=swiped, id="photo",
+            desc=f"Photo {photo.id}", clickable=False),
+        space(weight=1),
+        row(
+            icon_button("share", "Share", lambda: page.toast("No app to share with")),
+            icon_button("star" if photo.favorite else "star_border", "Favorite", favor,
+                        tint="warn" if photo.favorite else "text", selected=photo.favorite),
+            icon_button("edit", "Edit", lambda: page.toast("Editing is not available")),
+            icon_button("delete", "Delete", page.setter("delete")),
+            width=MATCH, main=Align.BETWEEN, pad=edges(40, 12),
+        ),
+    )  # fmt: skip
+
+
+@camera.page("com.android.camera.CameraLauncher", launcher=True,
+             actions=["android.media.action.IMAGE_CAPTURE",
+                      "android.media.action.STILL_IMAGE_CAMERA"])  # fmt: skip
+def viewfinder(page: Page[NoState]) -> View:
+    """Show what the camera sees; the round button takes a picture."""
+    allowed = CAMERA in page.host.granted_to(camera.package)
+    taken = int(page.local("taken", "0"))
+    roll = page.host.app_state(gallery.package)
+    last = roll.photos[-1] if isinstance(roll, Photos) and roll.photos else None
+
+    def shoot() -> None:
+        if not isinstance(roll, Photos):
+            return
+        roll.photos.append(Photo(roll.next_id, roll.next_id * 7919 + 13, page.now))
+        roll.next_id += 1
+        page.set("taken", str(taken + 1))
+        page.toast("Photo saved")
+
+    def ask() -> None:
+        page.host.require_permission(camera.package, CAMERA, page.setter("asked"))
+
+    body: View
+    if allowed:
+        body = art(paint_photo(4242 + taken), MATCH, 560, hidden_from_tree=True)
+    else:
+        body = column(
+            text("Camera needs access to take pictures.",
+                 TextStyle(17, 400, "white", align=Align.CENTER), id="message"),
+            button("Allow access", ask, look="tonal"),
+            cross=Align.CENTER, gap=18, pad=edges(40, 150),
+        )  # fmt: skip
+    return column(
+        row(icon_button("flashlight", "Flash off", lambda: page.toast("Flash is off"), tint="white"),
+            space(weight=1),
+            icon_button("settings", "Camera settings",
+                        lambda: page.toast("Nothing to set"), tint="white"),
+            width=MATCH, pad=edges(14, 6)),
+        space(weight=1),
+        body,
+        space(weight=1),
+        text("Photo", TextStyle(14, 600, "white"), halign=Align.CENTER, id="mode"),
+        row(
+            art(paint_photo(last.scene), 56, 56, desc="Last photo", id="thumbnail",
+                on_click=page.opener("com.android.gallery3d.app.GalleryActivity", gallery.package))
+            if last else space(56),
+            stack(row(width=66, height=66, radius=33, fill="white", halign=Align.CENTER,
+                      valign=Align.CENTER),
+                  width=82, height=82, radius=41, stroke="white", desc="Shutter", id="shutter_button",
+                  on_click=shoot if allowed else ask, cls="android.widget.ImageView"),
+            icon_button("refresh", "Switch camera", lambda: page.toast("One camera only"),
+                        tint="white", width=56, height=56),
+            width=MATCH, main=Align.BETWEEN, pad=edges(40, 22),
+        ),
+        text("", CAPTION),
+        fill="#101216", width=MATCH, height=MATCH,
+    )  # fmt: skip
