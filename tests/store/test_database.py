@@ -51,6 +51,14 @@ async def test_a_new_database_has_the_newest_schema_and_strict_tables(store: Sto
     assert {"event", "session", "question", "job", "blob", "owner"} <= ours.keys()
 
 
+async def test_commits_are_synced_and_the_reading_side_cannot_write(store: Store) -> None:
+    writing, reading = store._writing, store._reading
+    assert await writing.rows("PRAGMA synchronous") == [(2,)]  # FULL
+    assert await writing.rows("PRAGMA journal_mode") == [("wal",)]
+    with pytest.raises(StoreError, match="read-only"):
+        await reading.run("DELETE FROM event")
+
+
 async def test_a_migration_that_fails_changes_nothing_and_can_be_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
