@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import json
 import types
 import typing
 from typing import Any
@@ -121,8 +120,8 @@ def test_any_bytes_are_an_op_or_a_usage_error(data: bytes) -> None:
         decode_op(data)
     except UsageError as error:
         try:
-            json.loads(data)
-        except ValueError:
+            msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError):
             assert error.code in {RpcCode.PARSE, RpcCode.INVALID_ARGUMENT}
         else:
             assert error.code is RpcCode.INVALID_ARGUMENT
