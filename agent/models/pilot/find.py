@@ -116,9 +116,15 @@ def way_to(name: str, view: View, trail: Trail, what: str) -> Move:
             return type_into(box, name, f"Search for {name}")
         if box is not None and trail.clicks(box.label) < 1:
             return click(box, f"Search for {name}")
-    if trail.backs < _MAX_BACKS and (trail.path or trail.backs == 0):
+    if trail.backs < _MAX_BACKS and (trail.path or not _saw_the_top(trail)):
         return back(f"{what} is not here")
     return GiveUp(f"I looked through {view.app_name(view.package)} and found no {name}")
+
+
+def _saw_the_top(trail: Trail) -> bool:
+    """Tell whether going back led out of the app, so that it was opened again at its first page."""
+    tools = [deed.tool for deed in trail.deeds if deed.tool in {"press_button", "launch_app"}]
+    return "launch_app" in tools and tools[0] == "press_button"
 
 
 def _switch(name: str, view: View, trail: Trail) -> Item | Call | None:

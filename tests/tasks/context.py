@@ -1,0 +1,153 @@
+"""A TaskContext in memory: what the core lends a task, with scripted answers and a real fold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from agent.devices.device import Device
+from agent.errors import DeviceLostError
+from agent.models.model import Model
+from agent.protocol import (
+    Event,
+    EventMsg,
+    QuestionAnswered,
+    RequestUserInput,
+    SessionConfigured,
+    TaskStarted,
+)
+from agent.records import Question, QuestionKind, QuestionOption, Session
+from agent.state import fold_session
+from agent.tasks.task import Limits, Steering
+
+Answer = Callable[[Question], "str | None"]
+
+
+def no_answer(_question: Question) -> str | None:
+    """Stay silent."""
+    return None
+
+
+@dataclass
+class MemoryContext:
+    """Implements TaskContext; `events` is all that was stored, the past included."""
+
+    model: Model
+    phone: Device
+    goal: str = "open Settings"
+    answer: Answer = no_answer
+    background: bool = False
+    limits: Limits = Limits()
+    turn_id: str = "t-1"
+    target: str = ""
+    past: Sequence[Event] = ()
+    prompt: str = ""
+    events: list[Event] = field(default_factory=list)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    deltas: list[str] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    steering: list[Steering] = field(default_factory=list)
+    waits_for_device: int = 0
+    checkpoints: int = 0
+    on_emit: Callable[[EventMsg], None] | None = None
+    on_wait: Callable[[], None] | None = None
+    clock: int = 1_700_000_000_000
+    session: Session = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prompt = self.prompt or self.goal
+        first = Session(
+            session_id="s-1", goal=self.goal, created_ms=self.clock, target_package=self.target
+        )
+        self.session = first
+        for event in self.past:
+            self.events.append(event)
+            self._fold(event)
+        if not self.past:
+            self._store(SessionConfigured(session=first))
+        self.history = tuple(self.events)
+        self._store(TaskStarted(turn_id=self.turn_id))
+
+    history: Sequence[Event] = ()
+
+    @property
+    def device(self) -> Device:
+        return self.phone
+
+    def now_ms(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    async def emit(self, msg: EventMsg) -> Event:
+        if self.on_emit is not None:
+            self.on_emit(msg)
+        return self._store(msg)
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self.blobs[digest] = data
+        return digest
+
+    async def read_blob(self, digest: str) -> bytes:
+        return self.blobs[digest]
+
+    def delta(self, text: str) -> None:
+        self.deltas.append(text)
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        call_id: str,
+        step: int,
+        options: tuple[QuestionOption, ...] = (),
+        approval: bool = False,
+        deadline_ms: int = 0,
+    ) -> str | None:
+        question = Question(
+            question_id=f"q-{len(self.questions)}",
+            session_id="s-1",
+            text=text,
+            asked_ms=self.now_ms(),
+            kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+            options=options,
+            call_id=call_id,
+            step=step,
+        )
+        self.questions.append(question)
+        await self.emit(RequestUserInput(question=question))
+        answer = self.answer(question)
+        if answer is not None:
+            await self.emit(QuestionAnswered(question_id=question.question_id, answer=answer))
+        return answer
+
+    def take_steering(self) -> tuple[Steering, ...]:
+        taken = tuple(self.steering)
+        self.steering.clear()
+        return taken
+
+    async def checkpoint(self) -> None:
+        self.checkpoints += 1
+
+    async def wait_for_device(self) -> None:
+        self.waits_for_device += 1
+        if self.on_wait is None:
+            raise DeviceLostError("The device stayed away.")
+        self.on_wait()
+
+    def of(self, kind: type) -> list[EventMsg]:
+        """List what was stored of one kind, oldest first."""
+        return [event.msg for event in self.events if isinstance(event.msg, kind)]
+
+    def _store(self, msg: EventMsg) -> Event:
+        count = len(self.events) + 1
+        event = Event(event_id=count, session_id="s-1", seq=count, ts_ms=self.now_ms(), msg=msg)
+        self.events.append(event)
+        self._fold(event)
+        return event
+
+    def _fold(self, event: Event) -> None:
+        folded = fold_session(self.session, event)
+        assert folded is not None
+        self.session = folded
