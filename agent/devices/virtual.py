@@ -69,6 +69,11 @@ class VirtualPhones:
         self._keeper: asyncio.Task[None] | None = None
 
     @property
+    def server(self) -> AdbServer:
+        """The adb server that connects to them."""
+        return self._server
+
+    @property
     def serials(self) -> tuple[str, ...]:
         """The phones' serials, in order; empty while they are not started."""
         return self._serials

@@ -211,3 +211,21 @@ async def device(rack: AdbRack, home: Home) -> Device:
     device = await rack.device(home.phones.serials[0])
     await device.press(Button.HOME)
     return device
+
+
+@pytest.fixture
+async def own(folder: Path) -> AsyncIterator[AdbServer]:
+    """An adb server of the test's own, not started; stopped in the end."""
+    server = AdbServer(folder)
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def phones(folder: Path) -> AsyncIterator[VirtualPhones]:
+    """Two virtual phones of the test's own, not started; ended with their server in the end."""
+    server = AdbServer(folder / "adb")
+    phones = VirtualPhones(folder / "phones", server, count=2)
+    yield phones
+    await phones.stop()
+    await server.stop()

@@ -149,15 +149,13 @@ async def test_a_failing_driver_frees_the_phone(rack: AdbRack, home: Home) -> No
         pass
 
 
-async def test_a_server_that_is_killed_comes_back_with_its_phones(folder: Path) -> None:
-    server = AdbServer(folder / "adb")
-    phones = VirtualPhones(folder / "phones", server)
-    (serial,) = await phones.start()
-    rack = AdbRack([server.address], revive=phones.revive)
+async def test_a_server_that_is_killed_comes_back_with_its_phones(phones: VirtualPhones) -> None:
+    serial, _ = await phones.start()
+    rack = AdbRack([phones.server.address], revive=phones.revive)
     await rack.start()
     device = await rack.wait_for(serial, timeout_s=5)
     changes = rack.changes()
-    os.kill(server.pid, signal.SIGKILL)
+    os.kill(phones.server.pid, signal.SIGKILL)
     async with asyncio.timeout(NOTICED_WITHIN_S):
         async for info in changes:
             if info.state is DeviceState.GONE:
@@ -166,17 +164,13 @@ async def test_a_server_that_is_killed_comes_back_with_its_phones(folder: Path) 
     await rack.wait_for(serial, timeout_s=20)
     await device.press(Button.HOME)
     await rack.close()
-    await phones.stop()
-    await server.stop()
 
 
 async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
-    folder: Path,
+    phones: VirtualPhones,
 ) -> None:
-    server = AdbServer(folder / "adb")
-    phones = VirtualPhones(folder / "phones", server, count=2)
     serials = await phones.start()
-    rack = AdbRack([server.address])
+    rack = AdbRack([phones.server.address])
     await rack.start()
     for serial in serials:
         await rack.wait_for(serial, timeout_s=5)
@@ -189,20 +183,17 @@ async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
         device = await rack.wait_for(serial, timeout_s=20)
         await device.press(Button.HOME)
     await rack.close()
-    await phones.stop()
-    await server.stop()
 
 
-async def test_phones_keep_their_serials_over_a_restart(folder: Path) -> None:
-    server = AdbServer(folder / "adb")
-    phones = VirtualPhones(folder / "phones", server)
+async def test_phones_keep_their_serials_over_a_restart(
+    phones: VirtualPhones, folder: Path
+) -> None:
     serials = await phones.start()
     await phones.stop()
     assert phones.serials == ()
-    heirs = VirtualPhones(folder / "phones", server)
+    heirs = VirtualPhones(folder / "phones", phones.server, count=2)
     assert await heirs.start() == serials
     await heirs.stop()
-    await server.stop()
 
 
 async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path) -> None:
@@ -237,19 +228,16 @@ async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path
 
 
 async def test_a_port_that_another_program_took_is_named_with_the_remedy(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    phones: VirtualPhones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.virtual.PORT_TIMEOUT_S", 0.1)
-    server = AdbServer(folder / "adb")
-    phones = VirtualPhones(folder / "phones", server)
-    (serial,) = await phones.start()
+    serial, _ = await phones.start()
     await phones.stop()
     taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", int(serial[10:]))
     with pytest.raises(AdbError, match="in use") as caught:
         await phones.start()
     assert "ports.json" in caught.value.remedy
     taken.close()
-    await server.stop()
 
 
 async def test_no_server_at_all_is_an_error_at_the_start() -> None:

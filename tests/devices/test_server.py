@@ -19,108 +19,100 @@ from agent.devices.server import AdbServer, ServerRecord, find_adb, reach
 from agent.errors import AdbError
 
 
-async def test_a_server_starts_answers_and_is_gone_after_stop(folder: Path) -> None:
-    server = AdbServer(folder)
-    address = await server.start()
+async def test_a_server_starts_answers_and_is_gone_after_stop(own: AdbServer, folder: Path) -> None:
+    address = await own.start()
     assert await AdbClient(address).version() >= 41
     assert address.port not in range(5554, 5586)
-    pid, mark = server.pid, start_mark(server.pid)
-    await server.stop()
+    pid, mark = own.pid, start_mark(own.pid)
+    await own.stop()
     assert not is_running(pid, mark)
     with pytest.raises(AdbError):
         await AdbClient(address).version()
     assert not (folder / "server.json").exists()
 
 
-async def test_the_server_of_a_killed_switchboard_is_used_again(folder: Path) -> None:
-    killed = AdbServer(folder)
+async def test_the_server_of_a_killed_switchboard_is_used_again(
+    own: AdbServer, folder: Path
+) -> None:
+    killed = own
     address = await killed.start()
     heir = AdbServer(folder)
     assert await heir.start() == address
     assert heir.pid == killed.pid
     assert killed.is_child
     assert not heir.is_child
-    await killed.stop()
 
 
-async def test_a_server_that_died_comes_back_on_its_port(folder: Path) -> None:
-    server = AdbServer(folder)
-    address = await server.start()
-    os.kill(server.pid, signal.SIGKILL)
-    await server.revive(address)
-    assert server.address == address
+async def test_a_server_that_died_comes_back_on_its_port(own: AdbServer) -> None:
+    address = await own.start()
+    os.kill(own.pid, signal.SIGKILL)
+    await own.revive(address)
+    assert own.address == address
     assert await AdbClient(address).version() >= 41
-    await server.stop()
 
 
 async def test_a_server_that_hangs_is_replaced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    own: AdbServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.server.STOP_TIMEOUT_S", 0.1)
-    server = AdbServer(folder)
-    address = await server.start()
-    first = server.pid
+    address = await own.start()
+    first = own.pid
     os.kill(first, signal.SIGSTOP)
-    await server.revive(address)
-    assert server.pid != first
-    assert await AdbClient(server.address).version() >= 41
-    await server.stop()
+    await own.revive(address)
+    assert own.pid != first
+    assert await AdbClient(own.address).version() >= 41
 
 
-async def test_a_process_that_took_the_number_of_a_dead_server_is_left_alone(folder: Path) -> None:
+async def test_a_process_that_took_the_number_of_a_dead_server_is_left_alone(
+    own: AdbServer, folder: Path
+) -> None:
     record = ServerRecord(pid=os.getpid(), port=20_001, start_mark="another time")
     (folder / "server.json").write_bytes(msgspec.json.encode(record))
-    server = AdbServer(folder)
-    await server.start()
-    try:
-        assert server.pid != os.getpid()
-    finally:
-        await server.stop()
+    await own.start()
+    assert own.pid != os.getpid()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"pid": "x"}', b"\xff"])
 async def test_a_record_cut_short_does_not_keep_a_server_from_starting(
-    folder: Path, content: bytes
+    own: AdbServer, folder: Path, content: bytes
 ) -> None:
     (folder / "server.json").write_bytes(content)
-    server = AdbServer(folder)
-    await server.start()
-    await server.stop()
+    await own.start()
 
 
-async def test_a_remembered_port_that_is_taken_is_left_to_its_owner(folder: Path) -> None:
+async def test_a_remembered_port_that_is_taken_is_left_to_its_owner(
+    own: AdbServer, folder: Path
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         record = ServerRecord(pid=0, port=port, start_mark="")
         (folder / "server.json").write_bytes(msgspec.json.encode(record))
-        server = AdbServer(folder)
-        assert (await server.start()).port != port
-        await server.stop()
+        assert (await own.start()).port != port
 
 
 async def test_a_program_that_is_no_adb_is_reported_with_its_words(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: AdbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "adb"
     program.write_text("#!/bin/sh\necho 'cannot bind: address in use' >&2; exit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
     with pytest.raises(AdbError, match="address in use") as caught:
-        await AdbServer(folder).start()
+        await own.start()
     assert caught.value.remedy
 
 
 async def test_a_file_for_another_machine_is_reported(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: AdbServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "adb"
     program.write_bytes(b"\x7fELF not really")
     program.chmod(0o755)
     monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
     with pytest.raises(AdbError, match="cannot be started"):
-        await AdbServer(folder).start()
+        await own.start()
 
 
 def test_adb_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
