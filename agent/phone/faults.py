@@ -6,8 +6,6 @@ Not chance: a fault is there from `begin` until `end` or its time is over, and n
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -149,8 +147,3 @@ class Faults:
                 await self.hold(kind)
         except TimeoutError:
             return
-
-    def before_write(self, count: int) -> None:
-        """Raise OSError ENOSPC while storage is low."""
-        if count and FaultKind.LOW_STORAGE in self._active:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -11,14 +11,16 @@ import contextlib
 import errno
 import json
 import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from agent.errors import PhoneError
-from agent.phone.adbd.connection import READ_BUFFER_BYTES, Gate
+from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
+from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
 from agent.phone.faults import FaultKind
 from agent.phone.phone import Phone
 from agent.phone.pipes import Socket
@@ -29,6 +31,8 @@ LOOPBACK = "127.0.0.1"
 EMULATOR_PORTS = range(5554, 5586)
 """An adb server adopts these by itself and lists the device twice."""
 
+UNREACHABLE = (FaultKind.DISCONNECT, FaultKind.BATTERY_DEATH)
+CHARGED_LEVEL = 15
 STATE_SOCKET = "localabstract:switchboard-state"
 BOOT_S = 1.0
 PORT_TRIES = 50
@@ -43,13 +47,15 @@ class ServedPhone:
     Args:
         home: the phone's own directory.
         name: how it is called; also the seed of its identity.
-        gate: who may connect over ADB; every computer without one.
+        gate: asks before it trusts a computer; every computer may connect without one.
     """
 
-    def __init__(self, home: Path, name: str, *, gate: Gate | None = None) -> None:
-        self.phone = Phone(home, name=name)
+    def __init__(self, home: Path, name: str, *, gate: KeyGate | None = None) -> None:
+        self._clock_offset_s = 0.0
+        self.phone = Phone(home, name=name, clock=self._now)
         self.userland = Userland(self.phone, home, name)
-        self.daemon = AdbDaemon(self.userland, gate=gate, reboot=self._begin_reboot)
+        self.gate = FaultyGate(gate or OpenGate())
+        self.daemon = AdbDaemon(self.userland, gate=self.gate, reboot=self._begin_reboot)
         self.port = 0
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
@@ -62,6 +68,9 @@ class ServedPhone:
     def serial(self) -> str:
         """The serial that an adb server gives the phone: 127.0.0.1:PORT."""
         return f"{LOOPBACK}:{self.port}"
+
+    def _now(self) -> float:
+        return time.time() + self._clock_offset_s
 
     def _listen_inside(self) -> None:
         async def state(socket: Socket) -> None:
@@ -97,7 +106,7 @@ class ServedPhone:
         raise PhoneError("no free port was found", "Give a port.")
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if FaultKind.DISCONNECT in self.userland.faults:
+        if any(kind in self.userland.faults for kind in UNREACHABLE):
             writer.transport.abort()
             return
         await self.daemon.serve(reader, writer)
@@ -143,10 +152,28 @@ class ServedPhone:
 
     def _on_fault(self, kind: FaultKind, begun: bool) -> None:
         self.userland.note("W", "switchboard", f"fault {kind} {'begins' if begun else 'ends'}")
-        if begun and kind is FaultKind.APP_CRASH:
-            self.phone.crash(self.phone.focused_app.partition("/")[0])
-        if begun and kind in (FaultKind.DISCONNECT, FaultKind.UNAUTHORIZED):
-            self.daemon.disconnect()
+        match kind:
+            case FaultKind.UNAUTHORIZED:
+                self.gate.shut = begun
+                self.daemon.disconnect()
+            case FaultKind.DISCONNECT if begun:
+                self.daemon.disconnect()
+            case FaultKind.LOW_STORAGE:
+                self.userland.files.full = begun
+            case FaultKind.APP_CRASH:
+                self.phone.crash(self.phone.focused_app.partition("/")[0])
+            case FaultKind.CLOCK_JUMP:
+                fault = self.userland.faults.get(kind)
+                self._clock_offset_s = fault.value if fault is not None else 0.0
+                self.phone.invalidate()
+            case FaultKind.BATTERY_DEATH:
+                self.phone.state_record.battery_level = 0 if begun else CHARGED_LEVEL
+                if begun:
+                    self.daemon.disconnect()
+                else:
+                    self._begin_reboot("charged")
+            case _:
+                return
 
 
 class PhoneHost:
@@ -156,7 +183,7 @@ class PhoneHost:
         home: directory below which each phone has its own; made when missing.
         count: how many phones.
         port: TCP port of the first; the others follow it. 0: any free ports.
-        gate: makes the gate of each phone from its home; every computer may connect without one.
+        secure: whether the phones ask before they trust a computer (see `KeyGate`).
     """
 
     def __init__(
@@ -165,7 +192,7 @@ class PhoneHost:
         *,
         count: int = 1,
         port: int = 0,
-        gate: Callable[[Path], Gate] | None = None,
+        secure: bool = False,
     ) -> None:
         if count < 1:
             raise PhoneError(f"{count} phones cannot be served", "Ask for at least one.")
@@ -180,7 +207,7 @@ class PhoneHost:
         self._home = home
         self._count = count
         self._port = port
-        self._gate = gate
+        self._secure = secure
         self._phones: dict[str, ServedPhone] = {}
 
     async def start(self) -> list[tuple[str, Phone]]:
@@ -209,7 +236,7 @@ class PhoneHost:
                 f"the phone's directory {home} cannot be made: {error.strerror}",
                 "Choose a directory that can be written.",
             ) from error
-        return ServedPhone(home, name, gate=self._gate(home) if self._gate else None)
+        return ServedPhone(home, name, gate=KeyGate(home) if self._secure else None)
 
     async def close(self) -> None:
         """End every phone."""

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from agent.errors import PhoneError
 from agent.phone.adbd.connection import Connection, Gate
 from agent.phone.adbd.framebuffer import serve_framebuffer
-from agent.phone.adbd.gate import OpenGate
 from agent.phone.adbd.reverse import ReverseRules, splice
 from agent.phone.adbd.shell_service import serve_exec, serve_shell, serve_words
 from agent.phone.adbd.stream import Stream
@@ -38,19 +37,17 @@ class AdbDaemon:
 
     Args:
         userland: the phone.
-        gate: who may connect; every computer without one.
+        gate: who may connect.
         reboot: called with the argument of `reboot:`.
     """
 
-    def __init__(
-        self, userland: Userland, *, gate: Gate | None = None, reboot: Callable[[str], None]
-    ) -> None:
+    def __init__(self, userland: Userland, *, gate: Gate, reboot: Callable[[str], None]) -> None:
         self._userland = userland
         self._reboot = reboot
         self._connections: set[Connection] = set()
         self._alone = asyncio.Event()
         self._alone.set()
-        self.gate: Gate = gate or OpenGate()
+        self.gate = gate
         self.reverse = ReverseRules(userland.sockets)
 
     @property

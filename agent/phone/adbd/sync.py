@@ -37,7 +37,6 @@ class SyncService:
 
     def __init__(self, userland: Userland, stream: Stream) -> None:
         self._files = userland.files
-        self._faults = userland.faults
         self._stream = stream
         self._out = bytearray()
 
@@ -187,7 +186,6 @@ class SyncService:
                 if file is None or failure is not None:
                     continue
                 try:
-                    self._faults.before_write(len(data))
                     self._files.check_room(len(data))
                     _write_all(file, data)
                 except OSError as error:
