@@ -107,7 +107,7 @@ class Rack(Protocol):
         ...
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
-        """Follow devices as they appear, change state and go (state GONE)."""
+        """Follow devices from this call on as they appear, change state and go (state GONE)."""
         ...
 
     async def device(self, serial: str) -> Device:
@@ -125,5 +125,7 @@ class Rack(Protocol):
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[LiveFrame]:
-        """Follow the newest picture at a size; slow readers skip, none is queued."""
+        """Follow the newest picture, fitted into the given box with its shape kept; slow readers
+        skip, none is queued.
+        """
         ...

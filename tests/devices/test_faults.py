@@ -1,0 +1,125 @@
+"""What the device layer makes of a phone that misbehaves on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
+from agent.devices.device import Device
+from agent.devices.rack import AdbRack
+from agent.errors import DeviceLostError, DeviceTimeoutError, TreeUnavailableError
+from agent.phone.faults import FaultKind
+from agent.phone.serve import PhoneHost
+from agent.records import DeviceState, FrameStatus, Point
+
+MIDDLE = Point(x=0.5, y=0.5)
+
+
+@dataclass
+class Bench:
+    """A virtual phone whose faults a test can begin, and the rack that sees it."""
+
+    host: PhoneHost
+    rack: AdbRack
+    device: Device
+
+    def fault(self, kind: FaultKind, value: float = 0.0) -> None:
+        self.host.fault(self.device.serial, kind, value=value)
+
+    def mend(self) -> None:
+        self.host.served(self.device.serial).userland.faults.clear()
+
+
+@pytest.fixture
+async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Bench]:
+    async with PhoneHost(tmp_path / "phones") as host:
+        (serial,) = host.serials
+        client = AdbClient(adb_address)
+        await client.connect(serial)
+        rack = AdbRack([adb_address])
+        await rack.start()
+        device = await rack.wait_for(serial, timeout_s=10)
+        await device.info()
+        yield Bench(host, rack, device)
+        await rack.close()
+        await client.disconnect(serial)
+
+
+async def test_a_hung_shell_leaves_a_tap_unknown_within_its_time_out(bench: Bench) -> None:
+    await bench.device.foreground()
+    bench.fault(FaultKind.HUNG_SHELL)
+    started = time.monotonic()
+    with pytest.raises(DeviceTimeoutError, match="unknown"):
+        await bench.device.tap(MIDDLE, timeout_s=0.3)
+    assert time.monotonic() - started < 2
+    bench.mend()
+    await bench.device.tap(MIDDLE)
+
+
+async def test_a_hung_dump_is_a_missing_tree_and_not_an_unknown_action(bench: Bench) -> None:
+    bench.fault(FaultKind.HUNG_DUMP)
+    with pytest.raises(TreeUnavailableError, match="did not finish"):
+        await bench.device.tree(timeout_s=0.5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"), [(FaultKind.NULL_ROOT, "null root"), (FaultKind.DUMP_NOT_IDLE, "rest")]
+)
+async def test_a_dump_that_fails_says_why(bench: Bench, kind: FaultKind, why: str) -> None:
+    bench.fault(kind)
+    with pytest.raises(TreeUnavailableError, match=why):
+        await bench.device.tree()
+    bench.mend()
+    assert (await bench.device.tree()).nodes
+
+
+async def test_a_hung_phone_makes_live_frames_stale(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.frames.STALE_AFTER_S", 0.1)
+    frames = bench.rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
+    async with asyncio.timeout(20):
+        async for frame in frames:
+            if frame.status is FrameStatus.STATIC:
+                break
+        shown = frame.rgb
+        bench.fault(FaultKind.HUNG_SHELL)
+        async for frame in frames:
+            if frame.status is FrameStatus.STALE:
+                break
+    assert frame.rgb == shown
+    bench.mend()
+
+
+async def test_a_phone_that_takes_its_trust_back_says_what_to_do(bench: Bench) -> None:
+    changes = bench.rack.changes()
+    bench.fault(FaultKind.UNAUTHORIZED)
+    async with asyncio.timeout(20):
+        async for info in changes:
+            if info.state is DeviceState.UNAUTHORIZED:
+                break
+    assert "Allow USB debugging" in info.note
+    with pytest.raises(DeviceLostError, match="unauthorized"):
+        await bench.rack.device(bench.device.serial)
+
+
+async def test_a_phone_that_drops_its_connections_is_lost_within_two_seconds(bench: Bench) -> None:
+    changes = bench.rack.changes()
+    bench.fault(FaultKind.DISCONNECT)
+    async with asyncio.timeout(2):
+        async for info in changes:
+            if info.state is not DeviceState.ONLINE:
+                break
+    assert info.note
+    with pytest.raises(DeviceLostError):
+        await bench.device.tap(MIDDLE, timeout_s=2)
+    bench.mend()
+    await bench.rack.wait_for(bench.device.serial, timeout_s=20)
+    await bench.device.tap(MIDDLE)
