@@ -24,15 +24,18 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "textual": ("console/", "widgets/"),
     "rich": ("console/", "widgets/"),
     "platformdirs": ("agent/config.py",),
+    "av": ("agent/phone/scrcpy/", "agent/phone/commands/"),
+    "cryptography": ("agent/phone/adbd/",),
 }
-WIDGETS_MAY_SEE = ("agent.records", "agent.state", "agent.text")
-# The rooms whose imports are few enough to be listed whole; None of them may grow a hidden door.
+WIDGETS_MAY_SEE = ("agent.records", "agent.state", "agent.transcript", "agent.text")
+# The rooms whose imports are few enough to be listed whole; none of them may grow a hidden door.
 ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/errors.py": (),
     "agent/text.py": (),
     "agent/records.py": (),
     "agent/protocol.py": ("agent.records", "agent.errors"),
-    "agent/state.py": ("agent.records", "agent.protocol", "agent.text"),
+    "agent/transcript.py": ("agent.records", "agent.protocol", "agent.text"),
+    "agent/state.py": ("agent.records", "agent.protocol", "agent.text", "agent.transcript"),
     "agent/phone/": ("agent.errors", "agent.phone"),
     "agent/models/": (
         "agent.errors",
