@@ -176,10 +176,19 @@ def _prompt(phone: Phone, scene: Scene) -> None:
     lay_out(view, frame, scene.metrics)
     scene.surfaces.append(
         Surface(
-            dialogs.title_of(prompt), package, view, frame, prompt, type="APPLICATION", token=0x77A1C,
-            activity=dialogs.activity_of(prompt), modal=True, dims=True, on_back=dismiss,
+            dialogs.title_of(prompt),
+            package,
+            view,
+            frame,
+            prompt,
+            type="APPLICATION",
+            token=0x77A1C,
+            activity=dialogs.activity_of(prompt),
+            modal=True,
+            dims=True,
+            on_back=dismiss,
         )
-    )  # fmt: skip
+    )
 
 
 def _system_page(phone: Phone, name: str) -> PageState:
@@ -259,10 +268,9 @@ def _toast(phone: Phone, scene: Scene) -> None:
 
 def _bars(phone: Phone, scene: Scene) -> None:
     m = scene.metrics
-    below = scene.surfaces[-1] if scene.surfaces else None
-    over_wallpaper = scene.wallpaper and not phone.shade and _home_is_bare(phone)
-    role = "on_wallpaper" if over_wallpaper else "text"
-    if below is not None and any(s.dims for s in scene.surfaces) and not phone.shade:
+    light = _dark_behind(phone, scene)
+    role = "on_wallpaper" if light else "on_light"
+    if any(s.dims for s in scene.surfaces) and not phone.shade:
         role = "on_wallpaper"
     drawings = [icon_of(n.package).drawing for n in phone.state_record.notices]
     status = bars.status_bar(
@@ -279,9 +287,11 @@ def _bars(phone: Phone, scene: Scene) -> None:
         )
     )  # fmt: skip
     mode = phone.settings.get("secure", "navigation_mode") or "2"
-    light = "on_wallpaper" if over_wallpaper else "text"
+    nav_role = "on_wallpaper" if light else "on_light"
+    if phone.keyboard_shown and not phone.shade:
+        nav_role = "text"
     nav = bars.navigation_bar(
-        mode, light, lambda name: lambda: phone.navigate(name), keyboard=phone.keyboard_shown
+        mode, nav_role, lambda name: lambda: phone.navigate(name), keyboard=phone.keyboard_shown
     )
     bottom = Rect(0, scene.height - m.px(nav_dp(phone)), scene.width, scene.height)
     bind(nav, page, phone.pressed_in(page))
@@ -294,9 +304,14 @@ def _bars(phone: Phone, scene: Scene) -> None:
     )  # fmt: skip
 
 
-def _home_is_bare(phone: Phone) -> bool:
-    """Say whether the wallpaper is what stands behind the bars."""
+def _dark_behind(phone: Phone, scene: Scene) -> bool:
+    """Say whether what stands behind the bars is dark, so that they are drawn light."""
     if phone.locked:
         return True
-    top = phone.activities.top()
-    return top is not None and top[1].local.get("mode", "") not in ("drawer",)
+    if phone.shade:
+        return scene.theme.dark
+    app = next((s for s in scene.surfaces if s.type == "BASE_APPLICATION"), None)
+    if app is None or app.secure or (app.keeps_wallpaper and not app.root.fill):
+        return True
+    red, green, blue, _ = scene.theme.color(app.root.fill or "background")
+    return red * 299 + green * 587 + blue * 114 < 128_000

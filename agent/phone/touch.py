@@ -242,11 +242,14 @@ class Touch:
         else:
             direction = "up" if dy < 0 else "down"
         for view in reversed(finger.path):
-            if view.on_swipe is not None:
-                swipe, taken = view.on_swipe, []
-                self._host.run(lambda: taken.append(swipe(direction)), finger.surface)
-                if taken != [False]:
-                    return
+            if view.on_swipe is not None and self._offer(view.on_swipe, direction, finger.surface):
+                return
+
+    def _offer(self, swipe: Callable[[str], bool], direction: str, surface: Surface) -> bool:
+        """Let a view have a swipe; return whether it took it, or failed trying."""
+        taken: list[bool] = []
+        self._host.run(lambda: taken.append(swipe(direction)), surface)
+        return taken != [False]
 
     def _long_press(self, finger: _Finger) -> None:
         finger.timer = None

@@ -135,3 +135,105 @@ async def test_every_page_of_settings_draws_and_dumps(hand: Hand) -> None:
         )
         assert sub.title in hand.words()
         assert hand.phone.dump_hierarchy().count("<node") > 5
+
+
+async def test_checkout_places_an_order_after_one_more_question(hand: Hand) -> None:
+    await hand.open("com.example.larkspur")
+    await hand.tap("Desk lamp")
+    await hand.tap("Add to cart")
+    await hand.phone.key(keycodes.BACK)
+    await hand.tap("Cart (1)")
+    await hand.tap("Check out")
+    await hand.tap("place_order")
+    assert len(apps(hand)["com.example.larkspur"]["orders"]) == 2
+    await hand.tap("android:id/button1")
+    placed = apps(hand)["com.example.larkspur"]["orders"][0]
+    assert (placed["total"], placed["status"]) == (34.5, "processing")
+    assert apps(hand)["com.example.larkspur"]["cart"] == {}
+
+
+def test_support_returns_only_what_was_delivered() -> None:
+    from agent.phone.apps.shop import Line, Order, Shop
+    from agent.phone.apps.shop_support import answer
+
+    line = [Line("mug", 1, 12.0)]
+    state = Shop(orders=[Order(1001, line, 12.0, 0, "shipped", "here"),
+                         Order(1002, line, 12.0, 0, "delivered", "here")])  # fmt: skip
+    assert "cannot be returned yet" in answer(state, "I want a refund for 1001")
+    assert "refunded $12.00" in answer(state, "the mug of order 1002 is broken")
+    assert [o.status for o in state.orders] == ["shipped", "returned"]
+    assert "number" in answer(state, "where is order 9999?")
+
+
+async def test_money_moves_only_with_the_right_pin_on_a_secure_page(hand: Hand) -> None:
+    await hand.open("com.example.wallet")
+    await hand.tap("Send")
+    await hand.tap("0.00")
+    await hand.phone.type_text("12.50")
+    await hand.phone.key(keycodes.BACK)
+    await hand.tap("Ben Carter")
+    await hand.tap("Continue")
+    assert hand.phone.screenshot().convert("L").crop((0, 200, 1080, 2300)).getextrema() == (0, 0)
+    assert "Enter your PIN" in hand.phone.dump_hierarchy()
+    for digit in "0000":
+        await hand.tap(f"pin {digit}")
+    assert apps(hand)["com.example.wallet"]["balance"] == 1284.5
+    for digit in "2580":
+        await hand.tap(f"pin {digit}")
+    assert apps(hand)["com.example.wallet"]["balance"] == 1272.0
+    assert "$12.50 sent" in "".join(hand.words()).replace("−", "")
+
+
+async def test_an_alarm_that_is_set_shows_in_the_status_bar(hand: Hand) -> None:
+    await hand.open("com.android.deskclock")
+    await hand.tap("Add alarm")
+    await hand.tap("OK")
+    assert hand.phone.settings.get("system", "next_alarm_formatted") == "08:00"
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [("7+3×4", 19), ("(7+3)×4", 40), ("2÷0", None), ("50%×8", 4), ("−3+5", 2), ("1+", None),
+     ("__import__", None), ("", None)],
+)  # fmt: skip
+def test_the_calculator_knows_the_order_of_operations(formula: str, value: float | None) -> None:
+    from agent.phone.apps.calculator import work_out
+
+    assert work_out(formula) == value
+
+
+async def test_the_camera_asks_before_its_first_picture(hand: Hand) -> None:
+    await hand.open("com.android.camera2")
+    before = len(apps(hand)["com.android.gallery3d"]["photos"])
+    await hand.tap("Shutter")
+    await hand.tap("While using the app")
+    await hand.tap("Shutter")
+    assert len(apps(hand)["com.android.gallery3d"]["photos"]) == before + 1
+
+
+async def test_the_browser_goes_back_through_its_pages_and_says_when_offline(hand: Hand) -> None:
+    hand.phone.start_activity(
+        action="android.intent.action.VIEW", data="https://harbourtimes.example"
+    )
+    await hand.tap("Read the full timetable")
+    assert "Ferry timetable" in hand.words()
+    await hand.phone.key(keycodes.BACK)
+    assert "More about the library" in hand.words()
+    await hand.tap("url_bar")
+    await hand.phone.key(29, meta=keycodes.META_CTRL)
+    await hand.phone.type_text("nowhere.example")
+    await hand.phone.key(keycodes.ENTER)
+    assert "You're offline" in hand.words()
+
+
+async def test_a_reply_goes_to_the_sender_and_lands_in_sent(hand: Hand) -> None:
+    await hand.open("com.android.email")
+    await hand.tap("Notes from Thursday")
+    await hand.tap("Reply")
+    await hand.tap("Compose email")
+    await hand.phone.type_text("4,200 is right.")
+    await hand.tap("Send")
+    sent = [m for m in apps(hand)["com.android.email"]["mails"] if m["folder"] == "Sent"]
+    assert [(m["to"], m["subject"], m["body"]) for m in sent] == [
+        ("grace@example.org", "Re: Notes from Thursday", "4,200 is right.")
+    ]

@@ -154,7 +154,7 @@ async def test_starting_again_says_what_became_of_it(phone: Phone) -> None:
 
 
 async def test_an_unknown_activity_is_an_error_that_names_it(phone: Phone) -> None:
-    with pytest.raises(UnknownActivityError, match="com.nowhere"):
+    with pytest.raises(UnknownActivityError, match=r"com\.nowhere"):
         phone.start_activity(component="com.nowhere/.Main")
     with pytest.raises(UnknownActivityError):
         phone.launch("com.nowhere")

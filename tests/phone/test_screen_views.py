@@ -47,9 +47,13 @@ anything = st.text(
 def leaf(words: str) -> st.SearchStrategy[View]:
     return st.sampled_from([0, 1, 2, 3, 4]).map(
         lambda i: [
-            text(words), button(words, lambda: None), icon("add"), switch(True), field("f", hint="h"),
+            text(words),
+            button(words, lambda: None),
+            icon("add"),
+            switch(True),
+            field("f", hint="h"),
         ][i]
-    )  # fmt: skip
+    )
 
 
 trees = st.recursive(
@@ -89,8 +93,18 @@ def test_any_text_can_be_measured_broken_and_fitted(words: str) -> None:
     assert fonts.width_of(fonts.fit(words, 40, 400, 300), 40, 400) <= 340
 
 
-@given(st.lists(st.tuples(st.sampled_from(["insert", "back", "del", "left", "right", "up", "down", "home", "all"]),
-                          anything), max_size=25), st.booleans())  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["insert", "back", "del", "left", "right", "up", "down", "home", "all"]
+            ),
+            anything,
+        ),
+        max_size=25,
+    ),
+    st.booleans(),
+)
 @settings(max_examples=150, deadline=None)
 def test_editing_keeps_the_cursor_in_the_text(steps: list[tuple[str, str]], lines: bool) -> None:
     state = FieldState()

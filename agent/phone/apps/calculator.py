@@ -14,7 +14,7 @@ import msgspec
 from agent.phone.app import App, AppIcon, Page, Seed
 from agent.phone.ui.patterns import screen
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
-from agent.phone.ui.vocabulary import Child, column, edges, row, space, stack, text
+from agent.phone.ui.vocabulary import Child, column, edges, icon, row, space, stack, text
 
 
 class Calculator(msgspec.Struct):
@@ -133,9 +133,15 @@ def calculate(page: Page[Calculator]) -> View:
         else:
             fill = "accent_soft" if key in "÷×−+" else "surface2" if key in NAMES else "surface"
             color = "text"
+        face = (
+            icon("backspace", 28, color)
+            if key == "⌫"
+            else text(key, TextStyle(28, 400, color), hidden_from_tree=True)
+        )
+        face.halign = face.valign = Align.CENTER
+        face.hidden_from_tree = True
         return stack(
-            text(key, TextStyle(28, 400, color), halign=Align.CENTER, valign=Align.CENTER,
-                 hidden_from_tree=True),
+            face,
             on_click=press(key), desc=name, id=id, weight=1, height=80, radius=40, fill=fill,
             cls="android.widget.Button", key=f"calc {key}",
         )  # fmt: skip

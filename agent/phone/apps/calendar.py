@@ -128,18 +128,34 @@ def month(page: Page[Events]) -> View:
     return screen(
         title_bar(
             f"{chosen:%B} {chosen.year}",
-            actions=(icon_button("arrow_up", "Previous month", go(-1)),
-                     icon_button("arrow_down", "Next month", go(1)),
-                     icon_button("calendar", "Today", page.setter("day", ""))),
+            actions=(
+                icon_button("arrow_up", "Previous month", go(-1)),
+                icon_button("arrow_down", "Next month", go(1)),
+                icon_button("calendar", "Today", page.setter("day", "")),
+            ),
         ),
-        grid(7, *(text(d, TextStyle(13, 500, "text2")) for d in ("M", "T", "W", "T", "F", "S", "S")),
-             *(cell(d) for week in weeks for d in week), pad=edges(12, 4), id="month_view"),
-        text(f"{chosen:%A}, {chosen.day} {chosen:%B}", OVERLINE, pad=(24, 10, 24, 6), id="day_title"),
-        stack(column(list_page("events", *rows), height=MATCH),
-              fab("add", "New event", page.opener(".event.EditEventActivity", day=str(chosen)),
-                  id="floating_action_button"),
-              width=MATCH, weight=1),
-    )  # fmt: skip
+        grid(
+            7,
+            *(text(d, TextStyle(13, 500, "text2")) for d in ("M", "T", "W", "T", "F", "S", "S")),
+            *(cell(d) for week in weeks for d in week),
+            pad=edges(12, 4),
+            id="month_view",
+        ),
+        text(
+            f"{chosen:%A}, {chosen.day} {chosen:%B}", OVERLINE, pad=(24, 10, 24, 6), id="day_title"
+        ),
+        stack(
+            column(list_page("events", *rows), height=MATCH),
+            fab(
+                "add",
+                "New event",
+                page.opener(".event.EditEventActivity", day=str(chosen)),
+                id="floating_action_button",
+            ),
+            width=MATCH,
+            weight=1,
+        ),
+    )
 
 
 def _event_row(page: Page[Events], event: Event) -> View:

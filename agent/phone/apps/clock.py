@@ -144,8 +144,12 @@ def _alarms(page: Page[Clocks]) -> View:
     listing: Child = list_page("alarms", *(card(a) for a in shown))
     if not shown:
         listing = empty("alarm", "No alarms")
-    return stack(column(listing, height=MATCH),
-                 fab("add", "Add alarm", page.setter("new"), id="fab"), width=MATCH, weight=1)  # fmt: skip
+    return stack(
+        column(listing, height=MATCH),
+        fab("add", "Add alarm", page.setter("new"), id="fab"),
+        width=MATCH,
+        weight=1,
+    )
 
 
 def _new_alarm(page: Page[Clocks]) -> None:

@@ -128,13 +128,17 @@ def people(page: Page[Contacts]) -> View:
         rows.append(
             row(
                 avatar(contact.name, 44),
-                text(contact.name, TextStyle(17, 400, max_lines=1), weight=1, id="cliv_name_textview"),
+                text(
+                    contact.name, TextStyle(17, 400, max_lines=1), weight=1, id="cliv_name_textview"
+                ),
                 icon("star", 18, "warn") if contact.starred else None,
-                on_click=page.opener(".quickcontact.QuickContactActivity",
-                                     contact=str(contact.id)),
-                width=MATCH, gap=18, pad=edges(22, 9), key=f"contact {contact.id}",
+                on_click=page.opener(".quickcontact.QuickContactActivity", contact=str(contact.id)),
+                width=MATCH,
+                gap=18,
+                pad=edges(22, 9),
+                key=f"contact {contact.id}",
             )
-        )  # fmt: skip
+        )
     bar = (
         search_field("query", "Search contacts", back=lambda: _ignore(back()))
         if searching

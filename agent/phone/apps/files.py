@@ -95,9 +95,14 @@ def browse(page: Page[Files]) -> View:
     searching = page.local("search") == "1"
     wanted = page.field("query").strip().lower() if searching else ""
     shown = [
-        f for f in page.data.files
-        if (wanted in f.path.rpartition("/")[2].lower() if wanted else f.path.rpartition("/")[0] == here)
-    ]  # fmt: skip
+        f
+        for f in page.data.files
+        if (
+            wanted in f.path.rpartition("/")[2].lower()
+            if wanted
+            else f.path.rpartition("/")[0] == here
+        )
+    ]
     shown.sort(key=lambda f: (not f.folder, f.path.lower()))
 
     def up() -> bool:

@@ -57,7 +57,7 @@ def seed(s: Seed) -> Photos:
 gallery = App(
     package="com.android.gallery3d",
     label="Photos",
-    icon=AppIcon("gallery", "#F5F6FA", "#F5F6FA", ink="#C2477F"),
+    icon=AppIcon("gallery", "#F2739E", "#C2477F"),
     state=Photos,
     seed=seed,
 )
@@ -217,27 +217,64 @@ def viewfinder(page: Page[NoState]) -> View:
             cross=Align.CENTER, gap=18, pad=edges(40, 150),
         )  # fmt: skip
     return column(
-        row(icon_button("flashlight", "Flash off", lambda: page.toast("Flash is off"), tint="white"),
+        row(
+            icon_button(
+                "flashlight", "Flash off", lambda: page.toast("Flash is off"), tint="white"
+            ),
             space(weight=1),
-            icon_button("settings", "Camera settings",
-                        lambda: page.toast("Nothing to set"), tint="white"),
-            width=MATCH, pad=edges(14, 6)),
+            icon_button(
+                "settings", "Camera settings", lambda: page.toast("Nothing to set"), tint="white"
+            ),
+            width=MATCH,
+            pad=edges(14, 6),
+        ),
         space(weight=1),
         body,
         space(weight=1),
         text("Photo", TextStyle(14, 600, "white"), halign=Align.CENTER, id="mode"),
         row(
-            art(paint_photo(last.scene), 56, 56, desc="Last photo", id="thumbnail",
-                on_click=page.opener("com.android.gallery3d.app.GalleryActivity", gallery.package))
-            if last else space(56),
-            stack(row(width=66, height=66, radius=33, fill="white", halign=Align.CENTER,
-                      valign=Align.CENTER),
-                  width=82, height=82, radius=41, stroke="white", desc="Shutter", id="shutter_button",
-                  on_click=shoot if allowed else ask, cls="android.widget.ImageView"),
-            icon_button("refresh", "Switch camera", lambda: page.toast("One camera only"),
-                        tint="white", width=56, height=56),
-            width=MATCH, main=Align.BETWEEN, pad=edges(40, 22),
+            art(
+                paint_photo(last.scene),
+                56,
+                56,
+                desc="Last photo",
+                id="thumbnail",
+                on_click=page.opener("com.android.gallery3d.app.GalleryActivity", gallery.package),
+            )
+            if last
+            else space(56),
+            stack(
+                row(
+                    width=66,
+                    height=66,
+                    radius=33,
+                    fill="white",
+                    halign=Align.CENTER,
+                    valign=Align.CENTER,
+                ),
+                width=82,
+                height=82,
+                radius=41,
+                stroke="white",
+                desc="Shutter",
+                id="shutter_button",
+                on_click=shoot if allowed else ask,
+                cls="android.widget.ImageView",
+            ),
+            icon_button(
+                "refresh",
+                "Switch camera",
+                lambda: page.toast("One camera only"),
+                tint="white",
+                width=56,
+                height=56,
+            ),
+            width=MATCH,
+            main=Align.BETWEEN,
+            pad=edges(40, 22),
         ),
         text("", CAPTION),
-        fill="#101216", width=MATCH, height=MATCH,
-    )  # fmt: skip
+        fill="#101216",
+        width=MATCH,
+        height=MATCH,
+    )

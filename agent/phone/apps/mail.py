@@ -149,11 +149,17 @@ def inbox(page: Page[Mails]) -> View:
         if searching
         else row(
             icon_button("menu", "Open folders", page.setter("menu")),
-            column(text(folder, TextStyle(22, 400), id="action_bar_title"), text(ME, CAPTION), weight=1),
+            column(
+                text(folder, TextStyle(22, 400), id="action_bar_title"), text(ME, CAPTION), weight=1
+            ),
             icon_button("search", "Search", search),
-            width=MATCH, height=64, pad=edges(4, 0), gap=6, id="action_bar",
+            width=MATCH,
+            height=64,
+            pad=edges(4, 0),
+            gap=6,
+            id="action_bar",
         )
-    )  # fmt: skip
+    )
     listing: Child = list_page("conversation_list_view", *(_item(page, m) for m in shown))
     if not shown:
         listing = empty("mail", "Nothing here")
@@ -317,9 +323,12 @@ def compose(page: Page[Mails]) -> View:
     def line(key: str, label: str) -> View:
         return row(
             text(label, TextStyle(16, 400, "text2"), width=76),
-            field(key, value=values[key], style=BODY_LARGE, weight=1, height=52, id=key, desc=label),
-            width=MATCH, pad=edges(22, 0),
-        )  # fmt: skip
+            field(
+                key, value=values[key], style=BODY_LARGE, weight=1, height=52, id=key, desc=label
+            ),
+            width=MATCH,
+            pad=edges(22, 0),
+        )
 
     return screen(
         title_bar("Compose", back=leave, actions=(

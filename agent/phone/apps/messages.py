@@ -79,18 +79,31 @@ PEOPLE = (
 def seed(s: Seed) -> Messages:
     """Return conversations that began before today."""
     talk: dict[str, list[tuple[str, bool]]] = {
-        "Ana Silva": [("Are we still on for Saturday?", False), ("Yes! 10 at the station 🚉", True),
-                      ("Perfect, I'll bring coffee ☕", False)],
-        "Ben Carter": [("Could you send me the address again?", False),
-                       ("12 Harbour Street, second floor", True), ("Thanks 👍🏽", False)],
-        "Chloe Dubois": [("The photos from the lake are lovely 😍", True),
-                         ("Aren't they? Shall I print some for you?", False)],
+        "Ana Silva": [
+            ("Are we still on for Saturday?", False),
+            ("Yes! 10 at the station 🚉", True),
+            ("Perfect, I'll bring coffee ☕", False),
+        ],
+        "Ben Carter": [
+            ("Could you send me the address again?", False),
+            ("12 Harbour Street, second floor", True),
+            ("Thanks 👍🏽", False),
+        ],
+        "Chloe Dubois": [
+            ("The photos from the lake are lovely 😍", True),
+            ("Aren't they? Shall I print some for you?", False),
+        ],
         "Dad": [("Call me when you have a minute", False)],
-        "田中さくら": [("来週の会議は火曜日の10時からです。", False), ("わかりました！ありがとうございます。", True)],
-        "Ben Okafor": [("Does the ferry still leave at six?", False),
-                       ("Half past, since May", True)],
+        "田中さくら": [
+            ("来週の会議は火曜日の10時からです。", False),
+            ("わかりました！ありがとうございます。", True),
+        ],
+        "Ben Okafor": [
+            ("Does the ferry still leave at six?", False),
+            ("Half past, since May", True),
+        ],
         "Linewire": [("Your bill of $24.00 is ready. It is due on the 28th.", False)],
-    }  # fmt: skip
+    }
     threads = []
     for i, (name, number) in enumerate(PEOPLE):
         at = s.now - (i * i + 1) * 3_900 - s.rng.randrange(900)

@@ -191,9 +191,15 @@ def app_details(page: P) -> View:
     )  # fmt: skip
 
 
-@sub_page("notifications", "Notifications", icon="bell", color="#B4553D",
-          summary="History, conversations", activity=".Settings$ConfigureNotificationSettingsActivity",
-          actions=("android.settings.NOTIFICATION_SETTINGS",))  # fmt: skip
+@sub_page(
+    "notifications",
+    "Notifications",
+    icon="bell",
+    color="#B4553D",
+    summary="History, conversations",
+    activity=".Settings$ConfigureNotificationSettingsActivity",
+    actions=("android.settings.NOTIFICATION_SETTINGS",),
+)
 def notifications(page: P) -> list[View]:
     """Show how notifications behave."""
     return [
@@ -237,8 +243,14 @@ def battery(page: P) -> list[View]:
           actions=("android.settings.INTERNAL_STORAGE_SETTINGS",))  # fmt: skip
 def storage(page: P) -> list[View]:
     """Show what uses the storage."""
-    kinds = (("Apps", 0.16, "apps"), ("Images", 0.09, "image"), ("Videos", 0.05, "videocam"),
-             ("Audio", 0.02, "music"), ("Documents", 0.01, "file"), ("System", 0.08, "phone"))  # fmt: skip
+    kinds = (
+        ("Apps", 0.16, "apps"),
+        ("Images", 0.09, "image"),
+        ("Videos", 0.05, "videocam"),
+        ("Audio", 0.02, "music"),
+        ("Documents", 0.01, "file"),
+        ("System", 0.08, "phone"),
+    )
     return [
         column(
             text("52 GB used of 128 GB", TextStyle(20, 400)),
@@ -284,9 +296,15 @@ def accessibility(page: P) -> list[View]:
     ]  # fmt: skip
 
 
-@sub_page("security", "Security & privacy", icon="security", color="#2F7D6B",
-          summary="App security, device lock", activity=".Settings$SecurityDashboardActivity",
-          actions=("android.settings.SECURITY_SETTINGS", "android.settings.PRIVACY_SETTINGS"))  # fmt: skip
+@sub_page(
+    "security",
+    "Security & privacy",
+    icon="security",
+    color="#2F7D6B",
+    summary="App security, device lock",
+    activity=".Settings$SecurityDashboardActivity",
+    actions=("android.settings.SECURITY_SETTINGS", "android.settings.PRIVACY_SETTINGS"),
+)
 def security(page: P) -> list[View]:
     """Show locks and privacy."""
     return [
@@ -323,9 +341,15 @@ def accounts(page: P) -> list[View]:
     ]
 
 
-@sub_page("system", "System", icon="info", color="#5F6675",
-          summary="Languages, gestures, time, backup", activity=".Settings$SystemDashboardActivity",
-          actions=("android.settings.LOCALE_SETTINGS", "android.settings.DATE_SETTINGS"))  # fmt: skip
+@sub_page(
+    "system",
+    "System",
+    icon="info",
+    color="#5F6675",
+    summary="Languages, gestures, time, backup",
+    activity=".Settings$SystemDashboardActivity",
+    actions=("android.settings.LOCALE_SETTINGS", "android.settings.DATE_SETTINGS"),
+)
 def system(page: P) -> list[View]:
     """Show languages, time and the like."""
     return [

@@ -113,7 +113,7 @@ def wifi(page: P) -> list[View]:
                     on_click=lambda: page.toast("Linewire Home, Lakehouse"),
                     key="row saved",
                 ),
-            )  # fmt: skip
+            )
         )
     else:
         rows.append(note("To see available networks, turn on Wi‑Fi."))
@@ -205,9 +205,13 @@ def devices(page: P) -> list[View]:
 
 
 @sub_page(
-    "bluetooth", "Bluetooth", icon="bluetooth", parent="devices",
-    activity=".Settings$BluetoothSettingsActivity", actions=("android.settings.BLUETOOTH_SETTINGS",),
-)  # fmt: skip
+    "bluetooth",
+    "Bluetooth",
+    icon="bluetooth",
+    parent="devices",
+    activity=".Settings$BluetoothSettingsActivity",
+    actions=("android.settings.BLUETOOTH_SETTINGS",),
+)
 def bluetooth(page: P) -> list[View]:
     """Show Bluetooth and the devices around."""
     s = page.settings
@@ -239,15 +243,28 @@ def bluetooth(page: P) -> list[View]:
             group(*(preference(d, icon_name=k, on_click=lambda d=d: pair(d),  # type: ignore[misc]
                                key=f"found {d}") for d, k in fresh), title="Available devices")
         )  # fmt: skip
-    rows.append(group(preference("Device name",
-                                 summary=s.get("global", "device_name") or "Virtual Phone",
-                                 on_click=open_sub(page, "about"), key="row Device name")))  # fmt: skip
+    rows.append(
+        group(
+            preference(
+                "Device name",
+                summary=s.get("global", "device_name") or "Virtual Phone",
+                on_click=open_sub(page, "about"),
+                key="row Device name",
+            )
+        )
+    )
     return rows
 
 
-@sub_page("location", "Location", icon="location", color="#3F7F3A", summary="On · 4 apps have access",
-          activity=".Settings$LocationSettingsActivity",
-          actions=("android.settings.LOCATION_SOURCE_SETTINGS",))  # fmt: skip
+@sub_page(
+    "location",
+    "Location",
+    icon="location",
+    color="#3F7F3A",
+    summary="On · 4 apps have access",
+    activity=".Settings$LocationSettingsActivity",
+    actions=("android.settings.LOCATION_SOURCE_SETTINGS",),
+)
 def location(page: P) -> list[View]:
     """Show whether apps may know where the phone is."""
     return [

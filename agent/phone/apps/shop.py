@@ -288,8 +288,13 @@ def checkout(page: Page[Shop]) -> View:
         )  # fmt: skip
 
     def way(name: str, drawing: str) -> View:
-        made = preference(name, icon_name=drawing, on_click=page.setter("method", name),
-                          trailing=radio(method == name, clickable=False), key=f"pay {name}")  # fmt: skip
+        made = preference(
+            name,
+            icon_name=drawing,
+            on_click=page.setter("method", name),
+            trailing=radio(method == name, clickable=False),
+            key=f"pay {name}",
+        )
         made.checkable, made.checked = True, method == name
         return made
 
@@ -399,11 +404,14 @@ def _account(page: Page[Shop]) -> View:
 
 
 HELP = (
-    ("When does my order arrive?", "Two days after it has shipped. The order's page shows where it is."),
+    (
+        "When does my order arrive?",
+        "Two days after it has shipped. The order's page shows where it is.",
+    ),
     ("How do I return something?", "Open the order and choose Return items within 30 days."),
     ("Can I cancel an order?", "Yes, as long as its status is Processing."),
     ("Which payments do you take?", "Cards, your Larkspur balance, and cash on delivery."),
-)  # fmt: skip
+)
 
 
 @shop.page(".HelpActivity")
@@ -458,12 +466,25 @@ def support(page: Page[Shop]) -> View:
     return screen(
         title_bar("Support", back=page.close, subtitle="Robin, Larkspur"),
         recycler("chat", *(bubble(c) for c in data.chat), reverse=True, gap=8, pad=edges(16, 10)),
-        row(field("message", hint="Write a message", weight=1, height=50, fill="surface2", radius=25,
-                  pad=edges(18, 0), id="chat_input", on_submit=lambda _t: send()),
+        row(
+            field(
+                "message",
+                hint="Write a message",
+                weight=1,
+                height=50,
+                fill="surface2",
+                radius=25,
+                pad=edges(18, 0),
+                id="chat_input",
+                on_submit=lambda _t: send(),
+            ),
             icon_button("send", "Send", send, tint="accent", id="chat_send"),
-            width=MATCH, pad=(14, 8, 8, 10), gap=4),
+            width=MATCH,
+            pad=(14, 8, 8, 10),
+            gap=4,
+        ),
         fill="surface",
-    )  # fmt: skip
+    )
 
 
 __all__ = ["Child", "shop"]

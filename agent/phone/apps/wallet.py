@@ -64,9 +64,12 @@ class Wallet(msgspec.Struct):
 def seed(s: Seed) -> Wallet:
     """Return a wallet in use."""
     past = (
-        ("Corner Cafe", -6.4, "Lunch"), ("Ana Silva", 25.0, "Concert tickets"),
-        ("Linewire", -24.0, "Phone bill"), ("Salary", 1850.0, ""), ("Larkspur", -89.0, "Order 1042"),
-    )  # fmt: skip
+        ("Corner Cafe", -6.4, "Lunch"),
+        ("Ana Silva", 25.0, "Concert tickets"),
+        ("Linewire", -24.0, "Phone bill"),
+        ("Salary", 1850.0, ""),
+        ("Larkspur", -89.0, "Order 1042"),
+    )
     made = [
         Payment(i + 1, who, amount, s.now - 40_000 * (i + 1) - s.rng.randrange(9_000), note)
         for i, (who, amount, note) in enumerate(past)
@@ -169,8 +172,12 @@ def send(page: Page[Wallet]) -> View:
         )  # fmt: skip
 
     def person(name: str) -> View:
-        made = preference(name, on_click=page.setter("who", name), key=f"to {name}",
-                          trailing=icon("check", 22, "accent") if name == who else None)  # fmt: skip
+        made = preference(
+            name,
+            on_click=page.setter("who", name),
+            key=f"to {name}",
+            trailing=icon("check", 22, "accent") if name == who else None,
+        )
         made.children.insert(0, avatar(name, 38))
         made.selected = name == who
         return made

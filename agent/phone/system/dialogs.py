@@ -72,11 +72,18 @@ def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], b
 
     def option(name: str, drawing: str, label: str) -> View:
         return row(
-            icon(drawing, 22, "text2"), text(label, TextStyle(16, 400), weight=1),
-            on_click=lambda: host.answer_prompt(name.removeprefix("aerr_")), id=f"android:id/{name}",
-            cls="android.widget.Button", desc="", width=MATCH, min_height=54, gap=18,
-            pad=edges(4, 0), radius=14,
-        )  # fmt: skip
+            icon(drawing, 22, "text2"),
+            text(label, TextStyle(16, 400), weight=1),
+            on_click=lambda: host.answer_prompt(name.removeprefix("aerr_")),
+            id=f"android:id/{name}",
+            cls="android.widget.Button",
+            desc="",
+            width=MATCH,
+            min_height=54,
+            gap=18,
+            pad=edges(4, 0),
+            radius=14,
+        )
 
     body = column(*(option(*n) for n in names), margin=(0, 12, 0, 0))
     return alert(title, "", body=body), "android", back

@@ -49,8 +49,7 @@ def icon_art(app_icon: AppIcon) -> Callable[[Canvas, Rect], None]:
         if app_icon.paint is not None:
             app_icon.paint(canvas, rect)
             return
-        radius = rect.width * 0.5
-        canvas.fill(rect, canvas.color(app_icon.bottom), (radius,) * 4)
+        canvas.disc(rect, canvas.color(app_icon.top), canvas.color(app_icon.bottom))
         inset = round(rect.width * 0.24)
         canvas.icon(
             app_icon.drawing,
@@ -138,29 +137,60 @@ def home(page: Page[NoState]) -> View:
     white = "on_wallpaper"
     return column(
         column(
-            text(f"{local:%A}, {local:%B} {local.day}", TextStyle(22, 400, white), id="date",
-                 desc=""),
-            row(icon("brightness", 18, white), text("21°C  Partly cloudy", TextStyle(15, 400, white)),
-                gap=8, id="weather"),
-            pad=(26, 26, 26, 0), gap=6, id="smartspace",
+            text(
+                f"{local:%A}, {local:%B} {local.day}", TextStyle(22, 400, white), id="date", desc=""
+            ),
+            row(
+                icon("brightness", 18, white),
+                text("21°C  Partly cloudy", TextStyle(15, 400, white)),
+                gap=8,
+                id="weather",
+            ),
+            pad=(26, 26, 26, 0),
+            gap=6,
+            id="smartspace",
         ),
         space(weight=1),
-        grid(COLUMNS, *(tile(p, True) for p in first), gap=10, pad=edges(10, 0),
-             id="workspace", cls="android.view.ViewGroup"),
+        grid(
+            COLUMNS,
+            *(tile(p, True) for p in first),
+            gap=10,
+            pad=edges(10, 0),
+            id="workspace",
+            cls="android.view.ViewGroup",
+        ),
         space(14),
-        row(*(tile(p, False) for p in dock), width=MATCH, main=Align.BETWEEN, pad=edges(18, 0),
-            id="hotseat", cls="android.view.ViewGroup"),
+        row(
+            *(tile(p, False) for p in dock),
+            width=MATCH,
+            main=Align.BETWEEN,
+            pad=edges(18, 0),
+            id="hotseat",
+            cls="android.view.ViewGroup",
+        ),
         row(
             icon("search", 22, "text2"),
             text("Search apps and web", TextStyle(16, 400, "text2"), weight=1),
             icon("mic", 22, "accent"),
-            on_click=page.setter("mode", "drawer"), desc="Search", fill="surface", radius=28,
-            height=54, width=MATCH, margin=(18, 10, 18, 14), pad=edges(18, 0), gap=14,
-            id="search_container_hotseat", cls="android.widget.FrameLayout",
+            on_click=page.setter("mode", "drawer"),
+            desc="Search",
+            fill="surface",
+            radius=28,
+            height=54,
+            width=MATCH,
+            margin=(18, 10, 18, 14),
+            pad=edges(18, 0),
+            gap=14,
+            id="search_container_hotseat",
+            cls="android.widget.FrameLayout",
         ),
-        width=MATCH, height=MATCH, on_swipe=swiped, id="drag_layer", clickable=False,
+        width=MATCH,
+        height=MATCH,
+        on_swipe=swiped,
+        id="drag_layer",
+        clickable=False,
         cls="android.widget.FrameLayout",
-    )  # fmt: skip
+    )
 
 
 def drawer(page: Page[NoState]) -> View:

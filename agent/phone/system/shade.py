@@ -71,37 +71,73 @@ def shade(host: Shaded, *, expanded: bool) -> View:
         row(
             text(clock_text(host), TextStyle(30, 400), id="clock"),
             text(f"{local:%a}, {local:%b} {local.day}", TextStyle(16, 400, "text2"), id="date"),
-            width=MATCH, gap=14, pad=(12, 44, 12, 8), main=Align.START,
+            width=MATCH,
+            gap=14,
+            pad=(12, 44, 12, 8),
+            main=Align.START,
         ),
-        row(icon("brightness", 20, "text2"), slider(brightness, bright, weight=1, id="slider",
-                                                   desc="Display brightness"),
-            width=MATCH, gap=14, pad=edges(12, 6), id="brightness_slider")
-        if expanded else None,
+        row(
+            icon("brightness", 20, "text2"),
+            slider(brightness, bright, weight=1, id="slider", desc="Display brightness"),
+            width=MATCH,
+            gap=14,
+            pad=edges(12, 6),
+            id="brightness_slider",
+        )
+        if expanded
+        else None,
         grid(2, *(tiles if expanded else tiles[:4]), gap=8, id="quick_settings_panel"),
         row(
             space(weight=1),
             icon_button("edit", "Edit tiles", lambda: host.toast("Tiles cannot be edited here")),
             icon_button("settings", "Open settings", lambda: _open_settings(host)),
             icon_button("power", "Power menu", lambda: host.toast("Hold the power button instead")),
-            width=MATCH, gap=4,
-        ) if expanded else None,
+            width=MATCH,
+            gap=4,
+        )
+        if expanded
+        else None,
         scroll(
             "notices",
             *(notice_card(host, n) for n in notices),
-            text("No notifications", TextStyle(15, 400, "text2"), halign=Align.CENTER,
-                 margin=(0, 30, 0, 0), id="no_notifications") if not notices else None,
+            text(
+                "No notifications",
+                TextStyle(15, 400, "text2"),
+                halign=Align.CENTER,
+                margin=(0, 30, 0, 0),
+                id="no_notifications",
+            )
+            if not notices
+            else None,
             row(
                 space(weight=1),
-                stack(text("Clear all", TextStyle(14, 500, "accent")), on_click=clear,
-                      id="dismiss_text", cls="android.widget.Button", desc="Clear all notifications",
-                      fill="surface", radius=20, pad=edges(20, 12)),
+                stack(
+                    text("Clear all", TextStyle(14, 500, "accent")),
+                    on_click=clear,
+                    id="dismiss_text",
+                    cls="android.widget.Button",
+                    desc="Clear all notifications",
+                    fill="surface",
+                    radius=20,
+                    pad=edges(20, 12),
+                ),
                 width=MATCH,
-            ) if notices else None,
-            gap=3, id="notification_stack_scroller", margin=(0, 14, 0, 0),
+            )
+            if notices
+            else None,
+            gap=3,
+            id="notification_stack_scroller",
+            margin=(0, 14, 0, 0),
         ),
-        fill="shade", width=MATCH, height=MATCH, pad=(14, 0, 14, 28), on_swipe=swiped,
-        clickable=False, id="notification_panel", cls="android.widget.FrameLayout",
-    )  # fmt: skip
+        fill="shade",
+        width=MATCH,
+        height=MATCH,
+        pad=(14, 0, 14, 28),
+        on_swipe=swiped,
+        clickable=False,
+        id="notification_panel",
+        cls="android.widget.FrameLayout",
+    )
 
 
 def _open_settings(host: Shaded) -> None:

@@ -52,6 +52,14 @@ def _rounded_mask(width: int, height: int, radii: tuple[int, int, int, int]) -> 
     return mask
 
 
+@lru_cache(maxsize=128)
+def _gradient(size: int, top: Color, bottom: Color) -> Image.Image:
+    ends = Image.new("RGB", (1, 2))
+    ends.putpixel((0, 0), top[:3])
+    ends.putpixel((0, 1), bottom[:3])
+    return ends.resize((size, size), Image.Resampling.BILINEAR)
+
+
 @lru_cache(maxsize=64)
 def _shadow_mask(width: int, height: int, radius: int, blur: int) -> Image.Image:
     mask = Image.new("L", (width + 4 * blur, height + 4 * blur), 0)
@@ -205,6 +213,23 @@ class Canvas:
         for turn, (radius, x, y) in enumerate(places):
             if radius:
                 self._paste(_corner(radius, turn), x, y, color)
+
+    def disc(self, rect: Rect, top: Color, bottom: Color) -> None:
+        """Fill a disc with a gradient from top to bottom."""
+        box = self._scaled(rect)
+        size = min(box.width, box.height)
+        seen = box.intersect(self._clip)
+        if size < 2 or seen.empty:
+            return
+        area = (
+            seen.left - box.left,
+            seen.top - box.top,
+            seen.right - box.left,
+            seen.bottom - box.top,
+        )
+        half = size // 2
+        mask = _rounded_mask(size, size, (half, half, half, half)).crop(area)
+        self.image.paste(_gradient(size, top, bottom).crop(area), seen[:2], mask)
 
     def outline(self, rect: Rect, color: Color, radius: float, width: float) -> None:
         """Draw the edge of a rounded rectangle."""

@@ -169,7 +169,15 @@ def _caret(view: View, text: str, at: int, size: int, line: float) -> tuple[floa
 
 
 def field_shift(view: View, m: Metrics) -> tuple[float, float]:
-    """Return how far a field's text is moved so that the cursor is seen, in pixels."""
+    """Return how far a field's text is moved, to be centered or so that the cursor is seen.
+
+    In pixels to the left and up; centered text has a negative shift.
+    """
+    if view.style.align is Align.CENTER and not view.multiline:
+        wide = fonts.width_of(shown_text(view), m.text_px(view.style.size), view.style.weight)
+        free = _inner(view, m).width - wide
+        if free > 0:
+            return -free / 2, 0.0
     if not view.text or view.cursor is None or not view.focused:
         return 0.0, 0.0
     size = m.text_px(view.style.size)

@@ -21,7 +21,7 @@ _LIGHT = {
     "switch_track_off": "#E3E2EA", "scrim": "#00000066", "key": "#FFFFFF", "key2": "#C9CEDF",
     "keyboard": "#E4E6F0", "toast": "#F0EFF7", "on_toast": "#1A1B21", "ripple": "#1A1B2118",
     "shade": "#EEEDF5", "tile_off": "#FFFFFF", "link": "#2B51C4", "white": "#FFFFFF",
-    "black": "#000000", "on_wallpaper": "#FFFFFF",
+    "black": "#000000", "on_wallpaper": "#FFFFFF", "on_light": "#1A1B21",
 }  # fmt: skip
 _DARK = {
     "background": "#111318", "surface": "#1D2027", "surface2": "#272A32", "surface3": "#33363F",
@@ -34,7 +34,7 @@ _DARK = {
     "switch_track_off": "#33363F", "scrim": "#00000099", "key": "#3A3E49", "key2": "#2B2F3A",
     "keyboard": "#1B1E26", "toast": "#2E3139", "on_toast": "#E4E3EA", "ripple": "#FFFFFF1F",
     "shade": "#16181E", "tile_off": "#262931", "link": "#A9BCFF", "white": "#FFFFFF",
-    "black": "#000000", "on_wallpaper": "#FFFFFF",
+    "black": "#000000", "on_wallpaper": "#FFFFFF", "on_light": "#1A1B21",
 }  # fmt: skip
 
 
