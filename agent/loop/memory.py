@@ -71,6 +71,12 @@ class Memory:
         self._add(Role.USER, MessageKind.GOAL, text)
         self._orders.append(self.goal.strip())
 
+    def know(self, apps: Sequence[AppInfo]) -> None:
+        """Learn what is installed, before anything else is remembered."""
+        self.apps = apps
+        text = prompts.goal_text(self.goal, apps, target=self.target)
+        self.messages[1] = replace(self.messages[1], text=text)
+
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
         match msg:

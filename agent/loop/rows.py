@@ -17,14 +17,12 @@ _MAX_PARTS = 6
 _MAX_ROW_HEIGHT = 0.4
 _CLIMB = 3
 _SCAN = 200
-_EDITABLE_CLASSES = ("EditText", "AutoComplete", "SearchAutoComplete")
+_EDITABLE_CLASSES = ("EditText", "AutoComplete")
 
 
 def is_editable(node: UiNode) -> bool:
     """Tell whether a node takes text; the tree says so only by its class."""
-    return node.class_name.rsplit(".", 1)[-1].endswith(_EDITABLE_CLASSES) or (
-        "EditText" in node.class_name
-    )
+    return any(name in node.class_name for name in _EDITABLE_CLASSES)
 
 
 @dataclass(slots=True)

@@ -9,55 +9,51 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from agent.errors import DeviceError, DeviceLostError
+from agent.errors import DeviceLostError
 from agent.loop import prompts, verify
 from agent.loop.act import Actor
-from agent.loop.changes import describe_change
+from agent.loop.eyes import Eyes
 from agent.loop.guard import background_refusal, duplicate_refusal
+from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
-from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.pace import PACE, Pace
-from agent.loop.recover import wrong_app
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.think import Thought, think, tidy
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
     AgentMessage,
-    Event,
-    EventMsg,
-    ObservationRecorded,
     PlanUpdate,
     SteerApplied,
-    StepCompleted,
-    StepStarted,
-    ToolCallFinished,
     ToolCallRequested,
     UserMessage,
 )
 from agent.records import (
     ActionOutcome,
-    AppInfo,
     Observation,
     QuestionOption,
-    TimeSplit,
-    Usage,
 )
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
 from agent.tools.actions import Deed, resolve
-from agent.tools.arguments import AskUser, BadArguments, Finish, UpdatePlan, Wait
+from agent.tools.arguments import (
+    AskUser,
+    BadArguments,
+    ClickElement,
+    Finish,
+    LongPressElement,
+    UpdatePlan,
+    Wait,
+)
 from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
 
 MAX_SPEECHLESS = 4
 """Replies in a row without a tool call, after which the turn ends (CONTRACTS 5.4)."""
-_LOOK_TRIES = 3
-_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class RegularTask:
@@ -110,37 +106,28 @@ class _Turn:
         self.sleep = sleep
         self.seconds = seconds
         self.jitter = jitter
-        self.pace = pace
-        self.observer = Observer(
+        session = context.session
+        self.memory = Memory(session.goal, target=session.target_package)
+        self.ledger = Ledger(context, self.memory, seconds)
+        observer = Observer(
             put_blob=context.put_blob,
             now_ms=context.now_ms,
             pace=pace,
             sleep=sleep,
             seconds=seconds,
         )
-        self.actor = Actor(context, self.observer, pace, sleep, seconds)
-        self.memory = Memory(context.session.goal)
-        self.apps: tuple[AppInfo, ...] = ()
-        self.seen: Seen | None = None
-        """The newest observation, when no step has used it."""
-        self.shown: Seen | None = None
-        self.seen_at = 0.0
-        self.time = TimeSplit()
-        self.usage = Usage()
+        self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
+        self.actor = Actor(context, observer, pace, sleep, seconds)
         self.speechless = 0
-        self.call_ids: set[str] = set()
 
     # --- a turn ----------
 
     async def begin(self) -> TurnEnd | None:
         """Remember the past, and settle the call that it left open."""
-        context = self.context
-        session = context.session
-        self.apps = await self._installed()
-        self.memory = Memory(session.goal, self.apps, session.target_package)
-        for event in context.history:
-            self._remember(event)
-        self.memory.order(context.prompt)
+        self.memory.know(await self.eyes.installed())
+        for event in self.context.history:
+            self.ledger.recall(event)
+        self.memory.order(self.context.prompt)
         end = None if self.memory.pending is None else await self._settle(self.memory.pending)
         if self.memory.step:
             self.memory.resumed()
@@ -166,58 +153,26 @@ class _Turn:
 
     async def step(self) -> TurnEnd | None:
         """Observe, think, act, once."""
-        self.time, self.usage = TimeSplit(), Usage()
-        step = self.memory.step + 1
-        await self._tell(StepStarted(step=step))
+        step = await self.ledger.open_step()
         await self._steer(step)
-        screen = await self._look(step)
+        screen = await self.eyes.look(step)
         thought = await self._think()
         end, counted = await self._carry_out(step, thought, screen)
-        await self._tell(
-            StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted)
-        )
+        await self.ledger.close_step(step, counted=counted)
         return end
 
     async def _steer(self, step: int) -> None:
         for hint in self.context.take_steering():
             # Where the hint came with the live turn, its own event is not in the history.
             self.memory.fold(UserMessage(text=hint.text, message_id=hint.message_id, steer=True))
-            await self._tell(SteerApplied(message_id=hint.message_id, step=step))
-
-    async def _look(self, step: int) -> Observation:
-        """Take the observation in hand, or a new one, and store it as this step's."""
-        seen, self.seen = self.seen, None
-        if seen is not None and self.seconds() - self.seen_at > self.pace.stale_s:
-            # Somebody was waited for in between: paused, or asked.
-            seen = None
-        if seen is None:
-            seen = await self._observe(self.memory.last_seen)
-        self.shown = seen
-        previous = self.memory.last_seen
-        observation = replace(seen.observation, change=describe_change(previous, seen.observation))
-        warnings = self.memory.warnings(observation.fingerprint)
-        stray = wrong_app(observation.foreground.package, self.memory.target)
-        observation = replace(
-            observation,
-            screen_text=prompts.observation_text(
-                observation,
-                step=step,
-                max_steps=self.context.limits.max_steps,
-                plan=self.memory.plan,
-                warnings=(*warnings, stray) if stray else warnings,
-            ),
-        )
-        await self._tell(ObservationRecorded(step=step, observation=observation))
-        if seen.image is not None:
-            self.memory.show(seen.image, seen.image_type)
-        return observation
+            await self.ledger.tell(SteerApplied(message_id=hint.message_id, step=step))
 
     async def _think(self) -> Thought:
         began = self.seconds()
         request = ModelRequest(messages=self.memory.conversation(), tools=schemas())
         thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
-        self._spent(model_ms=self._since(began))
-        self.usage = self.usage.plus(thought.reply.usage)
+        self.ledger.spent(model_ms=self.ledger.since(began))
+        self.ledger.usage = self.ledger.usage.plus(thought.reply.usage)
         return thought
 
     async def _carry_out(
@@ -225,7 +180,7 @@ class _Turn:
     ) -> tuple[TurnEnd | None, bool]:
         """Do what the model chose; gives the turn's end, if it is one, and whether it counts."""
         if thought.text or thought.call is None:
-            await self._tell(AgentMessage(step=step, text=thought.text or "(no reply)"))
+            await self.ledger.tell(AgentMessage(step=step, text=thought.text or "(no reply)"))
         if thought.call is None:
             self.speechless += 1
             if self.speechless < MAX_SPEECHLESS:
@@ -233,15 +188,15 @@ class _Turn:
             message = f"The model called no tool {MAX_SPEECHLESS} times in a row."
             return TurnEnd(completed=False, message=message), False
         self.speechless = 0
-        call = replace(thought.call, call_id=self._call_id(thought.call, step))
+        call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
         try:
             tool, arguments = read_call(call)
             deed = self._resolve(arguments, screen)
         except BadArguments as error:
-            await self._request(step, call, thought, ToolKind.CONTROL, None)
+            await self.ledger.request(step, call, thought, ToolKind.CONTROL, None)
             await self._finish(call, ActionOutcome.FAILED, verify.failed(str(error)), thought)
             return None, True
-        request = await self._request(step, call, thought, tool.kind, deed)
+        request = await self.ledger.request(step, call, thought, tool.kind, deed)
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
         return await self._control(arguments, request, thought), tool.counted
@@ -249,7 +204,7 @@ class _Turn:
     def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
         if isinstance(arguments, Wait | UpdatePlan | AskUser | Finish):
             return None
-        return resolve(arguments, screen, self.apps)
+        return resolve(arguments, screen, self.memory.apps)
 
     # --- tools ----------
 
@@ -273,9 +228,9 @@ class _Turn:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
-        self._spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
+        self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
-            self._hold(act.seen)
+            self.eyes.hold(act.seen)
         await self._finish(request, act.outcome, act.text, thought)
         return None
 
@@ -289,14 +244,13 @@ class _Turn:
                 return TurnEnd(completed=success, message=message)
             case UpdatePlan(plan=plan, explanation=explanation):
                 plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
-                await self._tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
+                await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
                 await self._finish(request, ActionOutcome.DONE, "Plan updated.", thought)
-                # Nothing was touched: the same screen serves the next step.
-                self.seen = self.shown
+                self.eyes.keep()
             case Wait(seconds=seconds):
                 began = self.seconds()
                 await self.sleep(seconds)
-                self._spent(idle_ms=self._since(began))
+                self.ledger.spent(idle_ms=self.ledger.since(began))
                 text = f"Waited {seconds:g} s."
                 await self._finish(request, ActionOutcome.DONE, text, thought)
             case AskUser(question=question, options=options):
@@ -324,7 +278,7 @@ class _Turn:
             step=request.step,
             options=tuple(QuestionOption(label=label) for label in labels if label),
         )
-        self._spent(idle_ms=self._since(began))
+        self.ledger.spent(idle_ms=self.ledger.since(began))
         if answer is None:
             text = verify.failed("Nobody answered in time")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
@@ -343,8 +297,12 @@ class _Turn:
             if isinstance(arguments, AskUser):
                 await self._ask(arguments.question, arguments.options, lost, None)
                 return None
-            if waited and lost.kind == ToolKind.ACTION and lost.element is not None:
+            if waited and isinstance(arguments, ClickElement | LongPressElement):
                 return await self._take_up(lost, arguments)
+            if waited:
+                text = verify.failed("The work was interrupted before this was approved or done")
+                await self._finish(lost, ActionOutcome.FAILED, text, None)
+                return None
         except BadArguments:
             # What was stored is not what can be carried out; nobody knows what became of it.
             pass
@@ -353,11 +311,11 @@ class _Turn:
 
     async def _take_up(self, lost: ToolCallRequested, arguments: ToolArguments) -> TurnEnd | None:
         """Look whether the element that approval was asked for is there, and ask on."""
-        screen = (await self._observe(None)).observation
+        screen = (await self.eyes.observe(None)).observation
         same = next(
             (e for e in screen.elements if lost.element and e.key == lost.element.key), None
         )
-        if same is None or "element" not in arguments.__struct_fields__:
+        if same is None:
             text = verify.failed("The work was interrupted, and the element is not there any more")
             await self._finish(lost, ActionOutcome.FAILED, text, None)
             return None
@@ -365,75 +323,7 @@ class _Turn:
         assert deed is not None, "an action resolves to a deed"
         return await self._act(deed, screen, lost, None)
 
-    # --- the phone ----------
-
-    async def _observe(self, previous: Observation | None) -> Seen:
-        """Observe; a device that is away is waited for, one that stutters is tried again."""
-        tries = 0
-        while True:
-            try:
-                seen = await self.observer.observe(self.context.device, previous)
-            except DeviceLostError:
-                await self._await_device()
-            except DeviceError:
-                tries += 1
-                if tries >= _LOOK_TRIES:
-                    raise
-                await self.sleep(self.pace.poll_s)
-            else:
-                self._hold(seen)
-                self.seen = None
-                return seen
-
-    async def _installed(self) -> tuple[AppInfo, ...]:
-        """List the apps; without a list the model can still find them on the screen."""
-        for _ in range(_LOOK_TRIES):
-            try:
-                return await self.context.device.apps()
-            except DeviceLostError:
-                await self._await_device()
-            except DeviceError:
-                break
-        return ()
-
-    async def _await_device(self) -> None:
-        began = self.seconds()
-        await self.context.wait_for_device()
-        self._spent(idle_ms=self._since(began))
-
     # --- bookkeeping ----------
-
-    def _hold(self, seen: Seen) -> None:
-        """Keep an observation for the next step, and its time for this one."""
-        self.seen, self.seen_at = seen, self.seconds()
-        self._spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
-
-    async def _tell(self, msg: EventMsg) -> Event:
-        event = await self.context.emit(msg)
-        self.memory.fold(event.msg)
-        return event
-
-    def _remember(self, event: Event) -> None:
-        if isinstance(event.msg, ToolCallRequested):
-            self.call_ids.add(event.msg.call_id)
-        self.memory.fold(event.msg)
-
-    async def _request(
-        self, step: int, call: ToolCall, thought: Thought, kind: ToolKind, deed: Deed | None
-    ) -> ToolCallRequested:
-        msg = ToolCallRequested(
-            step=step,
-            call_id=call.call_id,
-            tool=one_line(call.name, 60) or "unnamed",
-            arguments=thought.arguments,
-            kind=kind.value,
-            element=deed.element if deed else None,
-            point=deed.point if deed else None,
-            prompt_digest=thought.prompt_digest,
-            reply_digest=thought.reply_digest,
-        )
-        await self._tell(msg)
-        return msg
 
     async def _finish(
         self,
@@ -444,37 +334,4 @@ class _Turn:
     ) -> None:
         if thought is not None and thought.dropped_calls:
             text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
-        await self._tell(
-            ToolCallFinished(
-                step=self.memory.step, call_id=call.call_id, outcome=outcome, text=text
-            )
-        )
-
-    def _call_id(self, call: ToolCall, step: int) -> str:
-        """Give the model's own id where it is usable, so that an endpoint knows it again."""
-        usable = _CALL_ID.fullmatch(call.call_id) and call.call_id not in self.call_ids
-        call_id = call.call_id if usable else f"call_{self.context.turn_id[-8:]}_{step}"
-        self.call_ids.add(call_id)
-        return call_id
-
-    def _spent(
-        self,
-        *,
-        observe_ms: int = 0,
-        model_ms: int = 0,
-        act_ms: int = 0,
-        settle_ms: int = 0,
-        idle_ms: int = 0,
-    ) -> None:
-        self.time = self.time.plus(
-            TimeSplit(
-                observe_ms=observe_ms,
-                model_ms=model_ms,
-                act_ms=act_ms,
-                settle_ms=settle_ms,
-                idle_ms=idle_ms,
-            )
-        )
-
-    def _since(self, began: float) -> int:
-        return round((self.seconds() - began) * 1000)
+        await self.ledger.finish(call, outcome, text)

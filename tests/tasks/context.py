@@ -38,7 +38,7 @@ class MemoryContext:
     goal: str = "open Settings"
     answer: Answer = no_answer
     background: bool = False
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     turn_id: str = "t-1"
     target: str = ""
     past: Sequence[Event] = ()

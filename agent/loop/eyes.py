@@ -1,0 +1,116 @@
+"""The screen a turn has in hand: look again, or use what the last action's check already saw.
+
+Not the looking (that is `agent.loop.observe`). Invariants: an observation serves one step, and only
+while nobody was waited for since; a phone that is away is waited for, never taken as a blank one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.errors import DeviceError, DeviceLostError
+from agent.loop import prompts
+from agent.loop.changes import describe_change
+from agent.loop.ledger import Ledger
+from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.pace import Pace
+from agent.loop.recover import wrong_app
+from agent.protocol import ObservationRecorded
+from agent.records import AppInfo, Observation
+from agent.tasks.task import TaskContext
+
+_TRIES = 3
+
+
+@dataclass(slots=True)
+class Eyes:
+    """One turn's view of its phone."""
+
+    context: TaskContext
+    observer: Observer
+    ledger: Ledger
+    pace: Pace
+    sleep: Sleep
+    seconds: Seconds
+    _waiting: Seen | None = None
+    """The newest observation, when no step has used it."""
+    _shown: Seen | None = None
+    _held_at: float = 0.0
+
+    def hold(self, seen: Seen) -> None:
+        """Keep an observation for the next step, and its time for this one."""
+        self._waiting, self._held_at = seen, self.seconds()
+        self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+
+    def keep(self) -> None:
+        """Let the screen of this step serve the next one too: nothing was touched."""
+        self._waiting = self._shown
+
+    async def look(self, step: int) -> Observation:
+        """Take the observation in hand, or a new one, and store it as this step's.
+
+        Raises:
+            DeviceError: the phone gives neither a tree nor a picture, or stays away.
+        """
+        memory = self.ledger.memory
+        seen, self._waiting = self._waiting, None
+        if seen is not None and self.seconds() - self._held_at > self.pace.stale_s:
+            # Somebody was waited for in between: paused, or asked.
+            seen = None
+        if seen is None:
+            seen = await self.observe(memory.last_seen)
+        again, self._shown = seen is self._shown, seen
+        # The very observation of the step before, after a plan: no news, and no failure either.
+        change = "" if again else describe_change(memory.last_seen, seen.observation)
+        observation = replace(seen.observation, change=change)
+        stray = wrong_app(observation.foreground.package, memory.target)
+        warnings = (*memory.warnings(observation.fingerprint), *filter(None, [stray]))
+        observation = replace(
+            observation,
+            screen_text=prompts.observation_text(
+                observation,
+                step=step,
+                max_steps=self.context.limits.max_steps,
+                plan=memory.plan,
+                warnings=warnings,
+            ),
+        )
+        await self.ledger.tell(ObservationRecorded(step=step, observation=observation))
+        if seen.image is not None:
+            memory.show(seen.image, seen.image_type)
+        return observation
+
+    async def observe(self, previous: Observation | None) -> Seen:
+        """Observe; a device that is away is waited for, one that stutters is tried again."""
+        tries = 0
+        while True:
+            try:
+                seen = await self.observer.observe(self.context.device, previous)
+            except DeviceLostError:
+                await self._await_device()
+            except DeviceError:
+                tries += 1
+                if tries >= _TRIES:
+                    raise
+                await self.sleep(self.pace.poll_s)
+            else:
+                self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+                return seen
+
+    async def installed(self) -> tuple[AppInfo, ...]:
+        """List the apps; without a list a model can still find them on the screen."""
+        for _ in range(_TRIES):
+            try:
+                return await self.context.device.apps()
+            except DeviceLostError:
+                await self._await_device()
+            except DeviceError:
+                break
+        return ()
+
+    async def _await_device(self) -> None:
+        began = self.seconds()
+        await self.context.wait_for_device()
+        self.ledger.spent(idle_ms=self.ledger.since(began))

@@ -1,0 +1,123 @@
+"""Keep the books of one turn: store each fact and remember it, name calls, add up time and usage.
+
+Not the loop. Invariant: nothing is remembered that is not stored, so a resumed turn remembers the
+same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from agent.loop.memory import Memory
+from agent.loop.observe import Seconds
+from agent.loop.think import Thought
+from agent.models.model import ToolCall
+from agent.protocol import (
+    Event,
+    EventMsg,
+    StepCompleted,
+    StepStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import ActionOutcome, TimeSplit, Usage
+from agent.tasks.task import TaskContext
+from agent.text import one_line
+from agent.tools.actions import Deed
+from agent.tools.registry import ToolKind
+
+_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(slots=True)
+class Ledger:
+    """One turn's books."""
+
+    context: TaskContext
+    memory: Memory
+    seconds: Seconds
+    time: TimeSplit = field(default_factory=TimeSplit)
+    usage: Usage = field(default_factory=Usage)
+    _call_ids: set[str] = field(default_factory=set)
+
+    async def tell(self, msg: EventMsg) -> None:
+        """Store a fact, then remember it."""
+        event = await self.context.emit(msg)
+        self.memory.fold(event.msg)
+
+    def recall(self, event: Event) -> None:
+        """Remember a fact that was stored before."""
+        if isinstance(event.msg, ToolCallRequested):
+            self._call_ids.add(event.msg.call_id)
+        self.memory.fold(event.msg)
+
+    async def open_step(self) -> int:
+        """Begin a step; gives its number."""
+        self.time, self.usage = TimeSplit(), Usage()
+        step = self.memory.step + 1
+        await self.tell(StepStarted(step=step))
+        return step
+
+    async def close_step(self, step: int, *, counted: bool) -> None:
+        """End a step with what it took."""
+        await self.tell(StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted))
+
+    async def request(
+        self, step: int, call: ToolCall, thought: Thought, kind: ToolKind, deed: Deed | None
+    ) -> ToolCallRequested:
+        """Store what the model chose; for an action, the intent before the phone is touched."""
+        msg = ToolCallRequested(
+            step=step,
+            call_id=call.call_id,
+            tool=one_line(call.name, 60) or "unnamed",
+            arguments=thought.arguments,
+            kind=kind.value,
+            element=deed.element if deed else None,
+            point=deed.point if deed else None,
+            prompt_digest=thought.prompt_digest,
+            reply_digest=thought.reply_digest,
+        )
+        await self.tell(msg)
+        return msg
+
+    async def finish(
+        self, call: ToolCall | ToolCallRequested, outcome: ActionOutcome, text: str
+    ) -> None:
+        """Store what a call came to."""
+        await self.tell(
+            ToolCallFinished(
+                step=self.memory.step, call_id=call.call_id, outcome=outcome, text=text
+            )
+        )
+
+    def call_id(self, call: ToolCall, step: int) -> str:
+        """Give the model's own id where it is usable, so that an endpoint knows it again."""
+        usable = _CALL_ID.fullmatch(call.call_id) and call.call_id not in self._call_ids
+        call_id = call.call_id if usable else f"call_{self.context.turn_id[-8:]}_{step}"
+        self._call_ids.add(call_id)
+        return call_id
+
+    def spent(
+        self,
+        *,
+        observe_ms: int = 0,
+        model_ms: int = 0,
+        act_ms: int = 0,
+        settle_ms: int = 0,
+        idle_ms: int = 0,
+    ) -> None:
+        """Add to the step's time."""
+        self.time = self.time.plus(
+            TimeSplit(
+                observe_ms=observe_ms,
+                model_ms=model_ms,
+                act_ms=act_ms,
+                settle_ms=settle_ms,
+                idle_ms=idle_ms,
+            )
+        )
+
+    def since(self, began: float) -> int:
+        """Give the milliseconds since a moment."""
+        return round((self.seconds() - began) * 1000)
