@@ -80,7 +80,7 @@ class Follower:
                 self._desk.open(question)
 
     def judge_from(self, event_id: int) -> None:
-        """Let only a picture that has this event in it say that the tree has settled."""
+        """Let only a picture that has this event in it say what has settled or is asked."""
         self._judged_after_id = event_id
 
     async def follow(self, feed: AsyncIterator[Event], stop: StopRequest) -> ExitCode:
@@ -106,9 +106,11 @@ class Follower:
                         await self._take(event)
         finally:
             self._desk.put_away()
-            asked.cancel()
-            if coming is not None:
-                coming.cancel()
+            left = [task for task in (asked, coming) if task is not None]
+            for task in left:
+                task.cancel()
+            # The feed cannot be closed while somebody still waits for its next event.
+            await asyncio.gather(*left, return_exceptions=True)
 
     def _received(self, coming: asyncio.Future[Event]) -> Event:
         try:
@@ -169,11 +171,18 @@ class Follower:
             self._desk.put_away()
             await self._request_stop()
             return None
-        return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
+        if self._is_caught_up and await self._desk.attend():
+            return ExitCode.NEEDS_ANSWER
+        return None
+
+    @property
+    def _is_caught_up(self) -> bool:
+        """Whether the picture has all in it that was there when the following began."""
+        return self.seen_id >= self._judged_after_id
 
     def _settled(self, stop: StopRequest) -> ExitCode | None:
         root = self._members.get(self.root_id)
-        if root is None or self.seen_id < self._judged_after_id:
+        if root is None or not self._is_caught_up:
             return None
         match root.state:
             case SessionState.COMPLETED:

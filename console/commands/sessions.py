@@ -167,9 +167,15 @@ Examples:
 )
 @click.argument("session_id", metavar="SESSION")
 @click.argument("text", metavar="[ANSWER]", required=False)
-@click.option("--answer", "option_text", metavar="TEXT", help="The answer, if not an argument.")
+@click.option(
+    "--answer",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="The answer, if not an argument; repeated, those to the questions after it.",
+)
 @click.pass_context
-def answer(ctx: click.Context, session_id: str, text: str | None, option_text: str | None) -> None:
+def answer(ctx: click.Context, session_id: str, text: str | None, texts: tuple[str, ...]) -> None:
     """Answer what a session, or a child of it, asks; SESSION may be a question's id.
 
     When no other process is at work on the session, this one goes on with it to its end.
@@ -181,15 +187,15 @@ def answer(ctx: click.Context, session_id: str, text: str | None, option_text: s
     from console.pursuit import find_question, pursue_stored
     from console.setup import settings_for
 
-    reply = option_text if text is None else text
-    if reply is None or not reply.strip():
+    answers = texts if text is None else (text, *texts)
+    if not answers or not answers[0].strip():
         raise UsageError("The answer is empty.", "Write it after the session's id.")
     settings = settings_for(ctx)
-    manner = Manner(answer_timeout_s=settings.run.answer_timeout_s)
+    manner = Manner(answers=answers[1:], answer_timeout_s=settings.run.answer_timeout_s)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         question = await find_question(host.core, session_id)
-        act = UserInputAnswer(question_id=question.question_id, answer=reply)
+        act = UserInputAnswer(question_id=question.question_id, answer=answers[0])
         if host.owned:
             return await pursue_stored(settings, host, question.session_id, act, stop, manner)
         await host.core.request(act)

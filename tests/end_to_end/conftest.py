@@ -38,6 +38,28 @@ class Bench(Workshop):
 
     serial: str
 
+    def begin(self) -> None:
+        """Bring the phone back to its home screen, so that no test stands on another's."""
+        self.adb(
+            "-s",
+            self.serial,
+            "shell",
+            "for p in messaging notes settings;"
+            " do am force-stop com.android.$p; done; input keyevent HOME",
+        )
+
+    def adb(self, *words: str) -> str:
+        """Call adb on the operator's server."""
+        port = self.environment["ADB_SERVER_SOCKET"].rpartition(":")[2]
+        done = subprocess.run(
+            [find_adb(), "-P", port, *words],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        return done.stdout
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
@@ -50,7 +72,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     # Only what is connected by name: no USB phone and no emulator of this machine.
     server = subprocess.Popen(
         [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
-        env={**environment, "ADB_USB": "0", "ADB_MDNS": "0", "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553"},
+        env={
+            **environment,
+            "ADB_USB": "0",
+            "ADB_MDNS": "0",
+            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -61,17 +88,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         with made.running("phone", "serve") as serving:
             made.serial = serving.wait_for(lambda line: "serial" in line, "a phone")["serial"]
 
-            def is_connected() -> bool:
-                done = subprocess.run(
-                    [find_adb(), "-P", str(port), "connect", made.serial],
-                    capture_output=True,
-                    text=True,
-                    timeout=30,
-                    check=False,
-                )
-                return "connected to" in done.stdout
-
-            wait_until(is_connected, "the phone is connected")
+            wait_until(
+                lambda: "connected to" in made.adb("connect", made.serial),
+                "the phone is connected",
+            )
             yield made
     finally:
         server.terminate()

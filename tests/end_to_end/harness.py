@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
-BOUND_S = 90.0
+BOUND_S = 45.0
 
 Line = dict[str, Any]
 
@@ -137,7 +137,12 @@ class Running:
 
     def wait(self, bound_s: float = BOUND_S) -> int:
         """Wait for the end; gives the exit code."""
-        code = self.process.wait(bound_s)
+        try:
+            code = self.process.wait(bound_s)
+        except subprocess.TimeoutExpired:
+            while not self._coming.empty():
+                self.seen.append(self._coming.get_nowait() or {})
+            raise AssertionError(f"it did not end within {bound_s} s\n{self}") from None
         for thread in self._threads:
             thread.join(10)
         while (line := self._coming.get(timeout=10)) is not None:
