@@ -1,0 +1,207 @@
+"""An OpenAI-compatible endpoint for tests: real HTTP on loopback, scripted replies, real faults.
+
+Not a fake of the SDK: the openai SDK connects to it as to any endpoint. A script is a list of
+`Reply`, or a function from the request's JSON body to a `Reply`, so that a test may answer by what
+the model was shown. Every request is kept, with its headers, in `requests`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool call of a reply; arguments may be any text, also broken JSON."""
+
+    name: str
+    arguments: str
+    call_id: str = ""
+
+
+def tool(name: str, **arguments: object) -> Tool:
+    """Make a tool call with good arguments."""
+    return Tool(name, json.dumps(arguments, ensure_ascii=False))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the endpoint does with one request."""
+
+    text: str = ""
+    tools: tuple[Tool, ...] = ()
+    status: int = 200
+    error_code: str = ""
+    error_param: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    cut_after: int | None = None
+    """Close the connection after so many chunks."""
+    silent: bool = False
+    """Accept the request and never answer."""
+    garbage: bytes = b""
+    """Send this as the body instead."""
+    usage: bool = True
+    piece: int = 7
+    """Characters of text or arguments in one chunk."""
+
+
+Script = Callable[[dict[str, Any]], Reply]
+
+
+@dataclass
+class OpenAIServer:
+    """A running endpoint."""
+
+    script: Script
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    port: int = 0
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection, request after request."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            while await self._one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines if line)
+        }
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        if not first.startswith("POST /v1/chat/completions"):
+            await _answer(writer, 404, {}, _error("no such page", "", ""))
+            return True
+        request = json.loads(body)
+        self.requests.append(request)
+        self.headers.append(headers)
+        reply = self.script(request)
+        if reply.silent:
+            await asyncio.Event().wait()
+        if reply.status != 200:
+            error = _error(f"scripted failure {reply.status}", reply.error_code, reply.error_param)
+            await _answer(writer, reply.status, dict(reply.headers), error)
+            return True
+        if reply.garbage:
+            await _answer(writer, 200, {}, reply.garbage)
+            return True
+        await self._stream(writer, request, reply)
+        return False
+
+    async def _stream(
+        self, writer: asyncio.StreamWriter, request: dict[str, Any], reply: Reply
+    ) -> None:
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        )
+        wants_usage = bool((request.get("stream_options") or {}).get("include_usage"))
+        for sent, chunk in enumerate(_chunks(request, reply, len(self.requests), wants_usage)):
+            if reply.cut_after is not None and sent >= reply.cut_after:
+                return
+            writer.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            await writer.drain()
+        writer.write(b"data: [DONE]\n\n")
+        await writer.drain()
+
+    async def close(self) -> None:
+        """End every connection."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def openai_server(script: Script | Sequence[Reply]) -> AsyncIterator[OpenAIServer]:
+    """Run an endpoint on a free port of loopback."""
+    endpoint = OpenAIServer(script if callable(script) else _played(script))
+    server = await asyncio.start_server(endpoint.handle, "127.0.0.1", 0)
+    endpoint.port = server.sockets[0].getsockname()[1]
+    try:
+        yield endpoint
+    finally:
+        server.close()
+        await endpoint.close()
+
+
+def _played(replies: Sequence[Reply]) -> Script:
+    left = list(replies)
+
+    def next_reply(_request: dict[str, Any]) -> Reply:
+        assert left, "the script has no reply left"
+        return left.pop(0)
+
+    return next_reply
+
+
+def _chunks(
+    request: dict[str, Any], reply: Reply, number: int, wants_usage: bool
+) -> list[dict[str, Any]]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        return {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": request["model"],
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        }
+
+    chunks = [chunk({"role": "assistant", "content": ""})]
+    chunks += [chunk({"content": part}) for part in _parts(reply.text, reply.piece)]
+    for index, call in enumerate(reply.tools):
+        call_id = call.call_id or f"call_{number}_{index}"
+        function = {"name": call.name, "arguments": ""}
+        start = {"index": index, "id": call_id, "type": "function", "function": function}
+        chunks.append(chunk({"tool_calls": [start]}))
+        chunks += [
+            chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+            for part in _parts(call.arguments, reply.piece)
+        ]
+    chunks.append(chunk({}, "tool_calls" if reply.tools else "stop"))
+    if reply.usage and wants_usage:
+        usage = {
+            "prompt_tokens": 100,
+            "completion_tokens": 10,
+            "total_tokens": 110,
+            "prompt_tokens_details": {"cached_tokens": 40},
+        }
+        chunks.append(chunk({}) | {"choices": [], "usage": usage})
+    return chunks
+
+
+def _parts(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def _error(message: str, code: str, param: str) -> bytes:
+    error = {"message": message, "type": code or "error", "code": code or None}
+    return json.dumps({"error": error | {"param": param or None}}).encode()
+
+
+async def _answer(
+    writer: asyncio.StreamWriter, status: int, headers: dict[str, str], body: bytes
+) -> None:
+    lines = [f"HTTP/1.1 {status} Scripted", "content-type: application/json"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    lines += [f"content-length: {len(body)}", "", ""]
+    writer.write("\r\n".join(lines).encode() + body)
+    await writer.drain()
