@@ -185,3 +185,12 @@ def _notice(notice: NoticeItem, expanded: bool) -> list[Paragraph]:
     if notice.remedy:
         written.append(Paragraph(((_INDENT, ""),), ((_text(notice.remedy, expanded), "$muted"),)))
     return written
+
+
+def as_text(item: Item) -> str:
+    """Write one item as plain text, whole."""
+    lines: list[str] = []
+    for paragraph in paragraphs(item, expanded=True):
+        parts = (*paragraph.head, *paragraph.body)
+        lines.append("".join(text for text, _ in parts).rstrip())
+    return "\n".join(lines)

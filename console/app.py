@@ -1,0 +1,387 @@
+"""The app: themes, the bridge's timer, dispatch of actions, notices, leaving.
+
+Embeds a core and never builds one. Invariants: an exception anywhere becomes a log line and a
+notice while the core goes on; whatever runs in the core is never waited for in a key's handler.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Coroutine
+from inspect import isawaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.filter import LineFilter, Monochrome, NoColor
+
+from agent.core import Core
+from agent.errors import SwitchboardError
+from agent.protocol import Interrupt, Op, Reply
+from agent.text import clean, one_line
+from console import actions
+from console.bridge import TICK_HZ, Bridge, Lost, Tick
+from console.clipboard import keep_copy
+from console.frame_feed import FrameFeed
+from console.screens.base import ConsoleScreen
+from console.screens.deck import DeckScreen
+from console.screens.help import HelpScreen
+from console.screens.jobs import JobsScreen
+from console.screens.leave import LeaveScreen
+from console.screens.palette import PaletteScreen
+from console.screens.replay import ReplayScreen
+from console.stored_frames import StoredFrames
+from console.themes import DARK, FALLBACK, LIGHT
+from console.two_acts import TwoActs
+from widgets.row_list import Parts
+from widgets.session_rows import session_title
+from widgets.sturdy import Broke
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
+
+_log = logging.getLogger(__name__)
+_FATAL_AFTER = 25
+"""Errors in ten seconds that mean the console can no longer draw itself."""
+
+
+async def run_console(
+    core: Core,
+    *,
+    settings: Settings | None = None,
+    title: str = "",
+    focus_session: str = "",
+    replay: str = "",
+) -> int:
+    """Show the console on the terminal until the operator leaves; the core stays open.
+
+    Args:
+        core: a Runtime or a Client.
+        settings: `[ui]` and the data directory; the defaults when None.
+        title: what the header says beside the name, such as "demo".
+        focus_session: the session that is selected at first.
+        replay: the session that is replayed at once; leaving the replay leaves the console.
+
+    Returns:
+        0, or 1 when the console had to give up.
+    """
+    app = SwitchboardApp(
+        core, settings=settings, title=title, focus_session=focus_session, replay=replay
+    )
+    try:
+        await app.run_async()
+    finally:
+        await app.close()
+    return app.return_code or 0
+
+
+class SwitchboardApp(App[int], inherit_bindings=False):
+    """The console."""
+
+    CSS_PATH = Path(__file__).parent / "console.tcss"
+    TITLE = "Switchboard"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
+
+    def __init__(
+        self,
+        core: Core,
+        *,
+        settings: Settings | None = None,
+        title: str = "",
+        focus_session: str = "",
+        replay: str = "",
+    ) -> None:
+        super().__init__()
+        self.core = core
+        self.place = one_line(title, 40)
+        self.focus_session = focus_session
+        self.bridge = Bridge(core, self.post_message)
+        self.feed = FrameFeed(core, max_hz=settings.ui.frame_hz if settings else 10.0)
+        self.stored = StoredFrames(core)
+        self.two_acts = TwoActs()
+        self.seen: frozenset[str] = frozenset()
+        self.data_dir = settings.data_dir if settings else None
+        self._theme_wanted = settings.ui.theme if settings else ""
+        self._bell = settings.ui.bell if settings else True
+        self._replay = replay
+        self._errors_s: list[float] = []
+        self._waiting: frozenset[str] = frozenset()
+        self._frame_shown = -1
+        self._lost_said = ""
+
+    # --- look ----------
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(FALLBACK)
+
+    def get_line_filters(self) -> list[LineFilter]:
+        # NO_COLOR means no colour; Textual alone would still send shades of grey.
+        filters = list(super().get_line_filters())
+        return [NoColor() if isinstance(one, Monochrome) else one for one in filters]
+
+    # --- life ----------
+
+    def on_mount(self) -> None:
+        for theme in (DARK, LIGHT):
+            self.register_theme(theme)
+        known = self._theme_wanted in self.available_themes
+        self.theme = self._theme_wanted if known else DARK.name
+        if self._theme_wanted and not known:
+            self.say(f"There is no theme “{one_line(self._theme_wanted, 40)}”.", tone="warning")
+        if not self._replay:
+            self.push_screen(DeckScreen())
+        self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock")
+        self.set_interval(1.0, self._on_second, name="ages")
+        self.run_worker(self._begin(), name="begin", exit_on_error=False)
+
+    async def _begin(self) -> None:
+        try:
+            await self.bridge.start()
+        except Exception as error:
+            _log.exception("The core did not answer")
+            self.post_message(Lost(f"The core did not answer: {error}", final=False))
+            return
+        from agent.state import attention
+
+        # What had failed before anybody looked is history, not news.
+        stale = attention(self.bridge.state)
+        self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
+        if self._replay:
+            self.push_screen(ReplayScreen(self._replay, alone=True))
+        self._refresh_top()
+
+    async def close(self) -> None:
+        """Stop listening; the core goes on."""
+        await self.bridge.close()
+        await self.feed.close()
+
+    def now_ms(self) -> int:
+        """Tell the time."""
+        return int(time.time() * 1000)
+
+    # --- what comes up ----------
+
+    @property
+    def top(self) -> ConsoleScreen | None:
+        """The console screen that is seen, also under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, ConsoleScreen):
+                return screen
+        return None
+
+    def on_tick(self, event: Tick) -> None:
+        self._refresh_top()
+        self._call_attention()
+
+    def _on_frame_clock(self) -> None:
+        self.bridge.tick()
+        top = self.top
+        if self.feed.version != self._frame_shown and top is not None:
+            self._frame_shown = self.feed.version
+            self._guarded("showing a frame", top.show_frame)
+
+    def _on_second(self) -> None:
+        self._refresh_top()
+
+    def _refresh_top(self) -> None:
+        top = self.top
+        if top is not None and top.is_mounted:
+            self._guarded(f"showing {type(top).__name__}", top.refresh_all)
+
+    def _call_attention(self) -> None:
+        """Ring once for each new question, while the operator looks elsewhere."""
+        now = frozenset(self.bridge.state.questions)
+        fresh, self._waiting = now - self._waiting, now
+        if fresh and self._bell and not self.app_focus:
+            self.bell()
+
+    def on_lost(self, event: Lost) -> None:
+        if event.text != self._lost_said:
+            self._lost_said = event.text
+            self.say(event.text, tone="error" if event.final else "warning")
+
+    # --- errors ----------
+
+    def _guarded(self, doing: str, work: Any) -> None:
+        try:
+            work()
+        except Exception as error:
+            self.report(error, doing)
+
+    def on_broke(self, event: Broke) -> None:
+        self.report(event.error, event.where)
+
+    def report(self, error: BaseException, doing: str) -> None:
+        """Log an error and say it; the console goes on unless it does nothing but fail."""
+        _log.error("The console failed %s", doing, exc_info=error)
+        now_s = time.monotonic()
+        self._errors_s = [at for at in self._errors_s if now_s - at < 10.0] + [now_s]
+        if len(self._errors_s) > _FATAL_AFTER:
+            self.exit(1, return_code=1, message="The console failed too often; see the log.")
+        elif len(self._errors_s) <= 3:
+            self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
+
+    def _handle_exception(self, error: Exception) -> None:
+        # Textual's own way is to end the app; the core is embedded here and must go on.
+        self.report(error, "in the console")
+
+    def say(self, text: str, *, tone: str = "information") -> None:
+        """Show a notice; foreign text is fine."""
+        severity: Any = tone
+        self.notify(clean(text, 600), severity=severity, markup=False, timeout=6.0)
+
+    # --- what goes down ----------
+
+    def request(self, op: Op, *, done: str = "") -> None:
+        """Send an op without waiting; what it fails with becomes a notice."""
+        self.run_worker(self._request(op, done), name=type(op).__name__, exit_on_error=False)
+
+    async def _request(self, op: Op, done: str) -> Reply | None:
+        try:
+            reply = await self.core.request(op)
+        except SwitchboardError as error:
+            self.say(str(error), tone="error")
+            return None
+        except Exception as error:
+            self.report(error, f"on {type(op).__name__}")
+            return None
+        if done:
+            self.say(done)
+        return reply
+
+    async def ask(self, op: Op) -> Reply | None:
+        """Send an op and wait for its reply; None when it failed, which was said."""
+        return await self._request(op, "")
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        """Run something beside the keys; what it fails with becomes a notice."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except SwitchboardError as error:
+                self.say(str(error), tone="error")
+            except Exception as error:
+                self.report(error, name)
+
+        self.run_worker(guarded(), name=name, exit_on_error=False)
+
+    # --- actions ----------
+
+    async def action_act(self, action_id: str) -> None:
+        """Do an action of the registry: on the screen that has it, else here."""
+        action = actions.BY_ID[action_id]
+        name = "do_" + action_id.replace(".", "_")
+        if action_id != self._armed_by:
+            self.two_acts.disarm()
+        self._armed_by = action_id
+        owners = (self.screen, self) if action.where is actions.Where.EVERYWHERE else (self.top,)
+        for owner in owners:
+            method = getattr(owner, name, None)
+            if method is None:
+                continue
+            try:
+                result: Awaitable[None] | None = method()
+                if isawaitable(result):
+                    await result
+            except SwitchboardError as error:
+                self.say(str(error), tone="error")
+            except Exception as error:
+                self.report(error, f"on {action.title}")
+            break
+        if self.top is not None:
+            self._guarded("showing the footer", self.top.show_footer)
+
+    _armed_by = ""
+
+    def do_session_stop_all(self) -> None:
+        """Interrupt every session."""
+        self.request(Interrupt(), done="Stopped every session; each can be resumed.")
+
+    def do_screen_deck(self) -> None:
+        """Show the Deck."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def do_screen_jobs(self) -> None:
+        """Show the jobs."""
+        if isinstance(self.top, JobsScreen):
+            return
+        self.do_screen_deck()
+        self.push_screen(JobsScreen())
+
+    def do_view_back(self) -> None:
+        """Go one layer back."""
+        top = self.top
+        if top is None or top.back():
+            return
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def do_app_help(self) -> None:
+        """Show the keys of this screen."""
+        if not isinstance(self.screen, HelpScreen) and self.top is not None:
+            where = self.top.WHERE
+            self.push_screen(HelpScreen(where, where.value.capitalize()))
+
+    def do_app_palette(self) -> None:
+        """Offer every action of this screen."""
+        top = self.top
+        if top is None or not isinstance(self.screen, ConsoleScreen):
+            return
+        offered = [
+            action
+            for action in actions.on_screen(top.WHERE)
+            if not action.own and action.id != "app.palette" and top.can(action.id)
+        ]
+        self.push_screen(PaletteScreen(offered), self._do_chosen)
+
+    async def _do_chosen(self, action_id: str | None) -> None:
+        if action_id:
+            await self.action_act(action_id)
+
+    def do_app_theme(self) -> None:
+        """Change between dark and light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def do_app_quit(self) -> None:
+        """Leave, or say first what keeps running."""
+        told = self._under_way()
+        if not told:
+            self.exit(0)
+        elif not isinstance(self.screen, LeaveScreen):
+            self.push_screen(LeaveScreen(told), self._leave)
+
+    def _leave(self, leave: bool | None) -> None:
+        if leave:
+            self.exit(0)
+
+    def _under_way(self) -> Parts:
+        running = [
+            view.session for view in self.bridge.state.sessions.values() if view.session.turn_id
+        ]
+        if not running:
+            return ()
+        parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]
+        for session in running[:8]:
+            parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
+        if len(running) > 8:
+            parts.append((f"  and {len(running) - 8} more\n", "$muted"))
+        parts.append(
+            ("\nA core that lives in this console ends with it, and these sessions wait to be "
+             "resumed;\na core of its own goes on with them.", "$muted")
+        )  # fmt: skip
+        return tuple(parts)
+
+    def copy(self, text: str) -> None:
+        """Copy a text to the terminal's clipboard and to a file, and say where."""
+        self.copy_to_clipboard(clean(text))
+        try:
+            place = keep_copy(text, self.data_dir)
+        except OSError as error:
+            self.say(f"Copied by OSC 52; the file could not be written: {error}", tone="warning")
+        else:
+            self.say(f"Copied. Terminals may refuse; it is also in {place}")

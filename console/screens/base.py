@@ -1,0 +1,177 @@
+"""What every screen of the console has: header, footer, size classes, a word when it is too small.
+
+Not a screen itself. Invariants: resizing moves no scroll position and loses no text, because
+nothing is mounted again; an action that cannot be done now is not in the footer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume
+from textual.screen import Screen
+from textual.widgets import Input, TextArea
+
+from agent.records import DeviceState
+from agent.state import State, attention
+from console import actions
+from widgets.lines import PartsLine
+from widgets.phone_pane import spread
+from widgets.row_list import Parts
+from widgets.sturdy import Sturdy
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+LEAST = (40, 12)
+_TYPING = (
+    ("enter", "send"),
+    ("alt+enter", "new line"),
+    ("esc", "back"),
+    ("tab", "next pane"),
+    ("^x", "stop all"),
+)
+
+
+class ConsoleScreen(Sturdy, Screen[None]):
+    """A screen of the console."""
+
+    WHERE: ClassVar[actions.Where] = actions.Where.EVERYWHERE
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 -- Textual declares it on the instance
+        (0, "-narrow"),
+        (80, "-normal"),
+        (120, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012
+
+    @property
+    def console_app(self) -> SwitchboardApp:
+        """The app, by its own type."""
+        from console.app import SwitchboardApp
+
+        assert isinstance(self.app, SwitchboardApp)
+        return self.app
+
+    # --- what a screen has ----------
+
+    def compose(self) -> ComposeResult:
+        yield PartsLine(id="header")
+        yield from self.compose_tabs()
+        with Container(id="body"):
+            yield from self.compose_body()
+        yield PartsLine(id="footer")
+        yield PartsLine(
+            ((" Too small: 40×12 is the least. ^x stops all. ", "$warn"),), id="too-small"
+        )
+
+    def compose_tabs(self) -> ComposeResult:
+        """Give what is under the header."""
+        yield from ()
+
+    def compose_body(self) -> ComposeResult:
+        """Give what is between header and footer."""
+        yield from ()
+
+    def show_state(self, state: State) -> None:
+        """Show the picture; called at most once a tick, and once a second for ages."""
+
+    def show_frame(self) -> None:
+        """Show the newest frame; called at most once a tick, only while on top."""
+
+    def can(self, action_id: str) -> bool:
+        """Say whether an action can be done now; the palette and the footer leave the rest out."""
+        return True
+
+    def back(self) -> bool:
+        """Go one layer back; False when there is none on this screen."""
+        return False
+
+    # --- keeping it fresh ----------
+
+    def refresh_all(self) -> None:
+        """Show the picture, header and footer again."""
+        self.show_state(self.console_app.bridge.state)
+        self.show_header()
+        self.show_footer()
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        self.refresh_all()
+
+    def on_resize(self, event: Resize) -> None:
+        small = event.size.width < LEAST[0] or event.size.height < LEAST[1]
+        self.set_class(small, "-tiny")
+        self.call_after_refresh(self.refresh_all)
+
+    def on_descendant_focus(self, _event: DescendantFocus) -> None:
+        self.show_footer()
+
+    def on_descendant_blur(self, _event: DescendantBlur) -> None:
+        self.show_footer()
+
+    # --- header and footer ----------
+
+    def show_header(self) -> None:
+        """Say where we are and what waits."""
+        app = self.console_app
+        state = app.bridge.state
+        width = self.size.width
+        left: list[tuple[str, str]] = [(" Switchboard", "bold $primary")]
+        if app.place:
+            left.append((f" {app.place}", "$muted"))
+        left.append(("  ", ""))
+        for where, action_id in (
+            (actions.Where.DECK, "screen.deck"),
+            (actions.Where.JOBS, "screen.jobs"),
+        ):
+            action = actions.BY_ID[action_id]
+            here = where is self.WHERE
+            left.append((f" {action.keys[0]} ", "$faint"))
+            left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
+        waiting = len(attention(state, app.seen))
+        running = sum(bool(v.session.turn_id) for v in state.sessions.values())
+        online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
+        right: list[tuple[str, str]] = []
+        if waiting:
+            right.append((f"? {waiting} wait{'s' if waiting == 1 else ''} for you  ", "bold $ask"))
+        if running:
+            right.append((f"● {running} running  ", "$live"))
+        if width >= 80:
+            right.append((f"{online} device{'' if online == 1 else 's'} ", "$muted"))
+        self.query_one("#header", PartsLine).show(spread(tuple(left), tuple(right), width))
+
+    def show_footer(self) -> None:
+        """Say what the keys do here, as many as there is room for, or what is to be confirmed."""
+        if not self.is_mounted:
+            return
+        width = self.size.width
+        armed = self.console_app.two_acts.sentence
+        if armed:
+            parts: Parts = ((f" {armed} ", "bold $ask"),)
+        else:
+            parts = _keys(self.footer_keys(), width)
+        self.query_one("#footer", PartsLine).show(parts)
+
+    def footer_keys(self) -> list[tuple[str, str]]:
+        """List keys and words for the footer, most useful first."""
+        if isinstance(self.focused, TextArea | Input):
+            return list(_TYPING)
+        return [
+            (actions.key_name(action.keys[0]), action.title.lower())
+            for action in actions.footer(self.WHERE)
+            if self.can(action.id)
+        ]
+
+
+def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:
+    parts: list[tuple[str, str]] = [(" ", "")]
+    used = 1
+    for key, word in pairs:
+        length = Content(f"{key} {word}   ").cell_length
+        if used + length - 2 > width:
+            break
+        parts += [(key, "$footer-key"), (f" {word}   ", "$muted")]
+        used += length
+    return tuple(parts)

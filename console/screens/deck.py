@@ -1,0 +1,399 @@
+"""The Deck: sessions and what waits at the left, one session in the middle, its phone at the right.
+
+Home of the console. Invariants: the selection follows a session by id, whatever rows do; focus is
+moved by the operator alone; frames are asked for only while the phone can be seen.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.events import DescendantFocus, Resize, ScreenSuspend
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from agent.records import DeviceState, LiveFrame, Question, TimeSplit
+from agent.state import SessionView, State, attention, tree
+from console import actions
+from console.frame_feed import Wanted
+from console.screens.base import ConsoleScreen
+from console.screens.deck_acts import DeckActs
+from widgets.attention_list import AttentionList
+from widgets.composer import Composer
+from widgets.lines import PartsLine
+from widgets.phone_pane import PhonePane
+from widgets.question_card import QuestionCard
+from widgets.row_list import Line, Parts, RowList
+from widgets.session_pane import SessionPane
+from widgets.session_rows import device_name, device_rows, session_rows
+from widgets.transcript_view import TranscriptView
+
+_NO_SESSIONS = "No sessions yet. Press n to begin one."
+_NO_DEVICES = "No devices. Plug one in with USB debugging on."
+_COLUMNS = ("left", "middle", "right")
+
+
+class DeckScreen(DeckActs, ConsoleScreen):
+    """Home."""
+
+    WHERE = actions.Where.DECK
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.DECK)]
+    AUTO_FOCUS = "#sessions"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.selected = ""
+        self.folded: set[str] = set()
+        self.wanted = ""
+        self._column = "left"
+        self._frame_of = ""
+
+    def compose_body(self) -> ComposeResult:
+        with Vertical(id="left"):
+            sessions = RowList(id="sessions", empty=_NO_SESSIONS)
+            sessions.add_class("pane")
+            sessions.border_title = "Sessions"
+            yield sessions
+            yield Input(id="filter", placeholder="filter", compact=True)
+            waiting = AttentionList(id="attention", empty="Nothing waits for you.")
+            waiting.add_class("pane")
+            waiting.border_title = "Waiting for you"
+            yield waiting
+            devices = PartsLine(id="devices")
+            devices.add_class("pane")
+            devices.border_title = "Devices"
+            yield devices
+        with Vertical(id="middle"):
+            yield SessionPane(id="session", empty=_NO_SESSIONS)
+            yield QuestionCard(id="card")
+            yield Composer(id="composer")
+        with Vertical(id="right"):
+            yield PhonePane(id="phone", empty=_NO_DEVICES)
+
+    def compose_tabs(self) -> ComposeResult:
+        yield PartsLine(id="tabs")
+
+    def on_mount(self) -> None:
+        self.selected = self.console_app.focus_session
+        self._go_to_column("left")
+
+    # --- what is on screen, by name ----------
+
+    @property
+    def sessions(self) -> RowList:
+        """The session tree."""
+        return self.query_one("#sessions", RowList)
+
+    @property
+    def attention(self) -> AttentionList:
+        """What waits."""
+        return self.query_one(AttentionList)
+
+    @property
+    def pane(self) -> SessionPane:
+        """The selected session."""
+        return self.query_one(SessionPane)
+
+    @property
+    def card(self) -> QuestionCard:
+        """The open question of the selected session."""
+        return self.query_one(QuestionCard)
+
+    @property
+    def composer(self) -> Composer:
+        """Where to write."""
+        return self.query_one(Composer)
+
+    @property
+    def phone(self) -> PhonePane:
+        """The picture."""
+        return self.query_one(PhonePane)
+
+    # --- the picture ----------
+
+    def show_state(self, state: State) -> None:
+        now_ms = self.console_app.now_ms()
+        if self.selected not in state.sessions:
+            self.select(self._best(state))
+        asking = {q.session_id for q in state.questions.values()}
+        self.sessions.show_rows(
+            session_rows(
+                state, now_ms=now_ms, asking=asking, folded=self.folded, wanted=self.wanted
+            )
+        )
+        self.sessions.move_to(self.selected)
+        live = sum(not v.session.state.is_terminal for v in state.sessions.values())
+        title = f"Sessions {live} of {len(state.sessions)}" if state.sessions else "Sessions"
+        _title(self.sessions, title)
+        waiting = attention(state, self.console_app.seen)
+        self.attention.show_waiting(waiting, state, now_ms=now_ms)
+        _title(self.attention, f"Waiting for you {len(waiting) or ''}".rstrip())
+        self._show_devices(state)
+        self._show_session(state, now_ms)
+        self._show_tabs(len(waiting))
+        self._want_frames(state)
+        self.show_frame()
+
+    def _best(self, state: State) -> str:
+        """Choose what to look at when nothing is selected: who asks, who works, the newest."""
+        for question in state.questions.values():
+            if question.session_id in state.sessions:
+                return question.session_id
+        listed = [view.session for _, view in tree(state)]
+        for session in listed:
+            if session.turn_id and session.serial:
+                return session.session_id
+        return listed[0].session_id if listed else ""
+
+    def _show_session(self, state: State, now_ms: int) -> None:
+        view = self.view()
+        asked = self.open_questions()
+        self.pane.show_view(
+            view,
+            devices=state.devices,
+            now_ms=now_ms,
+            asks=bool(asked),
+            saying=self.console_app.bridge.saying.get(self.selected, ""),
+        )
+        had_focus = self.card.has_focus
+        self.card.show_question(
+            asked[0] if asked else None, now_ms=now_ms, others=max(0, len(asked) - 1)
+        )
+        if had_focus and not asked:
+            # The card goes; what is typed next must not land on something that acts.
+            self.pane.transcript.focus()
+        self.aim_composer(view, asked)
+        observed = view.transcript.observation if view else None
+        touch = view.transcript.touch if view else None
+        self.phone.show_marks(observed.elements if observed else (), touch)
+        if view is None:
+            self.phone.show_time(TimeSplit(), "Last step")
+        else:
+            self.phone.show_time(view.transcript.last_time, "Last step")
+            if view.is_behind:
+                app = self.console_app
+                app.spawn(app.bridge.read_history(self.selected), "reading the transcript")
+
+    def _show_devices(self, state: State) -> None:
+        rows = device_rows(state)
+        width = max(8, self.query_one("#devices", PartsLine).size.width - 4)
+        parts: list[tuple[str, str]] = []
+        for row in rows[:6]:
+            parts += [*_fitted(row.lines[0], width), ("\n", "")]
+        if len(rows) > 6:
+            parts.append((f"and {len(rows) - 6} more", "$faint"))
+        place = self.query_one("#devices", PartsLine)
+        place.show(tuple(parts[:-1]) if rows else ((_NO_DEVICES, "$muted"),))
+
+    def _show_tabs(self, waiting: int) -> None:
+        names = {"left": "Sessions", "middle": "Session", "right": "Phone"}
+        parts: list[tuple[str, str]] = [(" ", "")]
+        for column in _COLUMNS:
+            if column == "right" and self.has_class("-short"):
+                continue
+            here = column == self._column
+            parts.append(
+                (f" {names[column]} ", "bold $foreground on $cursor" if here else "$muted")
+            )
+            parts.append((" ", ""))
+        parts.append(("tab changes", "$faint"))
+        if waiting and self.has_class("-short"):
+            parts.append((f"   ? {waiting} waiting", "bold $ask"))
+        self.query_one("#tabs", PartsLine).show(tuple(parts))
+
+    def view(self) -> SessionView | None:
+        """The selected session."""
+        return self.console_app.bridge.state.sessions.get(self.selected)
+
+    def open_questions(self) -> list[Question]:
+        """The open questions of the selected session, oldest first."""
+        questions = self.console_app.bridge.state.questions.values()
+        return [q for q in questions if q.session_id == self.selected]
+
+    def select(self, session_id: str) -> None:
+        """Look at another session."""
+        self.selected = session_id
+        view = self.view()
+        if view is not None:
+            failed = f"failed:{session_id}:{view.session.generation}"
+            self.console_app.seen |= {failed} if view.session.state.value == "FAILED" else set()
+
+    # --- frames ----------
+
+    def _device_serial(self) -> str:
+        view = self.view()
+        state = self.console_app.bridge.state
+        if view is not None:
+            if view.session.serial:
+                return view.session.serial
+            # A parent that only delegates shows the phone of a child at work.
+            for other in state.sessions.values():
+                if other.session.parent_id == self.selected and other.session.serial:
+                    return other.session.serial
+            return ""
+        online = [d.serial for d in state.devices.values() if d.state is DeviceState.ONLINE]
+        return online[0] if online else ""
+
+    def _want_frames(self, state: State) -> None:
+        serial = self._device_serial()
+        device = state.devices.get(serial)
+        width_px, height_px = self.phone.wanted_px
+        seen = self.is_current and self.phone.frame.is_on_screen and width_px > 1
+        there = device is not None and device.state is DeviceState.ONLINE
+        wanted = Wanted(serial, width_px, height_px) if seen and there else None
+        self.console_app.feed.want(wanted)
+
+    def show_frame(self) -> None:
+        app = self.console_app
+        state = app.bridge.state
+        serial = self._device_serial()
+        device = state.devices.get(serial)
+        proportions = (device.width_px, device.height_px) if device else (0, 0)
+        frame: LiveFrame | None = app.feed.newest
+        step = 0
+        view = self.view()
+        if frame is None and view is not None and view.transcript.observation is not None:
+            kept = view.transcript.observation.frame
+            if kept is not None and (device is None or device.state is not DeviceState.ONLINE):
+                frame = app.stored.ready(kept, self.phone.wanted_px)
+                proportions = (kept.width_px, kept.height_px)
+                step = view.session.steps
+                if frame is None:
+                    size = self.phone.wanted_px
+                    app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
+        self.phone.show_phone(
+            frame,
+            name=device_name(serial, state.devices) if serial else "",
+            proportions=proportions,
+            now_ms=app.now_ms(),
+            step=step,
+        )
+
+    async def _read_stored(self, kept: object, size: tuple[int, int], serial: str) -> None:
+        from agent.records import Frame
+
+        assert isinstance(kept, Frame)
+        await self.console_app.stored.read(kept, size, serial=serial)
+        self.show_frame()
+
+    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
+        self._want_frames(self.console_app.bridge.state)
+
+    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
+        self.console_app.feed.want(None)
+
+    # --- panes ----------
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        # The phone gets the width its height deserves, never more than a third.
+        if event.size.width >= 120:
+            rows = max(10, event.size.height - 9)
+            columns = min(round(rows * 0.9) + 3, event.size.width // 3)
+            self.query_one("#right").styles.width = max(26, columns)
+        else:
+            self.query_one("#right").styles.clear_rule("width")
+        if event.size.height < 24 and self._column == "right":
+            self._go_to_column("middle")
+
+    def _stops(self) -> list[tuple[str, Widget]]:
+        """List where tab goes, with the column of each."""
+        stops: list[tuple[str, Widget]] = [("left", self.sessions)]
+        if self.attention.rows:
+            stops.append(("left", self.attention))
+        stops.append(("middle", self.pane.transcript))
+        if self.card.question is not None:
+            stops.append(("middle", self.card))
+        if not self.composer.field.disabled:
+            stops.append(("middle", self.composer.field))
+        if not self.has_class("-wide") and not self.has_class("-short"):
+            stops.append(("right", self.phone))
+        return stops
+
+    def do_view_next_pane(self) -> None:
+        """Go to the next pane."""
+        self._go_by(1)
+
+    def do_view_previous_pane(self) -> None:
+        """Go to the pane before."""
+        self._go_by(-1)
+
+    def _go_by(self, by: int) -> None:
+        stops = self._stops()
+        widgets = [widget for _, widget in stops]
+        at = widgets.index(self.focused) if self.focused in widgets else -1 if by > 0 else 0
+        column, widget = stops[(at + by) % len(stops)]
+        self.go_to(column, widget)
+
+    def go_to(self, column: str, widget: Widget) -> None:
+        """Show a column and focus something in it."""
+        self._go_to_column(column)
+        # What is hidden cannot take the focus; the column is shown after the next refresh.
+        self.call_after_refresh(self._focus, widget)
+
+    def _focus(self, widget: Widget) -> None:
+        self.set_focus(widget)
+        self.show_footer()
+
+    def _go_to_column(self, column: str) -> None:
+        self._column = column
+        for name in _COLUMNS:
+            self.set_class(name == column, f"-at-{name}")
+        self._show_tabs(len(self.attention.rows) if self.is_mounted else 0)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        for column, widget in self._stops():
+            if widget is event.widget and column != self._column:
+                self._go_to_column(column)
+        super().on_descendant_focus(event)
+
+    # --- messages of the panes ----------
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        if event.rows is self.sessions and event.by_operator:
+            self.select(event.key)
+        elif event.rows is self.attention and event.by_operator:
+            one = self.attention.under_cursor
+            if one is not None and one.session_id:
+                self.select(one.session_id)
+        else:
+            return
+        self.refresh_all()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        if event.rows is self.attention:
+            self.open_waiting()
+        else:
+            self.go_to("middle", self.pane.transcript)
+
+    def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
+        self.show_footer()
+
+    def footer_keys(self) -> list[tuple[str, str]]:
+        asked = self.card.question
+        if self.focused is self.card and asked is not None:
+            return self.card_keys(asked)
+        if isinstance(self.focused, TextArea | Input):
+            return super().footer_keys()
+        first: list[tuple[str, str]] = []
+        if self.focused is self.sessions and self.sessions.rows:
+            first = [("enter", "open")]
+        elif self.focused is self.attention and self.attention.rows:
+            first = [("enter", "answer"), ("1-9", "option")]
+        elif self.focused is self.pane.transcript:
+            first = [("space", "expand"), ("G", "follow")]
+        return first + super().footer_keys()
+
+
+def _title(widget: Widget, text: str) -> None:
+    if widget.border_title != text:
+        widget.border_title = text
+
+
+def _fitted(line: Line, width: int) -> Parts:
+    from widgets.phone_pane import spread
+
+    return spread(line.left, line.right, width)

@@ -1,0 +1,341 @@
+"""What the Deck's keys do: begin, steer, answer, stop, pause, cancel, replay, filter, copy.
+
+The half of the Deck that sends ops; the other half draws. Invariants: stopping and pausing act at
+once, ending and beginning anew take two acts; an answer goes to the question whose card was read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widgets import Input
+
+from agent.protocol import (
+    Interrupt,
+    SessionCancel,
+    SessionCreate,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
+from agent.state import SessionView
+from console.screens.base import ConsoleScreen
+from widgets.attention_list import AttentionList
+from widgets.composer import Composer, Mode, Purpose
+from widgets.question_card import QuestionCard
+from widgets.session_rows import device_name, session_title
+from widgets.transcript_lines import as_text
+
+if TYPE_CHECKING:
+    from console.screens.deck import DeckScreen
+
+_DENY = "Deny"
+
+
+class DeckActs(ConsoleScreen):
+    """The Deck's actions."""
+
+    _begins = False
+    _rejects: Question | None = None
+
+    @property
+    def deck(self) -> DeckScreen:
+        """Itself, by its own type."""
+        from console.screens.deck import DeckScreen
+
+        assert isinstance(self, DeckScreen)
+        return self
+
+    def _session(self) -> Session | None:
+        view = self.deck.view()
+        return view.session if view else None
+
+    # --- what can be done now ----------
+
+    def can(self, action_id: str) -> bool:
+        session = self._session()
+        asked = self.deck.open_questions()
+        match action_id:
+            case "session.stop":
+                return session is not None and bool(session.turn_id)
+            case "session.pause":
+                return session is not None
+            case "session.cancel":
+                return session is not None and not session.state.is_terminal
+            case "session.write":
+                return session is not None and not session.state.is_terminal
+            case "session.replay" | "session.copy":
+                return session is not None
+            case "session.stop_all":
+                sessions = self.console_app.bridge.state.sessions.values()
+                return any(view.session.turn_id for view in sessions)
+            case "question.next":
+                return bool(self.console_app.bridge.state.questions)
+            case "question.approve" | "question.reject":
+                return bool(asked) and asked[0].kind is QuestionKind.APPROVAL
+            case "screen.deck":
+                return False
+            case _:
+                return True
+
+    # --- stop, pause, cancel: the safe direction is one key ----------
+
+    def do_session_stop(self) -> None:
+        """Interrupt the selected session."""
+        session = self._session()
+        if session is not None and session.turn_id:
+            self.console_app.request(Interrupt(session_id=session.session_id))
+
+    def do_session_pause(self) -> None:
+        """Hold the session, or go on."""
+        session = self._session()
+        if session is None:
+            return
+        one = session.session_id
+        if session.state is SessionState.CREATED:
+            self.console_app.request(SessionStart(session_id=one))
+        elif session.state.is_terminal:
+            ended = session.state.value.lower()
+            sentence = f"p again resumes “{session_title(session)[:40]}”, which has {ended}"
+            if self.console_app.two_acts.confirm("session.pause", one, sentence):
+                self.console_app.request(SessionResume(session_id=one))
+        elif session.paused or not session.turn_id:
+            self.console_app.request(SessionResume(session_id=one))
+        else:
+            self.console_app.request(SessionPause(session_id=one))
+
+    def do_session_cancel(self) -> None:
+        """End the session and its children, at the second press."""
+        session = self._session()
+        if session is None or session.state.is_terminal:
+            return
+        one = session.session_id
+        views = self.console_app.bridge.state.sessions.values()
+        below = sum(view.session.parent_id == one for view in views)
+        children = f" and its {below} children" if below > 1 else " and its child" if below else ""
+        sentence = f"c again ends “{session_title(session)[:40]}”{children}"
+        if self.console_app.two_acts.confirm("session.cancel", one, sentence):
+            self.console_app.request(SessionCancel(session_id=one))
+
+    # --- writing ----------
+
+    def aim_composer(self, view: SessionView | None, asked: list[Question]) -> None:
+        """Say what the composer's text will be, without changing it under typing hands."""
+        composer = self.deck.composer
+        if self._begins:
+            self._offer_devices()
+            composer.aim(Purpose(Mode.NEW, ""))
+            return
+        if self._rejects is not None and self._rejects in asked:
+            composer.aim(Purpose(Mode.REASON, self._rejects.question_id))
+            return
+        self._rejects = None
+        if view is None or view.session.state.is_terminal:
+            wanted = Purpose(Mode.NONE, "")
+        elif asked:
+            wanted = Purpose(Mode.ANSWER, asked[0].question_id)
+        elif view.session.turn_id:
+            wanted = Purpose(Mode.STEER, view.session.session_id)
+        else:
+            wanted = Purpose(Mode.PROMPT, view.session.session_id)
+        typing = composer.field.has_focus
+        subjects = {self.deck.selected, *(q.question_id for q in asked)}
+        changes = wanted != composer.purpose and composer.purpose.subject in subjects
+        too_soon = wanted.mode is Mode.ANSWER and not self.deck.card.is_ready
+        if typing and changes and (composer.text or too_soon):
+            # The hands are on the keys: what was begun as a hint stays a hint.
+            about = (("  a question waits above", "$ask"),) if asked else ()
+            composer.aim(composer.purpose, about)
+            return
+        composer.aim(wanted)
+
+    def _offer_devices(self) -> None:
+        state = self.console_app.bridge.state
+        online = [d for d in state.devices.values() if d.state is DeviceState.ONLINE]
+        online.sort(key=lambda device: (bool(device.driver), device.serial))
+        choices = [("", "any free device")]
+        for device in online:
+            busy = " (busy)" if device.driver else ""
+            choices.append((device.serial, f"{device_name(device.serial, state.devices)}{busy}"))
+        self.deck.composer.offer(choices)
+
+    def do_session_new(self) -> None:
+        """Write the goal of a new session."""
+        self._begins = True
+        self._rejects = None
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    def do_session_write(self) -> None:
+        """Go to the composer."""
+        if not self.deck.composer.field.disabled:
+            self.deck.go_to("middle", self.deck.composer.field)
+
+    async def on_composer_sent(self, event: Composer.Sent) -> None:
+        app = self.console_app
+        mode, subject = event.purpose
+        if not event.text and mode is not Mode.REASON:
+            return
+        composer = self.deck.composer
+        composer.forget(event.purpose)
+        match mode:
+            case Mode.NEW:
+                self._begins = False
+                app.spawn(self._begin(event.text, event.choice), "beginning a session")
+            case Mode.ANSWER:
+                app.request(UserInputAnswer(question_id=subject, answer=event.text))
+            case Mode.REASON:
+                self._rejects = None
+                reason = f"{_DENY}: {event.text}" if event.text else _DENY
+                app.request(UserInputAnswer(question_id=subject, answer=reason))
+            case Mode.PROMPT | Mode.STEER:
+                app.request(UserInput(session_id=subject, text=event.text))
+            case Mode.NONE:
+                pass
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.pane.transcript)
+
+    async def _begin(self, goal: str, serial: str) -> None:
+        reply = await self.console_app.ask(SessionCreate(goal=goal, serial=serial))
+        if reply is None:
+            # The goal is not lost: it waits in the composer.
+            self._begins = True
+            self.refresh_all()
+            self.deck.composer.field.text = goal
+            return
+        self.deck.select(reply.session_id)
+        self.refresh_all()
+
+    # --- questions ----------
+
+    def do_question_next(self) -> None:
+        """Go to the oldest question."""
+        for question in self.console_app.bridge.state.questions.values():
+            self.deck.select(question.session_id)
+            self.refresh_all()
+            self.deck.go_to("middle", self.deck.card)
+            return
+
+    def open_waiting(self) -> None:
+        """Go from the attention queue to the thing itself."""
+        one = self.deck.attention.under_cursor
+        if one is None:
+            return
+        if one.session_id:
+            self.deck.select(one.session_id)
+            self.refresh_all()
+        if one.question is not None:
+            self.deck.go_to("middle", self.deck.card)
+        elif one.session_id:
+            self.console_app.seen |= {one.key}
+            self.deck.go_to("middle", self.deck.pane.transcript)
+
+    def do_question_approve(self) -> None:
+        """Approve once what the card shows."""
+        asked = self.deck.card.question
+        if asked is None or asked.kind is not QuestionKind.APPROVAL:
+            return
+        if self.deck.focused is not self.deck.card or not self.deck.card.is_ready:
+            # Approving takes a look first: the card must have the focus.
+            self.deck.go_to("middle", self.deck.card)
+            return
+        answer = asked.options[0].label if asked.options else "Approve"
+        self._answer(asked, answer)
+
+    def do_question_reject(self) -> None:
+        """Reject what the card shows, with a reason."""
+        asked = self.deck.card.question
+        if asked is None or asked.kind is not QuestionKind.APPROVAL:
+            return
+        self._rejects = asked
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    def _answer(self, question: Question, answer: str) -> None:
+        self.console_app.request(UserInputAnswer(question_id=question.question_id, answer=answer))
+
+    def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
+        self._answer(event.question, event.answer)
+
+    def on_question_card_write(self, _event: QuestionCard.Write) -> None:
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
+        if event.waiting.question is not None:
+            self._answer(event.waiting.question, event.answer)
+
+    def card_keys(self, asked: Question) -> list[tuple[str, str]]:
+        """List the keys of the card for the footer."""
+        keys = [(f"1-{len(asked.options)}", "choose")] if asked.options else []
+        if asked.kind is QuestionKind.APPROVAL:
+            keys += [("a", "approve"), ("r", "reject with a reason")]
+        return [*keys, ("enter", "answer in words"), ("tab", "next pane"), ("^x", "stop all")]
+
+    # --- looking ----------
+
+    def do_view_filter(self) -> None:
+        """Filter the sessions."""
+        field = self.query_one("#filter", Input)
+        field.add_class("-shown")
+        self.deck.go_to("left", field)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.deck.wanted = event.value
+        self.refresh_all()
+
+    def on_input_submitted(self, _event: Input.Submitted) -> None:
+        self.deck.go_to("left", self.deck.sessions)
+
+    def do_view_numbers(self) -> None:
+        """Show or hide the element numbers."""
+        frame = self.deck.phone.frame
+        frame.show_numbers(not frame.numbers_shown)
+
+    def key_space(self) -> None:
+        """Fold the children of the session under the cursor."""
+        if self.deck.focused is self.deck.sessions:
+            self.deck.folded ^= {self.deck.sessions.cursor_key}
+            self.refresh_all()
+
+    def back(self) -> bool:
+        """Leave the composer, the filter or the right column; never a session."""
+        deck = self.deck
+        field = self.query_one("#filter", Input)
+        if self._begins or self._rejects is not None:
+            self._begins, self._rejects = False, None
+            self.refresh_all()
+            deck.go_to("middle", deck.pane.transcript)
+        elif deck.focused is field or deck.wanted:
+            field.value = ""
+            field.remove_class("-shown")
+            deck.go_to("left", deck.sessions)
+        elif deck.focused is deck.composer.field or deck.focused is deck.card:
+            deck.go_to("middle", deck.pane.transcript)
+        elif deck.focused is not deck.sessions:
+            deck.go_to("left", deck.sessions)
+        return True
+
+    def do_session_replay(self) -> None:
+        """Play the session again from the store."""
+        from console.screens.replay import ReplayScreen
+
+        if self.deck.selected:
+            self.console_app.push_screen(ReplayScreen(self.deck.selected))
+
+    def do_session_copy(self) -> None:
+        """Copy what is under the cursor."""
+        session = self._session()
+        if session is None:
+            return
+        deck = self.deck
+        if deck.focused is deck.pane.transcript:
+            item = deck.pane.transcript.item_under_cursor()
+            text = as_text(item) if item is not None else session.goal
+        elif deck.focused is deck.card and deck.card.question is not None:
+            text = deck.card.question.text
+        else:
+            text = f"{session.session_id}  {session.goal}"
+        self.console_app.copy(text)

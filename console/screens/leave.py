@@ -1,0 +1,41 @@
+"""Leaving: what keeps running, and the second act.
+
+A dialog that returns whether to leave. Invariant: leaving never stops a session by itself unless
+it says so.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from widgets.lines import PartsLine
+from widgets.row_list import Parts
+from widgets.sturdy import Sturdy
+
+
+class LeaveScreen(Sturdy, ModalScreen[bool]):
+    """Names what is under way."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "answer(True)", "Leave", show=False, priority=True),
+        Binding("escape", "answer(False)", "Stay", show=False, priority=True),
+    ]
+
+    def __init__(self, told: Parts) -> None:
+        super().__init__()
+        self._told = told
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog small") as dialog:
+            dialog.border_title = "Leave?"
+            dialog.border_subtitle = "^q leaves · esc stays"
+            yield PartsLine(self._told)
+
+    def action_answer(self, leave: bool) -> None:
+        """Leave or stay."""
+        self.dismiss(leave)

@@ -1,0 +1,275 @@
+"""The replay: a stored session in the Deck's own view, on a tape that can be scrubbed and played.
+
+Reads the store and asks the core for nothing else. Invariant: what is shown at a position is the
+fold of the events up to it, with the frame that was seen then.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.timer import Timer
+
+from agent.records import Frame
+from agent.state import SessionView, State
+from console import actions
+from console.playback import Playback
+from console.screens.base import ConsoleScreen
+from widgets.lines import PartsLine
+from widgets.phone_pane import PhonePane, spread
+from widgets.phrases import clock
+from widgets.row_list import Parts
+from widgets.scrubber import scrubber
+from widgets.session_pane import SessionPane
+from widgets.session_rows import device_name
+
+_PLAY_HZ = 15
+_FASTEST = 64
+
+
+class ReplayScreen(ConsoleScreen):
+    """One stored session on a tape.
+
+    Args:
+        session_id: which.
+        alone: whether leaving the replay leaves the console.
+    """
+
+    WHERE = actions.Where.REPLAY
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.REPLAY)]
+    AUTO_FOCUS = "#transcript"
+
+    def __init__(self, session_id: str, *, alone: bool = False) -> None:
+        super().__init__()
+        self.session_id = session_id
+        self.playback: Playback | None = None
+        self.speed = 1
+        self._alone = alone
+        self._played_ms = 0.0
+        self._last_s = 0.0
+        self._timer: Timer | None = None
+        self._reading = ""
+
+    def compose_body(self) -> ComposeResult:
+        with Vertical(id="middle"):
+            yield SessionPane(id="session", empty="Reading the session…")
+            yield PartsLine(id="scrubber")
+        with Vertical(id="right"):
+            yield PhonePane(id="phone", empty="No frame was stored up to here.")
+
+    def on_mount(self) -> None:
+        self.console_app.spawn(self._read(), "reading the session")
+
+    async def _read(self) -> None:
+        core = self.console_app.core
+        session = await core.session(self.session_id)
+        self.session_id = session.session_id
+        events = await core.history(self.session_id)
+        while events and len(events) % 10_000 == 0:
+            more = await core.history(self.session_id, after_seq=events[-1].seq)
+            if not more:
+                break
+            events = (*events, *more)
+        self.playback = Playback(events)
+        self.playback.step(1)
+        self.refresh_all()
+
+    # --- the picture ----------
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the tape runs."""
+        return self._timer is not None
+
+    def _view(self) -> SessionView | None:
+        if self.playback is None:
+            return None
+        return self.playback.state().sessions.get(self.session_id)
+
+    def show_state(self, state: State) -> None:
+        tape = self.playback
+        if tape is None:
+            return
+        view = self._view()
+        asks = bool(tape.state().questions)
+        pane = self.query_one(SessionPane)
+        pane.show_view(view, devices=state.devices, now_ms=tape.now_ms(), asks=asks)
+        self._show_scrubber(tape)
+        phone = self.query_one(PhonePane)
+        if view is not None:
+            seen = view.transcript.observation
+            phone.show_marks(seen.elements if seen else (), view.transcript.touch)
+            phone.show_time(view.session.time, "All steps so far")
+        self.show_frame()
+
+    def _show_scrubber(self, tape: Playback) -> None:
+        place = self.query_one("#scrubber", PartsLine)
+        width = max(10, place.size.width)
+        signs = [(sign.position, sign.kind) for sign in tape.signs]
+        word = "▶ playing" if self.is_playing else "‖ held"
+        left: Parts = (
+            (f"{word} {self.speed}×", "$live" if self.is_playing else "$muted"),
+            (f"  {clock(tape.played_ms)} of {clock(tape.length_ms)}", "$foreground"),
+        )
+        right: Parts = ((f"event {tape.position} of {len(tape.events)}", "$faint"),)
+        line = scrubber(tape.position, len(tape.events), signs, width)
+        place.show((*line, ("\n", ""), *spread(left, right, width)))
+
+    def show_frame(self) -> None:
+        view = self._view()
+        app = self.console_app
+        phone = self.query_one(PhonePane)
+        kept = view.transcript.observation.frame if view and view.transcript.observation else None
+        serial = view.session.serial if view else ""
+        frame = None
+        if kept is not None:
+            frame = app.stored.ready(kept, phone.wanted_px)
+            if frame is None:
+                self._read_frame(kept, phone.wanted_px, serial)
+                return
+        phone.show_phone(
+            frame,
+            name=device_name(serial, app.bridge.state.devices),
+            proportions=(kept.width_px, kept.height_px) if kept else (0, 0),
+            now_ms=self.playback.now_ms() if self.playback else 0,
+            step=self._step_number(view),
+        )
+
+    @staticmethod
+    def _step_number(view: SessionView | None) -> int:
+        from agent.state import StepItem
+
+        if view is None:
+            return 0
+        for item in reversed(view.transcript.items):
+            if isinstance(item, StepItem) and item.frame is not None:
+                return item.number
+        return 0
+
+    def _read_frame(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
+        wanted = f"{kept.digest}:{size}"
+        if wanted == self._reading:
+            return
+        self._reading = wanted
+
+        async def read() -> None:
+            try:
+                await self.console_app.stored.read(kept, size, serial=serial)
+            finally:
+                if self._reading == wanted:
+                    self._reading = ""
+            self.show_frame()
+
+        self.console_app.spawn(read(), "reading a stored frame")
+
+    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
+        self.show_frame()
+
+    def footer_keys(self) -> list[tuple[str, str]]:
+        word = "hold" if self.is_playing else "play"
+        return [
+            ("space", word),
+            ("← →", "step"),
+            ("+ -", "speed"),
+            ("g G", "start, end"),
+            ("tab", "pane"),
+            ("esc", "leave"),
+            ("?", "help"),
+        ]
+
+    def can(self, action_id: str) -> bool:
+        return action_id not in {"screen.deck"} or not self._alone
+
+    # --- the tape ----------
+
+    def _moved(self) -> None:
+        if self.playback is not None:
+            self._played_ms = self.playback.played_ms
+        self.refresh_all()
+
+    def do_replay_play(self) -> None:
+        """Play or hold."""
+        if self._timer is not None:
+            self._hold()
+        elif self.playback is not None:
+            if self.playback.is_at_end:
+                self.playback.go_to(0)
+            self._played_ms = self.playback.played_ms
+            self._last_s = monotonic()
+            self._timer = self.set_interval(1 / _PLAY_HZ, self._run)
+        self.refresh_all()
+
+    def _hold(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def _run(self) -> None:
+        tape = self.playback
+        now_s = monotonic()
+        if tape is None:
+            return
+        self._played_ms += (now_s - self._last_s) * 1000 * self.speed
+        self._last_s = now_s
+        before = tape.position
+        tape.play_to(self._played_ms)
+        if tape.is_at_end:
+            self._hold()
+        if tape.position != before or tape.is_at_end:
+            self.refresh_all()
+        else:
+            self._show_scrubber(tape)
+
+    def do_replay_forward(self) -> None:
+        """Go a step on."""
+        self._by(1)
+
+    def do_replay_backward(self) -> None:
+        """Go a step back."""
+        self._by(-1)
+
+    def _by(self, steps: int) -> None:
+        self._hold()
+        if self.playback is not None:
+            self.playback.step(steps)
+        self._moved()
+
+    def do_replay_start(self) -> None:
+        """Go to the beginning."""
+        self._hold()
+        if self.playback is not None:
+            self.playback.go_to(0)
+        self._moved()
+
+    def do_replay_end(self) -> None:
+        """Go to the end."""
+        self._hold()
+        if self.playback is not None:
+            self.playback.go_to(len(self.playback.events))
+        self._moved()
+
+    def do_replay_faster(self) -> None:
+        """Double the speed."""
+        self.speed = min(_FASTEST, self.speed * 2)
+        self.refresh_all()
+
+    def do_replay_slower(self) -> None:
+        """Halve the speed."""
+        self.speed = max(1, self.speed // 2)
+        self.refresh_all()
+
+    def do_replay_numbers(self) -> None:
+        """Show or hide the element numbers."""
+        frame = self.query_one(PhonePane).frame
+        frame.show_numbers(not frame.numbers_shown)
+
+    def back(self) -> bool:
+        self._hold()
+        if self._alone:
+            self.console_app.exit(0)
+            return True
+        return False

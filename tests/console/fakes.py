@@ -1,0 +1,256 @@
+"""A core that plays a script: what the console's tests listen to instead of phones and models.
+
+It keeps the Core protocol's promises (events have ids and sequence numbers, nothing is repeated)
+and records every op it is given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from agent.core import Overview, TextDelta
+from agent.errors import StoreError, UsageError, WrongStateError
+from agent.protocol import (
+    Event,
+    EventMsg,
+    Interrupt,
+    Op,
+    QuestionAnswered,
+    Reply,
+    SessionConfigured,
+    SessionCreate,
+    UserInputAnswer,
+)
+from agent.records import (
+    DeviceInfo,
+    DeviceState,
+    FrameSource,
+    FrameStatus,
+    Job,
+    LiveFrame,
+    Session,
+)
+from agent.state import State, reduce
+
+T = TypeVar("T")
+
+
+class FakeCore:
+    """Implements `agent.core.Core` in memory."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.stored: list[Event] = []
+        self.ops: list[Op] = []
+        self.blobs: dict[str, bytes] = {}
+        self.listeners: list[asyncio.Queue[Event]] = []
+        self.delta_listeners: list[asyncio.Queue[TextDelta]] = []
+        self.frames_asked: list[tuple[str, int, int]] = []
+        self.frames_open = 0
+        self.picture: np.ndarray | None = None
+        self.fails_with: Exception | None = None
+        self.now_ms = 1_760_000_000_000
+        self._seqs: dict[str, int] = {}
+
+    # --- what a test does ----------
+
+    def tell(self, msg: EventMsg, session_id: str = "") -> Event:
+        """Store an event and publish it."""
+        seq = 0
+        if session_id:
+            seq = self._seqs[session_id] = self._seqs.get(session_id, 0) + 1
+        self.now_ms += 100
+        event = Event(
+            event_id=len(self.stored) + 1,
+            session_id=session_id,
+            seq=seq,
+            ts_ms=self.now_ms,
+            msg=msg,
+        )
+        self.stored.append(event)
+        self.state = reduce(self.state, event)
+        for queue in self.listeners:
+            queue.put_nowait(event)
+        return event
+
+    def say(self, session_id: str, text: str) -> None:
+        """Stream the model's text."""
+        for queue in self.delta_listeners:
+            queue.put_nowait(TextDelta(session_id=session_id, turn_id="t", text=text))
+
+    # --- Core ----------
+
+    async def submit(self, op: Op) -> str:
+        await self.request(op)
+        return f"sub-{len(self.ops)}"
+
+    async def request(self, op: Op) -> Reply:
+        self.ops.append(op)
+        if self.fails_with is not None:
+            raise self.fails_with
+        match op:
+            case UserInputAnswer(question_id=question_id, answer=answer):
+                question = self.state.questions.get(question_id)
+                if question is None:
+                    raise WrongStateError(f"Question {question_id} is not open.")
+                self.tell(
+                    QuestionAnswered(question_id=question_id, answer=answer), question.session_id
+                )
+            case SessionCreate(goal=goal, serial=serial):
+                made = f"s{len(self.state.sessions) + 1}"
+                session = Session(session_id=made, goal=goal, created_ms=self.now_ms, serial=serial)
+                self.tell(SessionConfigured(session=session), made)
+                return Reply(submission_id="x", session_id=made)
+            case Interrupt():
+                pass
+            case _:
+                pass
+        return Reply(submission_id="x")
+
+    @asynccontextmanager
+    async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        if after is not None:
+            for event in self.stored[after:]:
+                queue.put_nowait(event)
+        self.listeners.append(queue)
+        try:
+            yield _drain(queue)
+        finally:
+            self.listeners.remove(queue)
+
+    @asynccontextmanager
+    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+        queue: asyncio.Queue[TextDelta] = asyncio.Queue()
+        self.delta_listeners.append(queue)
+        try:
+            yield _drain(queue)
+        finally:
+            self.delta_listeners.remove(queue)
+
+    @asynccontextmanager
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+        self.frames_asked.append((serial, width_px, height_px))
+        self.frames_open += 1
+
+        async def follow() -> AsyncIterator[LiveFrame]:
+            tick = 0
+            while True:
+                yield self._frame(serial, width_px, height_px, tick)
+                tick += 1
+                await asyncio.sleep(1 / max_hz)
+
+        try:
+            yield follow()
+        finally:
+            self.frames_open -= 1
+
+    def _frame(self, serial: str, width: int, height: int, tick: int) -> LiveFrame:
+        if self.picture is not None:
+            down = np.arange(height) * self.picture.shape[0] // height
+            across = np.arange(width) * self.picture.shape[1] // width
+            pixels = self.picture[down][:, across]
+        else:
+            rows = np.linspace(0, 255, height, dtype=np.uint8)[:, None]
+            pixels = np.stack(
+                [
+                    np.broadcast_to(rows, (height, width)),
+                    np.full((height, width), (tick * 8) % 256, dtype=np.uint8),
+                    np.broadcast_to(np.linspace(0, 255, width, dtype=np.uint8), (height, width)),
+                ],
+                axis=-1,
+            )
+        return LiveFrame(
+            serial=serial,
+            width_px=width,
+            height_px=height,
+            rgb=np.ascontiguousarray(pixels, dtype=np.uint8).tobytes(),
+            captured_ms=self.now_ms,
+            source=FrameSource.CAPTURE,
+            status=FrameStatus.LIVE,
+        )
+
+    async def overview(self) -> Overview:
+        return Overview(
+            event_id=self.state.event_id,
+            sessions=tuple(view.session for view in self.state.sessions.values()),
+            questions=tuple(self.state.questions.values()),
+            devices=tuple(self.state.devices.values()),
+            jobs=tuple(self.state.jobs.values()),
+        )
+
+    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+        return tuple(view.session for view in self.state.sessions.values())[:limit]
+
+    async def session(self, session_id: str) -> Session:
+        view = self.state.sessions.get(session_id)
+        if view is None:
+            raise UsageError(f"There is no session {session_id}.")
+        return view.session
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        found = [e for e in self.stored if e.session_id == session_id and e.seq > after_seq]
+        return tuple(found[:limit])
+
+    async def blob(self, digest: str) -> bytes:
+        if digest not in self.blobs:
+            raise StoreError(f"The blob {digest} is gone.")
+        return self.blobs[digest]
+
+    async def close(self) -> None:
+        return None
+
+
+async def _drain(queue: asyncio.Queue[T]) -> AsyncIterator[T]:
+    while True:
+        yield await queue.get()
+
+
+def phone(serial: str = "phone-1", **fields: object) -> DeviceInfo:
+    """Make an online device."""
+    known = {
+        "state": DeviceState.ONLINE,
+        "model": f"Pixel {serial[-1]}",
+        "width_px": 1080,
+        "height_px": 2400,
+        **fields,
+    }
+    return DeviceInfo(serial=serial, **known)  # type: ignore[arg-type]
+
+
+def job(number: int, **fields: object) -> Job:
+    """Make a job."""
+    known: dict[str, object] = {
+        "title": f"Job {number}",
+        "prompt": "check the messages",
+        "status": "active",
+        "type": "agent_turn",
+    }
+    known |= fields
+
+    blank = {
+        "id": number,
+        "payload_json": {},
+        "schedule_json": {},
+        "session_target": "main",
+        "delivery_json": {},
+        "created_at": 0,
+        "updated_at": 0,
+        "next_run_at": 0,
+        "running_at": 0,
+        "last_run_at": 0,
+        "last_result": "",
+        "failure_count": 0,
+        "failure_alert_at": 0,
+    }
+    return msgspec.convert({**blank, **known}, Job)
