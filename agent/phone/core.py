@@ -47,6 +47,7 @@ TOAST_S = 2.5
 SAVE_DELAY_S = 0.4
 TRANSITION_S = 0.2
 FRAME_KEPT_S = 5.0
+MOVING_HZ = 30
 MOVE_STEP_S = 1 / 60
 
 
@@ -72,6 +73,8 @@ class Core:
         self._waiters: set[asyncio.Future[None]] = set()
         self._pressed: tuple[PageState, str] | None = None
         self._busy_until = 0.0
+        self._moving_since = self._moving_s = 0.0
+        self._moving_step = 0
         self._save_timer: asyncio.TimerHandle | None = None
         self._frame_timer: asyncio.TimerHandle | None = None
         self._unsaved = False
@@ -201,7 +204,18 @@ class Core:
         if minute != self._minute:
             self._minute = minute
             self._forget_scenes()
+        if self._moving_s:
+            step = int(self._moved_s() * MOVING_HZ)
+            if step != self._moving_step:
+                self._moving_step = step
+                self._version += 1
+            if self._moved_s() >= self._moving_s:
+                self._moving_s = 0.0
+                self._version += 1
         return self._version
+
+    def _moved_s(self) -> float:
+        return time.monotonic() - self._moving_since
 
     def invalidate(self) -> None:
         """Say that something changed: scenes are built again, waiters wake, the state is saved."""
@@ -222,7 +236,8 @@ class Core:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.add(waiter)
             try:
-                async with asyncio.timeout(60.05 - self.now() % 60):
+                left_s = 60.05 - self.now() % 60
+                async with asyncio.timeout(1 / MOVING_HZ if self._moving_s else left_s):
                     await waiter
             except TimeoutError:
                 continue
@@ -266,7 +281,10 @@ class Core:
         """Paint a scene; safe to call in a thread."""
         from agent.phone.paint import draw_scene
 
-        return draw_scene(scene, self.seed, width, height)
+        part = 1.0
+        if self._moving_s and scene.display == 0:
+            part = min(self._moved_s() / self._moving_s, 1.0)
+        return draw_scene(scene, self.seed, width, height, part)
 
     def _plan_forgetting(self) -> None:
         """Let go of full-size frames once nobody asks for them, so that idle phones stay small."""
@@ -276,7 +294,11 @@ class Core:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._frame_timer = loop.call_later(FRAME_KEPT_S, self._frames.clear)
+        self._frame_timer = loop.call_later(FRAME_KEPT_S, self._forget_frames)
+
+    def _forget_frames(self) -> None:
+        self._frames.clear()
+        self._scenes.clear()
 
     @property
     def idle(self) -> bool:
@@ -299,7 +321,9 @@ class Core:
 
     def _transition(self) -> None:
         scale = self.settings.number("global", "transition_animation_scale", 1.0)
-        self.busy_for(TRANSITION_S * min(max(scale, 0.0), 2.0))
+        length_s = TRANSITION_S * min(max(scale, 0.0), 2.0)
+        self.busy_for(length_s)
+        self._moving_since, self._moving_s, self._moving_step = time.monotonic(), length_s, 0
 
     def app_state(self, package: str) -> msgspec.Struct | None:
         """Return an app's state, or None where the package has none."""

@@ -1,4 +1,4 @@
-"""Edit the text of a field: insert, delete, move and select, by whole characters as people see them.
+"""Edit the text of a field: insert, delete, move and select, by characters as people see them.
 
 Works on `FieldState` alone. Invariant: 0 <= start <= end <= len(text), whatever is typed.
 """

@@ -167,7 +167,7 @@ def _wants_emoji(cluster: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def face_of(cluster: str) -> Face | None:
-    """Return the face for one cluster: the first that has all of it, else the first with its base."""
+    """Return the face for a cluster: the first that has all of it, else one with its base."""
     if _wants_emoji(cluster) and ord(cluster[0]) in coverage(EMOJI):
         return EMOJI
     needed = [ord(c) for c in cluster if ord(c) not in (0xFE0F, 0xFE0E, 0x200D)]

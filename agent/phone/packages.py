@@ -6,6 +6,7 @@ that is built in is always present, and only installed ones can be removed.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -71,7 +72,7 @@ class PackageTable:
         else:
             raise PhoneError(f"Failure [not installed for 0] {package}.", "See pm list packages.")
 
-    def installed(self) -> list[PackageInfo]:
+    def installed(self) -> builtins.list[PackageInfo]:
         """Return what was installed after the factory, for the saved state."""
         return list(self._installed.values())
 

@@ -73,8 +73,18 @@ def _ridge(
     ImageDraw.Draw(image).polygon(points, fill=(color[0], color[1], color[2]))
 
 
-def draw_scene(scene: Scene, seed: int, width: int = 0, height: int = 0) -> Image.Image:
-    """Return a scene as an RGB image; a size smaller than the display's draws it at that size."""
+RISE = 0.06
+"""How far below its place an activity starts to come in, as a part of the screen's height."""
+
+
+def draw_scene(
+    scene: Scene, seed: int, width: int = 0, height: int = 0, part: float = 1.0
+) -> Image.Image:
+    """Return a scene as an RGB image; a size smaller than the display's draws it at that size.
+
+    Args:
+        part: how much of the transition to this scene is over, from 0 to 1.
+    """
     scale = 1.0 if not width else width / scene.width
     size = (width or scene.width, height or scene.height)
     if scene.off:
@@ -83,6 +93,7 @@ def draw_scene(scene: Scene, seed: int, width: int = 0, height: int = 0) -> Imag
         image = wallpaper(seed, *size).copy()
     else:
         image = Image.new("RGB", size, scene.theme.color("background")[:3])
+    ground = image.copy() if part < 1.0 else image
     full = Rect(0, 0, scene.width, scene.height)
     for surface in scene.surfaces:
         canvas = Canvas(image, surface.theme or scene.theme, scale)
@@ -94,4 +105,14 @@ def draw_scene(scene: Scene, seed: int, width: int = 0, height: int = 0) -> Imag
             canvas.fill(surface.frame, (0, 0, 0, 255))
             continue
         paint(surface.root, canvas, scene.metrics)
+        if part < 1.0 and surface.type == "BASE_APPLICATION":
+            _lower(image, ground, (1 - part) ** 2)
     return image
+
+
+def _lower(image: Image.Image, ground: Image.Image, part: float) -> None:
+    """Show an activity that has not quite come in: lower than its place, and a little faint."""
+    dy = round(image.height * RISE * part)
+    shown = Image.blend(image, ground, min(part, 1.0) * 0.8)
+    image.paste(ground)
+    image.paste(shown, (0, dy))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,6 +132,8 @@ class Phone(Gestures):
             "notifications": msgspec.to_builtins(record.notices),
             "granted": msgspec.to_builtins(record.granted),
             "battery": {"level": record.battery_level, "charging": record.battery_charging},
+            "notes": _part(apps, "com.android.notes", "notes"),
+            "messages": _part(apps, "com.android.messaging", "threads"),
             "apps": apps,
         }
 
@@ -253,3 +255,9 @@ class Phone(Gestures):
             if error.message not in self.messages:
                 self.messages.append(error.message)
                 log.warning("%s", error)
+
+
+def _part(apps: Mapping[str, object], package: str, name: str) -> object:
+    """Return one field of an app's state that checkers ask for often."""
+    data = apps.get(package)
+    return data.get(name) if isinstance(data, dict) else None

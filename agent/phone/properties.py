@@ -46,7 +46,7 @@ class Properties(MutableMapping[str, str]):
             )
         if len(value.encode("utf-8", "replace")) >= VALUE_LIMIT:
             raise PhoneError(
-                f"Failed to set property '{key}': the value is longer than {VALUE_LIMIT - 1} bytes.",
+                f"Failed to set property '{key}': over {VALUE_LIMIT - 1} bytes.",
                 "Give a shorter value.",
             )
         self._changed[key] = value

@@ -321,3 +321,20 @@ async def test_a_second_display_has_a_stack_of_its_own(phone: Phone) -> None:
     phone.remove_display(display)
     with pytest.raises(PhoneError):
         phone.screenshot(display)
+
+
+async def test_a_transition_makes_frames_until_the_activity_stands(phone: Phone) -> None:
+    phone.settings.put("global", "transition_animation_scale", "1.0")
+    version = phone.frame_version
+    phone.launch("com.android.settings")
+    first = phone.screenshot().tobytes()
+    frames = 0
+    while not phone.idle:
+        version = await asyncio.wait_for(phone.wait_frame(version), 1)
+        frames += 1
+    assert frames >= 3
+    assert phone.screenshot().tobytes() != first
+    still = phone.frame_version
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await phone.wait_frame(still)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.phone import fonts
-from agent.phone.ui.views import MATCH, WRAP, Align, Kind, Rect, View
+from agent.phone.ui.views import MATCH, NO_INSETS, WRAP, Align, Kind, Rect, View
 
 FREE = 1 << 20
 """A length nobody limits, in pixels: what the content of a scrolling view may take."""
@@ -38,6 +38,8 @@ def lay_out(root: View, frame: Rect, metrics: Metrics, clip: Rect | None = None)
 
 
 def _insets(view: View, m: Metrics) -> tuple[int, int, int, int]:
+    if view.pad is NO_INSETS:
+        return 0, 0, 0, 0
     left, top, right, bottom = view.pad
     return m.px(left), m.px(top), m.px(right), m.px(bottom)
 
@@ -85,6 +87,8 @@ def _measure(view: View, width: int, height: int, m: Metrics) -> tuple[int, int]
 
 
 def _margins(view: View, m: Metrics) -> tuple[int, int]:
+    if view.margin is NO_INSETS:
+        return 0, 0
     left, top, right, bottom = view.margin
     return m.px(left) + m.px(right), m.px(top) + m.px(bottom)
 
@@ -228,7 +232,9 @@ def _place(view: View, rect: Rect, clip: Rect, m: Metrics) -> None:
 def _place_in(
     child: View, room: Rect, clip: Rect, m: Metrics, halign: Align | None, valign: Align | None
 ) -> None:
-    ml, mt, mr, mb = (m.px(v) for v in child.margin)
+    ml = mt = mr = mb = 0
+    if child.margin is not NO_INSETS:
+        ml, mt, mr, mb = (m.px(v) for v in child.margin)
     w, h = child.measured
     if halign is Align.FILL:
         w = room.width - ml - mr
