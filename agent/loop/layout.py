@@ -7,17 +7,14 @@ in "Menu".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agent.loop.elements import UNLABELED, zone
 from agent.records import Element
-from agent.safety.words import has_phrase, words
+from agent.safety.words import words
 
 
-def _phrases(*texts: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(text.split()) for text in texts)
-
-
-_NAVIGATION = _phrases(
+_NAVIGATION = (
     *("account", "profile", "more", "settings", "me", "my account", "orders", "order history"),
     *("my orders", "your orders", "past orders", "order details", "track order", "help"),
     *("support", "contact", "get help", "report", "issue", "contact us", "contact store"),
@@ -25,12 +22,12 @@ _NAVIGATION = _phrases(
     *("navigate up", "home", "skip", "sign in", "log in", "sign out", "log out", "login"),
     *("refund", "return", "complaint", "feedback", "main menu"),
 )
-_ORDERS = _phrases("order", "orders", "delivered", "cancelled", "in progress", "track")
-_HELP = _phrases("help", "support", "contact", "faq", "chat with us", "get help", "report")
-_PROFILE = _phrases(
+_ORDERS = ("order", "orders", "delivered", "cancelled", "in progress", "track")
+_HELP = ("help", "support", "contact", "faq", "chat with us", "get help", "report")
+_PROFILE = (
     *("profile", "account", "settings", "sign out", "log out", "edit profile", "my account"),
 )
-_COMPOSE = _phrases("send", "type", "message")
+_COMPOSE = ("send", "type", "message")
 _FEED_CLICKABLES = 15
 _TABS = 3
 
@@ -41,17 +38,27 @@ def is_navigation(element: Element) -> bool:
         return False
     if element.label == UNLABELED:
         return element.kind == "icon-btn"
-    label = words(element.label)
-    return element.kind == "tab" or any(has_phrase(label, phrase) for phrase in _NAVIGATION)
+    return element.kind == "tab" or _leads_on(element.label)
+
+
+@lru_cache(maxsize=4096)
+def _leads_on(label: str) -> bool:
+    spaced = _spaced(label)
+    return any(f" {phrase} " in spaced for phrase in _NAVIGATION)
+
+
+def _spaced(label: str) -> str:
+    """Give a label's words between single spaces, so that a phrase is found as whole words."""
+    return f" {' '.join(words(label))} "
 
 
 def layout_of(elements: Sequence[Element]) -> str:
     """Name the pattern of a screen; empty when it is none of the known ones."""
-    labels = [words(element.label) for element in elements if element.label != UNLABELED]
+    every = "|".join(_spaced(e.label) for e in elements if e.label != UNLABELED)
     inputs = any(element.editable for element in elements)
 
-    def hits(phrases: tuple[tuple[str, ...], ...]) -> int:
-        return sum(any(has_phrase(label, phrase) for label in labels) for phrase in phrases)
+    def hits(phrases: tuple[str, ...]) -> int:
+        return sum(f" {phrase} " in every for phrase in phrases)
 
     if inputs and hits(_COMPOSE):
         return "Chat/messaging interface"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Shapes from Unicode's confusables table (UTS 39), the letters that English keywords need.
 _LOOK_ALIKES = str.maketrans(
@@ -26,6 +27,7 @@ def skeleton(text: str) -> str:
     return "".join(c for c in folded if not unicodedata.combining(c) and c not in "\u00ad\u200b")
 
 
+@lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """Give the words of a text in order, folded by `skeleton`."""
     return tuple(_WORD.findall(skeleton(text)))
