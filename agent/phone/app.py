@@ -1,8 +1,8 @@
 """How an app is declared: its state, its pages, and what a page may do.
 
 An app is one file: a state struct, a seed, and a function for each activity that turns the state
-into views. Not an app itself. Invariant: a page function only reads; the callbacks in its views
-are the only places that write.
+into views. Not an app itself. Invariant: calling a page function again changes nothing more: it
+reads, and what it may write (a message is read) is the same however often; callbacks do the rest.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class Host(Protocol):
     def remove_task(self, task_id: int) -> None: ...
     def close_to_root(self, page: PageState) -> None: ...
     def hide_keyboard(self) -> None: ...
+    def is_in_front(self, package: str) -> bool: ...
     def stop_package(self, package: str, *, clear: bool) -> None: ...
     def granted_to(self, package: str) -> list[str]: ...
     def battery(self) -> int: ...
@@ -185,7 +186,8 @@ class App(Generic[S]):
     pages: dict[str, PageFunction[S]] = field(default_factory=dict)
     launcher_activity: str | None = None
     intents: dict[str, str] = field(default_factory=dict)
-    receive: Callable[[Page[S], Mapping[str, str]], None] | None = None
+    first_notices: Callable[[S], list[Notice]] | None = None
+    """What stands in the shade of a new phone because of this app's seed."""
 
     def full_name(self, activity: str) -> str:
         """Return an activity's class name with the package in front of a leading dot."""

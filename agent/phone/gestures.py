@@ -20,7 +20,7 @@ from agent.phone.records import (
 from agent.phone.scene import Scene, Surface
 from agent.phone.services import Services
 from agent.phone.touch import EDGE_DP, Touch
-from agent.phone.ui.bind import field_state, find
+from agent.phone.ui.bind import field_state, find, path_to
 from agent.phone.ui.views import Kind, View
 
 if TYPE_CHECKING:
@@ -132,6 +132,25 @@ class Gestures(Services):
             field_state(surface.page, view)
         self.state_record.keyboard_shown = keyboard and view.kind is Kind.FIELD
         self.invalidate()
+        self._reveal(surface.page, view.key)
+
+    def _reveal(self, page: PageState, key: str) -> None:
+        """Scroll what has the focus into view, as the keyboard may have come up over it."""
+        surface = self.scene().surface_of(page)
+        path = path_to(surface.root, key) if surface is not None else []
+        if not path:
+            return
+        box = path[-1].rect
+        for view in reversed(path[:-1]):
+            if not view.scrolls or view.reverse or view.clip.empty:
+                continue
+            below = min(box.bottom - view.clip.bottom, box.top - view.clip.top)
+            step = below if below > 0 else min(0, box.top - view.clip.top)
+            if step:
+                at = page.scroll.get(view.key, view.scroll_y)
+                page.scroll[view.key] = min(max(at + step, 0), view.scroll_range)
+                self.invalidate()
+            return
 
     def gesture_zone(self, scene: Scene, x: float, y: float) -> str:
         """Return which edge a touch starts at, if system gestures start there."""

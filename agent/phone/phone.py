@@ -192,11 +192,18 @@ class Phone(Gestures):
 
     def _factory_state(self) -> bytes:
         if self._factory is None:
+            seeded = {p: (app, app.seed(self._seed_for(p))) for p, app in all_apps().items()}
             record = PhoneState(
+                notices=[
+                    notice
+                    for app, data in seeded.values()
+                    if app.first_notices is not None
+                    for notice in app.first_notices(data)
+                ],
                 displays=[DisplayState(0, WIDTH, HEIGHT, DENSITY, "Built-in Screen")],
                 apps={
-                    package: msgspec.Raw(msgspec.json.encode(app.seed(self._seed_for(package))))
-                    for package, app in all_apps().items()
+                    package: msgspec.Raw(msgspec.json.encode(data))
+                    for package, (_, data) in seeded.items()
                 },
             )
             self._factory = msgspec.json.encode(record)

@@ -309,6 +309,11 @@ class Services(Core):
             granted.remove(permission)
         self.invalidate()
 
+    def is_in_front(self, package: str) -> bool:
+        """Return whether a package is what the person looks at."""
+        front = self.activities.front()
+        return self.screen_on and not self.locked and front is not None and front.package == package
+
     def stop_package(self, package: str, *, clear: bool) -> None:
         """Stop an app from a page of another, clearing its data if asked."""
         if clear:

@@ -6,6 +6,7 @@ from apps and system pages. Invariant: the same state and time give the same sce
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ from agent.phone.ui.vocabulary import column, row, stack, text
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
+
+log = logging.getLogger(__name__)
 
 SYSTEM_UI = "com.android.systemui"
 IME = "com.android.inputmethod.latin"
@@ -70,7 +73,15 @@ def _application(phone: Phone, scene: Scene) -> None:
         return
     task, page_state = top
     app = app_of(task.package)
-    view, page = app_view(phone, app, page_state)
+    try:
+        view, page = app_view(phone, app, page_state)
+    except Exception:
+        log.exception("The page %s of the phone %s failed", page_state.activity, phone.name)
+        page_state.local.clear()
+        phone.crash(task.package)
+        if task.package != "com.android.launcher3":
+            _application(phone, scene)
+        return
     home = task.package == "com.android.launcher3"
     scene.wallpaper = home
     main = scene.display == 0

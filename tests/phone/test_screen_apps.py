@@ -237,3 +237,39 @@ async def test_a_reply_goes_to_the_sender_and_lands_in_sent(hand: Hand) -> None:
     assert [(m["to"], m["subject"], m["body"]) for m in sent] == [
         ("grace@example.org", "Re: Notes from Thursday", "4,200 is right.")
     ]
+
+
+async def test_a_message_that_comes_while_one_looks_elsewhere_is_notified(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages_app, "REPLY_S", 0.01)
+    await hand.open("com.android.messaging")
+    await hand.tap("Chloe Dubois")
+    await hand.tap("Text message")
+    await hand.phone.type_text("Yes please")
+    await hand.tap("Send SMS")
+    await hand.phone.key(keycodes.HOME)
+    async with asyncio.timeout(5):
+        while not (fresh := [n for n in hand.phone.notices() if n.title == "Chloe Dubois"]):
+            await hand.phone.wait_frame(hand.phone.frame_version)
+    hand.phone.system_gesture("shade")
+    await hand.tap(fresh[0].text)
+    assert "conversation_title" in [hand.view("Chloe Dubois").id]
+    assert not [n for n in hand.phone.notices() if n.title == "Chloe Dubois"]
+
+
+async def test_a_field_under_the_keyboard_scrolls_into_view(hand: Hand) -> None:
+    hand.phone.start_activity(component="com.android.calendar/.event.EditEventActivity")
+    await hand.tap("place")
+    keyboard = next(w for w in hand.phone.windows() if w.title == "InputMethod")
+    assert hand.view("place").clip.bottom <= keyboard.frame[1]
+    assert hand.view("place").clip == hand.view("place").rect
+
+
+async def test_a_page_that_cannot_be_shown_crashes_its_app_and_not_the_phone(hand: Hand) -> None:
+    hand.phone.start_activity(
+        component="com.example.wallet/.PinActivity", extras={"amount": "nonsense"}
+    )
+    assert "Wallet keeps stopping" in hand.words()
+    await hand.tap("Close app")
+    assert hand.phone.focused_app.startswith("com.android.launcher3/")

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from agent.phone.app import App, AppIcon, Page, Seed
+from agent.phone.app import App, AppIcon, Host, Page, Seed
+from agent.phone.records import Notice
 from agent.phone.ui.patterns import (
     alert,
     avatar,
@@ -125,6 +126,7 @@ messages = App(
     version_name="1.0.001",
     version_code=10001040,
     permissions=("android.permission.SEND_SMS", "android.permission.READ_CONTACTS"),
+    first_notices=lambda data: [notice_of(t) for t in data.threads if t.unread],
 )
 
 REPLIES = (
@@ -256,6 +258,28 @@ def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -
     )  # fmt: skip
 
 
+def receive(host: Host, data: Messages, thread: Thread, body: str) -> None:
+    """Let a message come in, with a notification unless the app is what the person looks at."""
+    thread.messages.append(Message(body, host.now()))
+    if not host.is_in_front(messages.package):
+        thread.unread += 1
+        host.notify(notice_of(thread))
+
+
+def notice_of(thread: Thread) -> Notice:
+    """Return the notification of a thread's last message."""
+    last = thread.messages[-1]
+    return Notice(
+        10_000 + thread.id,
+        messages.package,
+        thread.name,
+        last.body,
+        last.when,
+        "com.android.messaging.ui.conversation.ConversationActivity",
+        {"thread": str(thread.id)},
+    )
+
+
 def send(page: Page[Messages], thread: Thread, body: str) -> None:
     """Send a message in a thread; somebody with a telephone answers after a moment."""
     if not body.strip():
@@ -273,7 +297,7 @@ def send(page: Page[Messages], thread: Thread, body: str) -> None:
 
     def answer() -> None:
         if thread in data.threads and host.app_state(messages.package) is data:
-            thread.messages.append(Message(reply, host.now()))
+            receive(host, data, thread, reply)
 
     host.after(REPLY_S, answer)
 

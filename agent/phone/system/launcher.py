@@ -63,7 +63,7 @@ def icon_art(app_icon: AppIcon) -> Callable[[Canvas, Rect], None]:
 def shortcut(host: Host, package: str, app_icon: AppIcon, label: str, open_it: Callable[[], None],
              *, labelled: bool = True, role: str = "on_wallpaper") -> View:  # fmt: skip
     """Draw an app's icon with its name, as one view that starts it."""
-    return column(
+    made = column(
         art(icon_art(app_icon), 60, 60, hidden_from_tree=True),
         text(label, TextStyle(12.5, 500, role, max_lines=1, align=Align.CENTER),
              hidden_from_tree=True) if labelled else None,
@@ -71,6 +71,8 @@ def shortcut(host: Host, package: str, app_icon: AppIcon, label: str, open_it: C
         on_long_click=open_it_info(host, package), cross=Align.CENTER, gap=7, pad=edges(2, 8),
         width=84, key=f"icon {package} {labelled}",
     )  # fmt: skip
+    made.text = label if labelled else ""
+    return made
 
 
 def open_it_info(host: Host, package: str) -> Callable[[], None]:

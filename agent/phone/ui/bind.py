@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.phone.records import FieldState, PageState
-from agent.phone.ui.views import Kind, Rect, View
+from agent.phone.ui.views import Kind, View
 
 
 def bind(root: View, page: PageState, pressed: str = "", *, prefix: str = "") -> None:
@@ -48,6 +48,17 @@ def find(root: View, key: str) -> View | None:
     return next((v for v in walk(root) if v.key == key), None)
 
 
+def path_to(root: View, key: str) -> list[View]:
+    """Return the views from the root to the one with a key; empty where there is none."""
+    if root.key == key:
+        return [root]
+    for child in root.children:
+        below = path_to(child, key)
+        if below:
+            return [root, *below]
+    return []
+
+
 def path_at(root: View, x: float, y: float) -> list[View]:
     """Return the views under a point, from the root to the topmost leaf that takes touches."""
     if not root.clip.contains(x, y):
@@ -67,8 +78,3 @@ def field_state(page: PageState, view: View) -> FieldState:
         at = len(view.text)
         state = page.fields[view.key] = FieldState(view.text, at, at)
     return state
-
-
-def visible(view: View) -> Rect:
-    """Return the part of a view that can be seen."""
-    return view.clip
