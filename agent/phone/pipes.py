@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast
 
 PIPE_CAPACITY_BYTES = 256 * 1024
 
@@ -33,24 +33,14 @@ class Sink(Protocol):
         ...
 
 
-@runtime_checkable
-class _Readable(Protocol):
-    async def read(self, limit: int = 65536) -> bytes: ...
-
-
-@runtime_checkable
-class _Writable(Protocol):
-    async def write(self, data: bytes) -> None: ...
-
-
-def as_source(end: object) -> Source:
+def as_source(end: Source | Sink | None) -> Source:
     """Return a descriptor as something to read; a closed or write-only one is empty."""
-    return end if isinstance(end, _Readable) else EmptySource()
+    return cast("Source", end) if hasattr(end, "read") else EmptySource()
 
 
-def as_sink(end: object) -> Sink:
+def as_sink(end: Source | Sink | None) -> Sink:
     """Return a descriptor as something to write to; a closed or read-only one forgets."""
-    return end if isinstance(end, _Writable) else NullSink()
+    return cast("Sink", end) if hasattr(end, "write") else NullSink()
 
 
 class Pipe:

@@ -195,10 +195,9 @@ class Connection:
         if self._online:
             raise MalformedPacketError("a second CNXN on a connection that is online")
         self._summed = header.arg0 < wire.VERSION_SKIP_CHECKSUM
-        limit = wire.MAX_PAYLOAD_V1_BYTES if self._summed else wire.MAX_PAYLOAD_BYTES
         if header.arg1 < 1:
             raise MalformedPacketError("CNXN announces a payload limit of 0 bytes")
-        self.max_payload_bytes = min(header.arg1, limit)
+        self.max_payload_bytes = min(header.arg1, wire.MAX_PAYLOAD_BYTES)
         self._peer = wire.decode_banner(payload)
         if self._daemon.gate.required():
             self._challenge()
@@ -228,9 +227,9 @@ class Connection:
         self._online = True
         self._token = b""
         self._delayed_ack = "delayed_ack" in self._peer.features
-        version = wire.VERSION_CHECKSUM if self._summed else wire.VERSION_SKIP_CHECKSUM
-        limit = wire.MAX_PAYLOAD_V1_BYTES if self._summed else wire.MAX_PAYLOAD_BYTES
-        self._send_summed(Command.CNXN, version, limit, self._daemon.banner(self._peer))
+        said = self._daemon.banner(self._peer)
+        limit = wire.MAX_PAYLOAD_BYTES
+        self._send_summed(Command.CNXN, wire.VERSION_SKIP_CHECKSUM, limit, said)
 
     def _send_summed(self, command: Command, arg0: int, arg1: int, payload: bytes) -> None:
         self._writer.write(wire.encode(command, arg0, arg1, payload, summed=True))

@@ -4,8 +4,8 @@ from importlib import import_module
 
 _SUBJECTS = (
     *("activity", "blocks", "capturing", "conditions", "digests", "dumps", "editing", "filters"),
-    *("finding", "folders", "keys", "listing", "nesting", "packaging", "printing", "running"),
-    *("searching", "tables", "windowing"),
+    *("finding", "folders", "keys", "listing", "nesting", "network", "packaging", "printing"),
+    *("running", "searching", "tables", "windowing"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.errors import PhoneError
+from agent.phone.commands.installing import install
 from agent.phone.commands.intents import parse_intent, shorten
 from agent.phone.packages import PackageInfo
 from agent.phone.records import UnknownActivityError
@@ -39,8 +40,10 @@ async def package_command(call: Call, words: list[str]) -> int:
             return await _resolve(call, verb, rest)
         case "uninstall":
             return await _uninstall(call, rest)
-        case "install" | "install-create" | "install-write" | "install-commit":
-            return await _install(call, verb, rest)
+        case (
+            "install" | "install-create" | "install-write" | "install-commit" | ("install-abandon")
+        ):
+            return await install(call, verb, rest)
         case "enable" | "disable" | "disable-user" | "suspend" | "unsuspend" | "hide" | "unhide":
             return await _enable(call, verb, rest)
         case "has-feature":
@@ -254,13 +257,6 @@ async def _uninstall(call: Call, words: list[str]) -> int:
         return 1
     await call.line("Success")
     return 0
-
-
-async def _install(call: Call, verb: str, words: list[str]) -> int:
-    del verb, words
-    raise CommandError(
-        "Failure [INSTALL_PARSE_FAILED_NOT_APK: this phone runs its own apps only]", 1
-    )
 
 
 async def _enable(call: Call, verb: str, words: list[str]) -> int:

@@ -302,13 +302,33 @@ async def logcat(call: Call) -> int:
         await call.line(_format(entry, form))
     limit -= len(entries)
     while not found.any("dt") and limit > 0:
-        for entry in await ring.wait(sequence):
+        try:
+            async with asyncio.timeout(CHATTER_S):
+                grown = await ring.wait(sequence)
+        except TimeoutError:
+            _chat(call)
+            continue
+        for entry in grown:
             sequence = entry.sequence
             if wanted.passes(entry) and limit > 0:
                 await call.line(_format(entry, form))
                 limit -= 1
         await asyncio.sleep(0)
     return 0
+
+
+CHATTER_S = 1.0
+
+
+def _chat(call: Call) -> None:
+    """Log what the system has to say now and then; phones chatter, and readers rely on it."""
+    phone = call.phone
+    call.userland.note(
+        "D",
+        "SystemHeartbeat",
+        f"up {call.userland.uptime_s():.0f} s, frame {phone.frame_version}, "
+        f"top {phone.focused_app}",
+    )
 
 
 class _Filter:

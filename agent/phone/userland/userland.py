@@ -56,6 +56,8 @@ class Userland:
     """
 
     def __init__(self, phone: Phone, home: Path, name: str) -> None:
+        from agent.phone.commands.installing import InstallSessions
+
         self.phone = phone
         self.name = name
         self.random = random.Random(name)
@@ -64,6 +66,7 @@ class Userland:
         self.processes = ProcessTable()
         self.log = LogRing()
         self.faults = Faults()
+        self.install_sessions = InstallSessions()
         self.app_processes: dict[str, AppProcess] = {}
         self.on_reboot: Callable[[str], None] | None = None
         self.files: PhoneFiles[Userland] = PhoneFiles(home, shared_tree(), self, self.boot.at)
