@@ -141,7 +141,7 @@ def bindings(where: Where) -> list[Binding]:
         made.extend(
             Binding(
                 key,
-                f"act('{action.id}')",
+                f"app.act('{action.id}')",
                 action.title,
                 show=False,
                 priority=action.in_text or key in _CHORDS,

@@ -26,6 +26,8 @@ class AttentionList(RowList):
         Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)
     ]
 
+    KEEPS_CURSOR = False
+
     class Chosen(Message):
         """The operator pressed an option's key."""
 

@@ -111,7 +111,7 @@ class FrameView(Sturdy):
             self._draw_numbers(grid)
         if self._touch is not None:
             row, column = _cell(self._touch, grid)
-            grid.mark(row, column - 1, "❨●❩", ink=_TOUCH_INK, paper=_TOUCH_PAPER)
+            grid.mark(row, column - 1, "(●)", ink=_TOUCH_INK, paper=_TOUCH_PAPER)
         return grid
 
     def _draw_numbers(self, grid: Grid) -> None:

@@ -116,8 +116,8 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
 
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:
-    """Put one part at each end of a line; the left one gives way."""
-    end = Content.assemble(*right)
+    """Put one part at each end of a line; the left one gives way, down to half."""
+    end = Content.assemble(*right).truncate(max(4, width // 2), ellipsis=True)
     room = max(0, width - end.cell_length - 1)
     kept: list[tuple[str, str]] = []
     used = 0
@@ -128,4 +128,6 @@ def spread(left: Parts, right: Parts, width: int) -> Parts:
         if piece.cell_length < Content(text).cell_length:
             break
     gap = width - used - end.cell_length
+    if end.cell_length < Content.assemble(*right).cell_length:
+        right = ((end.plain, right[0][1]),)
     return (*kept, (" " * max(0, gap), ""), *right)

@@ -83,7 +83,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     def _draw(self, question: Question, others: int, left: str) -> Content:
         approval = question.kind is QuestionKind.APPROVAL
         title = one_line(question.header, 60) or ("Approval" if approval else "Question")
-        parts: list[tuple[str, str]] = [(f"{'‽' if approval else '?'} {title}", "bold $ask")]
+        parts: list[tuple[str, str]] = [(f"{'◆' if approval else '?'} {title}", "bold $ask")]
         if question.step:
             parts.append((f"  step {question.step}", "$muted"))
         if others:

@@ -42,6 +42,7 @@ class Row(NamedTuple):
 
 
 _GUTTER = 2
+_MARGIN = 1
 
 
 class RowList(Sturdy, ScrollView, can_focus=True):
@@ -89,6 +90,9 @@ class RowList(Sturdy, ScrollView, can_focus=True):
         def control(self) -> RowList:
             return self.rows
 
+    KEEPS_CURSOR: ClassVar[bool] = True
+    """Whether the cursor is seen without the focus: it is a selection then."""
+
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
         self.empty = empty
@@ -109,7 +113,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
     @property
     def text_width(self) -> int:
         """Columns that a row's text may take."""
-        return max(1, self.scrollable_content_region.width - _GUTTER)
+        return max(1, self.scrollable_content_region.width - _GUTTER - _MARGIN)
 
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Replace the rows; the cursor keeps its row, or takes the one that moved up to it."""
@@ -214,7 +218,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
             return Strip.blank(width, self.visual_style.rich_style)
         at, line = self._lines[y]
         row = self._rows[at]
-        here = row.key == self.cursor_key
+        here = row.key == self.cursor_key and (self.has_focus or self.KEEPS_CURSOR)
         key = (row, line, here, here and self.has_focus)
         strips = self._strips.get(key)
         if strips is None:
@@ -224,6 +228,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
     def _draw(self, line: Line, width: int, here: bool, focused: bool) -> Strip:
         bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
         right = Content.assemble(*line.right)
+        width -= _MARGIN
         room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
         left = Content.assemble(*line.left).truncate(room, ellipsis=True)
         gap = width - _GUTTER - left.cell_length - right.cell_length
@@ -232,7 +237,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
         if here:
             style += self._cursor_style(focused)
         [strip, *_] = Visual.to_strips(self, whole, width, 1, style) or [Strip.blank(width)]
-        return strip.adjust_cell_length(width, style.rich_style)
+        return strip.adjust_cell_length(width + _MARGIN, style.rich_style)
 
     def _cursor_style(self, focused: bool) -> Style:
         return self.app.stylesheet.parse_style("on $cursor" if focused else "on $cursor-blurred")

@@ -11,7 +11,7 @@ from widgets.row_list import Parts
 
 _MARKS = {
     "question": ("?", "$ask"),
-    "error": ("✗", "$bad"),
+    "error": ("×", "$bad"),
     "message": ("▾", "$primary"),
     "result": ("✓", "$good"),
 }

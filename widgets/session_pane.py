@@ -90,9 +90,9 @@ def session_head(
     if session.generation:
         facts.append(f"continued {session.generation}×")
     return (
-        (" ", ""),
+        (f" {mark.glyph} ", mark.style),
         (session_title(session), "bold $foreground"),
-        ("\n ", ""),
-        (f"{mark.glyph} {mark.word}", mark.style),
+        ("\n   ", ""),
+        (mark.word, mark.style),
         (f"  {' · '.join(facts)}", "$muted"),
     )

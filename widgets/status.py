@@ -29,13 +29,13 @@ class Mark(NamedTuple):
 
 
 _SESSION = {
-    SessionState.CREATED: Mark("○", "draft", "$muted"),
+    SessionState.CREATED: Mark("·", "draft", "$muted"),
     SessionState.QUEUED: Mark("◌", "queued", "$muted"),
     SessionState.RUNNING: Mark("●", "running", "$live"),
-    SessionState.WAITING_FOR_USER: Mark("◦", "idle", "$muted"),
+    SessionState.WAITING_FOR_USER: Mark("○", "idle", "$muted"),
     SessionState.COMPLETED: Mark("✓", "done", "$good"),
-    SessionState.FAILED: Mark("✗", "failed", "$bad"),
-    SessionState.CANCELLED: Mark("⊘", "cancelled", "$faint"),
+    SessionState.FAILED: Mark("×", "failed", "$bad"),
+    SessionState.CANCELLED: Mark("–", "cancelled", "$faint"),
 }
 ASKS = Mark("?", "asks you", "$ask")
 PAUSED = Mark("‖", "paused", "$warn")
@@ -79,15 +79,15 @@ def of_device(device: DeviceInfo) -> Mark:
 
 
 JOB = {
-    JobStatus.ACTIVE: Mark("◷", "active", "$live"),
+    JobStatus.ACTIVE: Mark("◔", "active", "$live"),
     JobStatus.QUEUED: Mark("◌", "queued", "$muted"),
     JobStatus.RUNNING: Mark("●", "running", "$live"),
-    JobStatus.WAITING: Mark("◦", "waiting", "$warn"),
+    JobStatus.WAITING: Mark("○", "waiting", "$warn"),
     JobStatus.AWAITING_REVIEW: Mark("?", "review", "$ask"),
     JobStatus.PAUSED: Mark("‖", "paused", "$warn"),
     JobStatus.COMPLETED: Mark("✓", "done", "$good"),
-    JobStatus.FAILED: Mark("✗", "failed", "$bad"),
-    JobStatus.STOPPED: Mark("⊘", "stopped", "$faint"),
+    JobStatus.FAILED: Mark("×", "failed", "$bad"),
+    JobStatus.STOPPED: Mark("–", "stopped", "$faint"),
     JobStatus.DISPATCHED: Mark("→", "dispatched", "$muted"),
 }
 PLAN = {
@@ -97,20 +97,20 @@ PLAN = {
 }
 OUTCOME = {
     ActionOutcome.DONE: Mark("✓", "done", "$good"),
-    ActionOutcome.FAILED: Mark("✗", "failed", "$bad"),
+    ActionOutcome.FAILED: Mark("×", "failed", "$bad"),
     ActionOutcome.UNKNOWN: Mark("?", "unknown", "$warn"),
 }
 UNDER_WAY = Mark("…", "under way", "$muted")
 ATTENTION = {
     AttentionKind.QUESTION: Mark("?", "asks", "$ask"),
-    AttentionKind.APPROVAL: Mark("‽", "approve", "$ask"),
+    AttentionKind.APPROVAL: Mark("◆", "approve", "$ask"),
     AttentionKind.LOST: Mark("!", "away", "$bad"),
     AttentionKind.DEVICE: Mark("!", "device", "$warn"),
-    AttentionKind.FAILED: Mark("✗", "failed", "$bad"),
+    AttentionKind.FAILED: Mark("×", "failed", "$bad"),
 }
 TONE = {
     Tone.INFO: Mark("·", "", "$muted"),
     Tone.RESULT: Mark("✓", "", "$good"),
     Tone.WARNING: Mark("!", "", "$warn"),
-    Tone.ERROR: Mark("✗", "", "$bad"),
+    Tone.ERROR: Mark("×", "", "$bad"),
 }

@@ -61,19 +61,21 @@ def _text(text: str, expanded: bool) -> str:
 
 def _step(step: StepItem, expanded: bool) -> list[Paragraph]:
     head: Parts = ((f" {step.number:>3} ", "bold $primary" if not step.done else "bold $muted"),)
-    right = _sums(step)
+    # The sums stand beside the first action: its line is short, a thought's is not.
+    sums = _sums(step)
     written: list[Paragraph] = []
     if step.thought:
+        right = () if step.actions else sums
         written.append(Paragraph(head, ((_text(step.thought, expanded), "$foreground"),), right))
-        head, right = ((_INDENT, ""),), ()
-    for action in step.actions:
-        written.append(_action(head, action, right))
-        head, right = ((_INDENT, ""),), ()
+        head = ((_INDENT, ""),)
+    for at, action in enumerate(step.actions):
+        written.append(_action(head, action, sums if at == 0 else ()))
+        head = ((_INDENT, ""),)
         written.extend(_result(action, expanded))
     if not written:
         doing = "thinking" if step.element_count or step.package else "looking at the screen"
         doing = "nothing done" if step.done else f"{doing} …"
-        written.append(Paragraph(head, ((doing, "$muted"),), right))
+        written.append(Paragraph(head, ((doing, "$muted"),), sums))
     if expanded:
         written.extend(_details(step))
     return written

@@ -15,7 +15,7 @@ from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-from agent.records import DeviceState
+from agent.records import DeviceState, SessionState
 from agent.state import State, attention
 from console import actions
 from widgets.lines import PartsLine
@@ -55,6 +55,13 @@ class ConsoleScreen(Sturdy, Screen[None]):
         assert isinstance(self.app, SwitchboardApp)
         return self.app
 
+    _is_composed = False
+
+    def on_mount(self) -> None:
+        # Resizing and resuming come before the widgets are there.
+        self._is_composed = True
+        self.call_after_refresh(self.refresh_all)
+
     # --- what a screen has ----------
 
     def compose(self) -> ComposeResult:
@@ -93,6 +100,8 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def refresh_all(self) -> None:
         """Show the picture, header and footer again."""
+        if not self._is_composed:
+            return
         self.show_state(self.console_app.bridge.state)
         self.show_header()
         self.show_footer()
@@ -131,7 +140,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
             left.append((f" {action.keys[0]} ", "$faint"))
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
         waiting = len(attention(state, app.seen))
-        running = sum(bool(v.session.turn_id) for v in state.sessions.values())
+        running = sum(
+            v.session.state is SessionState.RUNNING and not v.session.lost
+            for v in state.sessions.values()
+        )
         online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
         right: list[tuple[str, str]] = []
         if waiting:
@@ -144,7 +156,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def show_footer(self) -> None:
         """Say what the keys do here, as many as there is room for, or what is to be confirmed."""
-        if not self.is_mounted:
+        if not self._is_composed:
             return
         width = self.size.width
         armed = self.console_app.two_acts.sentence

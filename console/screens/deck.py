@@ -179,7 +179,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def _show_devices(self, state: State) -> None:
         rows = device_rows(state)
-        width = max(8, self.query_one("#devices", PartsLine).size.width - 4)
+        width = max(8, self.query_one("#devices", PartsLine).content_size.width)
         parts: list[tuple[str, str]] = []
         for row in rows[:6]:
             parts += [*_fitted(row.lines[0], width), ("\n", "")]
@@ -292,7 +292,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         # The phone gets the width its height deserves, never more than a third.
         if event.size.width >= 120:
             rows = max(10, event.size.height - 9)
-            columns = min(round(rows * 0.9) + 3, event.size.width // 3)
+            columns = min(round(rows * 0.9) + 4, event.size.width // 3)
             self.query_one("#right").styles.width = max(26, columns)
         else:
             self.query_one("#right").styles.clear_rule("width")
@@ -342,7 +342,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._column = column
         for name in _COLUMNS:
             self.set_class(name == column, f"-at-{name}")
-        self._show_tabs(len(self.attention.rows) if self.is_mounted else 0)
+        self._show_tabs(len(self.attention.rows))
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         for column, widget in self._stops():
