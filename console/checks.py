@@ -25,6 +25,8 @@ STORE_BOUND_S = 15.0
 NEEDED = frozenset({"python", "settings", "adb", "data directory", "store", "model"})
 """What must be in order for anything to work; the rest may be wanted later."""
 
+_KEPT_VARIABLES = ("SWITCHBOARD_DATA_DIR", "ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT")
+
 
 async def examine(ctx: click.Context) -> list[Finding]:
     """Make every check, in the order in which a person would mend things."""
@@ -34,9 +36,9 @@ async def examine(ctx: click.Context) -> list[Finding]:
         found = [Finding(name="settings", ok=True, detail=f"{settings.config_file}{there}")]
     except SwitchboardError as error:
         found = [_failing("settings", error)]
-        moved = os.environ.get("SWITCHBOARD_DATA_DIR", "")
-        # Without the file that cannot be read, so that the other checks can be made.
-        settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": moved} if moved else {})
+        # An empty file instead of the one that cannot be used, so that the rest can be looked at.
+        kept = {name: os.environ.get(name, "") for name in _KEPT_VARIABLES}
+        settings = load_settings(environ={**kept, "SWITCHBOARD_CONFIG": os.devnull})
     address = ServerAddress.parse(settings.adb.server[0])
     found += await examine_devices(settings.data_dir, address, adb_setting=settings.adb.path)
     return [*found, await _store(settings), _model(settings), _terminal()]

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from agent.core import Core
 from agent.errors import RuntimeDiedError
 from agent.protocol import (
     Event,
@@ -30,10 +29,14 @@ from agent.state import fold_session
 from agent.text import clean, one_line
 from console.asking import QuestionDesk
 from console.exits import ExitCode, say
+from console.host import Host
 from console.narration import narrate
 from console.stopping import StopRequest
 
 STOP_BOUND_S = 20.0
+LOOK_S = 1.0
+TROUBLE_S = 3.0
+"""How long the store may refuse what the core has to store."""
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,20 +58,21 @@ class Follower:
         self.root_id = ""
         self.seen_id = 0
         """The newest event that was taken in."""
-        self._core: Core | None = None
+        self._host: Host | None = None
         self._manner = manner
         self._desk = QuestionDesk(manner.answers, timeout_s=manner.answer_timeout_s)
         self._members: dict[str, Session] = {}
         self._stopping_until = 0.0
         self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
         self._timed_out = False
+        self._trouble_since = 0.0
         self._judged_after_id = 0
 
-    def take_up(self, core: Core, root_id: str) -> None:
+    def take_up(self, host: Host, root_id: str) -> None:
         """Say which tree is followed, and on which core; again when another core takes over."""
-        self._core = core
+        self._host = host
         self.root_id = root_id
-        self._desk.use(core)
+        self._desk.use(host.core)
 
     def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
         """Start from a stored picture: the members of the tree, and what is asked in it."""
@@ -158,6 +162,7 @@ class Follower:
         if settled is not None:
             return settled
         now = time.monotonic()
+        self._check_store(now)
         if self._stopping_until:
             if now >= self._stopping_until:
                 say("switchboard: the core did not confirm the stop in time")
@@ -211,22 +216,35 @@ class Follower:
         return ExitCode.FAILED if self._timed_out else stop.code
 
     async def _request_stop(self) -> None:
-        assert self._core is not None, "a tree is taken up before it is followed"
+        assert self._host is not None, "a tree is taken up before it is followed"
+        core = self._host.core
         try:
             async with asyncio.timeout(STOP_BOUND_S):
-                await self._core.request(Interrupt(session_id=self.root_id))
-                self.judge_from((await self._core.overview()).event_id)
+                await core.request(Interrupt(session_id=self.root_id))
+                self.judge_from((await core.overview()).event_id)
         except TimeoutError:
             return
 
-    def _patience(self) -> float | None:
-        """Seconds until something is due though nothing happens; None when nothing will be."""
+    def _check_store(self, now: float) -> None:
+        """Give up on a store that takes nothing any more. Raises StoreError."""
+        trouble = self._host.trouble() if self._host is not None else None
+        if trouble is None:
+            self._trouble_since = 0.0
+        elif not self._trouble_since:
+            self._trouble_since = now
+        elif now - self._trouble_since >= TROUBLE_S:
+            say(f"Go on later with: switchboard sessions resume {self.root_id}")
+            raise trouble
+
+    def _patience(self) -> float:
+        """Seconds until something is due though nothing happens."""
         if self._stopping_until:
             due = self._stopping_until
         else:
             moments = (self._deadline, self._desk.due_at())
             due = min((moment for moment in moments if moment), default=0.0)
-        return max(0.0, due - time.monotonic()) if due else None
+        left = due - time.monotonic() if due else LOOK_S
+        return min(max(0.0, left), LOOK_S)
 
 
 def _write_line(line: bytes) -> None:

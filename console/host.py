@@ -43,12 +43,18 @@ class Host:
         core: the Runtime of this process, or a client of another's.
         owned: whether the store is this process's.
         phones: the virtual phones of this process, started or not.
+        store: ours; None when it is another's.
     """
 
-    def __init__(self, core: Core, *, owned: bool, phones: Phones) -> None:
+    def __init__(self, core: Core, *, phones: Phones, store: Store | None = None) -> None:
         self.core = core
-        self.owned = owned
+        self.owned = store is not None
         self._phones = phones
+        self._store = store
+
+    def trouble(self) -> StoreError | None:
+        """Say why our store refused what was to be stored last; None when it did not."""
+        return self._store.trouble if self._store is not None else None
 
     async def start_phone(self) -> str:
         """Give the serial of a virtual phone that the core sees, starting one if there is none.
@@ -107,7 +113,7 @@ async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
             stack.push_async_callback(client.close)
             phones = Phones(settings)
             stack.push_async_callback(phones.close)
-            yield Host(client, owned=False, phones=phones)
+            yield Host(client, phones=phones)
         return
     async with AsyncExitStack() as stack:
         yield await _own(settings, choose, stack)
@@ -164,7 +170,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     )
     stack.push_async_callback(runtime.close)
     await stack.enter_async_context(serve(runtime, socket_path(settings.data_dir)))
-    return Host(runtime, owned=True, phones=phones)
+    return Host(runtime, phones=phones, store=store)
 
 
 # --- how commands come in ----------

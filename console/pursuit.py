@@ -32,13 +32,16 @@ async def pursue_new(
 ) -> ExitCode:
     """Begin a session and follow it until it settles."""
     follower = Follower(manner)
-    async with reach(settings, choose) as host, host.core.events() as feed:
-        follower.take_up(host.core, await begin(host))
-        try:
-            return await follower.follow(feed, stop)
-        except RuntimeDiedError:
-            if host.owned or stop.asked.is_set():
-                raise
+    owned = True
+    try:
+        async with reach(settings, choose) as host:
+            owned = host.owned
+            async with host.core.events() as feed:
+                follower.take_up(host, await begin(host))
+                return await follower.follow(feed, stop)
+    except RuntimeDiedError:
+        if owned or not follower.root_id or stop.asked.is_set():
+            raise
     return await _take_over(settings, follower, stop)
 
 
@@ -49,16 +52,16 @@ async def pursue_stored(
     before = await host.core.overview()
     root = await host.core.session(session_id)
     follower = Follower(manner)
-    follower.take_up(host.core, root.session_id)
+    follower.take_up(host, root.session_id)
     follower.begin_with((root, *before.sessions), before.questions)
-    async with host.core.events(after=before.event_id) as feed:
-        await host.core.request(op)
-        follower.judge_from((await host.core.overview()).event_id)
-        try:
+    try:
+        async with host.core.events(after=before.event_id) as feed:
+            await host.core.request(op)
+            follower.judge_from((await host.core.overview()).event_id)
             return await follower.follow(feed, stop)
-        except RuntimeDiedError:
-            if host.owned or stop.asked.is_set():
-                raise
+    except RuntimeDiedError:
+        if host.owned or stop.asked.is_set():
+            raise
     return await _take_over(settings, follower, stop)
 
 
@@ -71,16 +74,18 @@ async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) 
 
     for attempt in range(TAKEOVERS):
         say("The process that ran the session has ended; going on with it.")
-        async with reach(settings, choose) as host:
-            follower.take_up(host.core, session_id)
-            async with host.core.events(after=follower.seen_id) as feed:
-                await _set_going(host.core, session_id)
-                follower.judge_from((await host.core.overview()).event_id)
-                try:
+        owned = False
+        try:
+            async with reach(settings, choose) as host:
+                owned = host.owned
+                follower.take_up(host, session_id)
+                async with host.core.events(after=follower.seen_id) as feed:
+                    await _set_going(host.core, session_id)
+                    follower.judge_from((await host.core.overview()).event_id)
                     return await follower.follow(feed, stop)
-                except RuntimeDiedError:
-                    if host.owned or stop.asked.is_set() or attempt == TAKEOVERS - 1:
-                        raise
+        except RuntimeDiedError:
+            if owned or stop.asked.is_set() or attempt == TAKEOVERS - 1:
+                raise
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -23,7 +23,16 @@ from agent.store.failures import from_os_error
 from agent.store.ledger import EventDraft, body_of
 from agent.store.lock import DirectoryLock
 from agent.store.reader import Reader
-from agent.store.writer import Append, CreateJob, Listener, RecordBlob, ReplaceJob, Writer
+from agent.store.writer import (
+    Append,
+    CreateJob,
+    Listener,
+    RecordBlob,
+    ReplaceJob,
+    Request,
+    Result,
+    Writer,
+)
 
 __all__ = ["DATABASE_NAME", "EventDraft", "Store"]
 
@@ -62,6 +71,8 @@ class Store:
         self._writer = writer
         self._blobs = BlobFiles(directory / "blobs")
         self._closing: asyncio.Task[None] | None = None
+        self.trouble: StoreError | None = None
+        """Why the last write was not stored; None once one is."""
 
     @classmethod
     @asynccontextmanager
@@ -145,9 +156,18 @@ class Store:
         if not drafts:
             return ()
         bodies = tuple(body_of(draft.msg) for draft in drafts)
-        stored = await self._writer.write(Append(drafts, bodies))
+        stored = await self._write(Append(drafts, bodies))
         assert isinstance(stored, tuple)
         return stored
+
+    async def _write(self, request: Request) -> Result:
+        try:
+            result = await self._writer.write(request)
+        except StoreError as error:
+            self.trouble = error
+            raise
+        self.trouble = None
+        return result
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
         """Call back with each group of events after its commit, in commit order, in the loop.
@@ -203,7 +223,7 @@ class Store:
 
     async def create_job(self, build: Callable[[int], Job]) -> Job:
         """Store the job that `build` makes for the next free id, with its JobChanged event."""
-        job = await self._writer.write(CreateJob(build))
+        job = await self._write(CreateJob(build))
         assert isinstance(job, Job)
         return job
 
@@ -217,7 +237,7 @@ class Store:
         Raises:
             UsageError: there is no such job.
         """
-        replaced = await self._writer.write(ReplaceJob(job, expect, reason))
+        replaced = await self._write(ReplaceJob(job, expect, reason))
         assert isinstance(replaced, bool)
         return replaced
 
@@ -246,7 +266,7 @@ class Store:
     async def put_blob(self, data: bytes, media_type: str) -> str:
         """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
         digest = await asyncio.to_thread(self._blobs.put, data)
-        await self._writer.write(RecordBlob(digest, media_type, len(data)))
+        await self._write(RecordBlob(digest, media_type, len(data)))
         return digest
 
     async def read_blob(self, digest: str) -> bytes:

@@ -37,8 +37,12 @@ def note(intent: Note, view: View, trail: Trail) -> Move:
     if starting is not None:
         return starting
     written = [text for text in (intent.title, intent.text) if text]
-    missing = [text for text in written if not trail.typed(text)]
     fields = [item for item in view.fields() if not _is_search(item)]
+    missing = [
+        text
+        for text in written
+        if not trail.typed(text) or (fields and trail.typed_in_vain(text, fields))
+    ]
     if missing and not (trail.clicked(*_NEW) and fields):
         return _new_note(view, trail, fields)
     if missing:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from agent.models.pilot.match import EXACT, GOOD, key_tokens, score
+from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, starts_alike
 from agent.models.pilot.reading import Deed, Item, View
 
 
@@ -143,6 +143,17 @@ class Trail:
             and deed.arguments.get("text") == text
             and not deed.result.startswith("FAILED")
             for deed in self.deeds
+        )
+
+    def typed_in_vain(self, text: str, fields: Sequence[Item]) -> bool:
+        """Tell whether a text was typed last, its fate unknown, and no field holds it now."""
+        last = self.last
+        return (
+            last is not None
+            and last.tool == "type_text"
+            and last.arguments.get("text") == text
+            and last.result.startswith("UNKNOWN")
+            and not any(starts_alike(text, item.value) for item in fields)
         )
 
     def count(self, tool: str) -> int:

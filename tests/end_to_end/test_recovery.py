@@ -1,0 +1,145 @@
+"""Ends that nobody planned: kill -9, Ctrl+C, a terminal that closes, a core that goes away."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.end_to_end.conftest import Bench
+from tests.end_to_end.harness import Line, Running, Workshop, children_of, is_alive, wait_until
+
+PILOT = ("--model", "pilot")
+NOTE = 'write a note saying "milk and eggs"'
+
+
+def session_of(lines: list[Line]) -> str:
+    """Give the id of the session that events are about."""
+    return str(lines[0]["session_id"])
+
+
+def stored(workshop: Workshop, session_id: str) -> list[str]:
+    """Read a session's stored events as JSON lines."""
+    call = workshop.call("sessions", "show", session_id, "--events")
+    assert call.code == 0, call
+    return call.out.splitlines()
+
+
+def kinds(lines: list[Line]) -> list[str]:
+    """List the types of events."""
+    return [line["msg"]["type"] for line in lines]
+
+
+def notes(workshop: Workshop) -> list[str]:
+    """List the notes on the phone, title and body in one."""
+    apps = workshop.call("phone", "state", "--json").json["apps"]
+    found = next(app["notes"] for app in apps.values() if "notes" in app)
+    return [f"{note['title']} {note['body']}" for note in found]
+
+
+def act_after(running: Running, actions: int) -> None:
+    """Wait until so many actions have been done."""
+    for _ in range(actions):
+        running.wait_for(
+            lambda line: (
+                line["msg"]["type"] == "tool_call_requested"
+                and line["msg"].get("kind", "action") == "action"
+            ),
+            "an action",
+        )
+
+
+def no_action_is_blind(lines: list[Line]) -> bool:
+    """Tell whether each action follows an observation that no other action has followed."""
+    has_looked = False
+    for line in lines:
+        msg = line["msg"]
+        if msg["type"] == "observation_recorded":
+            has_looked = True
+        elif msg["type"] == "task_started":
+            has_looked = False
+        elif msg["type"] == "tool_call_requested" and msg.get("kind", "action") == "action":
+            if not has_looked:
+                return False
+            has_looked = False
+    return True
+
+
+@pytest.mark.parametrize("actions", [1, 3])
+def test_a_killed_session_is_resumed_to_its_end_and_loses_nothing(
+    workshop: Workshop, actions: int
+) -> None:
+    with workshop.running("run", NOTE, "--virtual", "--json") as running:
+        act_after(running, actions)
+        left = children_of(running.process.pid)
+        running.kill()
+    published = [line for line in running.seen if line]
+    session_id = session_of(published)
+    resumed = workshop.call("sessions", "resume", session_id, "--json")
+    assert resumed.code == 0, resumed
+    assert notes(workshop).count("milk and eggs ") + notes(workshop).count(" milk and eggs") == 1
+    kept = [line for line in stored(workshop, session_id)]
+    import json
+
+    whole = [json.loads(line) for line in kept]
+    assert whole[: len(published)] == published
+    assert resumed.lines == whole[-len(resumed.lines) :]
+    assert [line["seq"] for line in whole] == list(range(1, len(whole) + 1))
+    assert kinds(whole).count("turn_aborted") == 1
+    assert no_action_is_blind(whole)
+    wait_until(lambda: not any(map(is_alive, left)), "what the killed one left has ended")
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_stops_the_session_where_it_can_be_resumed(
+    bench: Bench, signum: signal.Signals, code: int
+) -> None:
+    bench.begin()
+    with bench.running("run", NOTE, "--device", bench.serial, "--json", *PILOT) as running:
+        act_after(running, 2)
+        running.process.send_signal(signum)
+        assert running.wait() == code, running
+    session_id = session_of(running.seen)
+    assert f"switchboard sessions resume {session_id}" in "".join(running.speech)
+    assert "Traceback" not in "".join(running.speech)
+    shown = bench.call("sessions", "show", session_id, "--json").json
+    assert shown["state"] == "WAITING_FOR_USER"
+
+
+def test_a_session_stopped_from_elsewhere_ends_its_run_and_goes_on_when_resumed(
+    bench: Bench,
+) -> None:
+    bench.begin()
+    with bench.running("run", NOTE, "--device", bench.serial, "--json", *PILOT) as running:
+        act_after(running, 1)
+        session_id = session_of(running.seen)
+        assert bench.call("sessions", "stop", session_id[:8]).code == 0
+        assert running.wait() == 130, running
+    resumed = bench.call("sessions", "resume", session_id)
+    assert resumed.code == 0, resumed
+
+
+def test_a_cancelled_session_ends_its_run(bench: Bench) -> None:
+    bench.begin()
+    with bench.running("run", NOTE, "--device", bench.serial, "--json", *PILOT) as running:
+        act_after(running, 1)
+        session_id = session_of(running.seen)
+        assert bench.call("sessions", "cancel", session_id).code == 0
+        assert running.wait() == 1, running
+    assert bench.call("sessions", "show", session_id, "--json").json["state"] == "CANCELLED"
+
+
+def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) -> None:
+    bench.begin()
+    waits = ("run", 'tell Ben "hello"', "--device", bench.serial, "--json", *PILOT)
+    with bench.running(*waits) as owner:
+        owner.wait_for_type("request_user_input")
+        # The phone is the owner's until its question is answered, so the client's session waits.
+        with bench.running("run", NOTE, "--device", bench.serial, "--json", *PILOT) as client:
+            client.wait_for_type("session_state_changed")
+            owner.kill()
+            assert client.wait() == 0, client
+    assert "going on with it" in "".join(client.speech)
+    assert [line["seq"] for line in client.seen] == list(range(1, len(client.seen) + 1))
