@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from agent.phone import keycodes
-from agent.phone.apps import messages as messages_app
+from agent.phone.apps import messages_data as messages_app
 from tests.phone.hand import Hand, new_phone
 
 

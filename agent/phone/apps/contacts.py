@@ -60,7 +60,7 @@ class Contacts(msgspec.Struct):
 
 def seed(s: Seed) -> Contacts:
     """Return the people whom Messages knows, and some more."""
-    from agent.phone.apps.messages import PEOPLE
+    from agent.phone.apps.messages_data import PEOPLE
 
     more = (
         ("Emil Novak", "+1 555 0111"), ("Fatima Haddad", "+1 555 0112"),

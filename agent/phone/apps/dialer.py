@@ -110,7 +110,7 @@ def dial(page: Page[Calls]) -> View:
 
 
 def _recents(page: Page[Calls], start: Callable[[str], None]) -> View:
-    from agent.phone.apps.messages import when_text
+    from agent.phone.apps.messages_data import when_text
 
     def item(i: int, call: Call) -> View:
         missed = call.kind == "missed"

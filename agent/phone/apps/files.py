@@ -89,7 +89,7 @@ def size_text(size: int) -> str:
 @files.page(".files.FilesActivity", launcher=True, actions=["android.intent.action.GET_CONTENT"])
 def browse(page: Page[Files]) -> View:
     """Show a folder."""
-    from agent.phone.apps.messages import when_text
+    from agent.phone.apps.messages_data import when_text
 
     here = page.local("folder")
     searching = page.local("search") == "1"

@@ -176,7 +176,7 @@ def _ignore(_value: bool) -> None:
 
 
 def _item(page: Page[Mails], m: Mail) -> View:
-    from agent.phone.apps.messages import when_text
+    from agent.phone.apps.messages_data import when_text
 
     weight = 400 if m.read else 700
     draft = m.folder == "Drafts"

@@ -259,6 +259,6 @@ def _path(sub: SubPage, title: str) -> str:
     return " > ".join(parts)
 
 
-from agent.phone.apps import settings_device, settings_network  # noqa: E402
+from agent.phone.apps import settings_apps, settings_device, settings_network  # noqa: E402
 
-__all__ = ["settings", "settings_device", "settings_network"]
+__all__ = ["settings", "settings_apps", "settings_device", "settings_network"]

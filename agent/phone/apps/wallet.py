@@ -98,7 +98,7 @@ def money(amount: float) -> str:
 @wallet.page(".MainActivity", launcher=True)
 def main(page: Page[Wallet]) -> View:
     """Show the balance and the payments."""
-    from agent.phone.apps.messages import when_text
+    from agent.phone.apps.messages_data import when_text
 
     data = page.data
 

@@ -24,7 +24,7 @@ class Metrics:
 
     def px(self, dp: float) -> int:
         """Return a length in dp as pixels."""
-        return round(dp * self.scale)
+        return int(dp * self.scale + 0.5)
 
     def text_px(self, sp: float) -> int:
         """Return a text size in sp as pixels."""
