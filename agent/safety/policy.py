@@ -87,7 +87,9 @@ def judge_click(element: Element) -> Verdict:
     name = element.label[:60]
     if _any(label, _FINANCIAL) or _any(ids, _FINANCIAL):
         return _ask(Risk.FINANCIAL, f'"{name}" may spend money')
-    if _any(label, _DESTRUCTIVE) or _button(title, _DESTRUCTIVE_BUTTONS):
+    # Ids speak English where labels may not.
+    destructive = _button(title, _DESTRUCTIVE_BUTTONS) or _button(ids, _DESTRUCTIVE_BUTTONS)
+    if _any(label, _DESTRUCTIVE) or destructive:
         return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something')
     if element.editable:
         return ALLOWED
@@ -95,8 +97,6 @@ def judge_click(element: Element) -> Verdict:
     is_row = " | " in element.label
     if is_send(element) or (not is_row and _button(title, _OUTGOING_BUTTONS)):
         return _ask(Risk.OUTGOING, f'"{name}" may send something to other people')
-    if not label and _button(ids, _DESTRUCTIVE_BUTTONS):
-        return _ask(Risk.DESTRUCTIVE, f'"{ids[0]}" may destroy something')
     return ALLOWED
 
 

@@ -1,0 +1,48 @@
+"""CONTRACTS 5.2: the result strings of actions."""
+
+from __future__ import annotations
+
+from agent.loop import verify
+from tests.loop.paper_phone import button, field, node
+from tests.loop.test_changes import seen
+
+
+def test_a_click_without_effect_is_a_warning() -> None:
+    same = seen(button("Go", 0.4))
+    assert verify.verify_click("Clicked", same, same).startswith("WARNING: ")
+
+
+def test_a_click_tells_its_effect() -> None:
+    before = seen(button("Go", 0.4))
+    added = seen(button("Go", 0.4), node("Done", (0.1, 0.6, 0.9, 0.7)))
+    assert verify.verify_click("Clicked", before, added) == 'OK: Clicked. Now shows "Done".'
+    elsewhere = seen(activity="org.a.Next")
+    assert "NEW SCREEN: Next" in verify.verify_click("Clicked", before, elsewhere)
+
+
+def typing(before: str, after: str) -> str:
+    was, now = seen(field("To", 0.4, before)), seen(field("To", 0.4, after))
+    return verify.verify_typing("Typed", "Anna Berg", was.elements[0], was, now)
+
+
+def test_typing_is_judged_by_what_the_field_holds() -> None:
+    assert typing("", "Anna Berg").startswith("OK: ")
+    assert typing("", "").startswith("WARNING: ")
+    assert typing("x", "").startswith("OK: ")
+    assert typing("", "Bob").endswith('the field holds "Bob".')
+
+
+def test_a_failure_tells_to_try_something_else() -> None:
+    assert verify.failed("no such element.") == (
+        "FAILED: no such element. Try a different approach."
+    )
+
+
+def test_an_end_of_a_list_is_said() -> None:
+    same = seen(node("a"))
+    assert "end of the area" in verify.verify_scroll("Scrolled down", same, same)
+
+
+def test_a_launch_is_judged_by_the_app_in_front() -> None:
+    assert verify.verify_launch("Launched", "org.a", seen()).startswith("OK: ")
+    assert verify.verify_launch("Launched", "org.b", seen()).startswith("WARNING: ")

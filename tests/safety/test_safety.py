@@ -1,0 +1,148 @@
+"""CONTRACTS 5.7: redaction and policy; the vectors of chapter 7 named "safety"."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.records import Bounds, Element
+from agent.safety.approval import is_yes
+from agent.safety.policy import (
+    Decision,
+    Risk,
+    judge_click,
+    judge_enter,
+    judge_text,
+)
+from agent.safety.redaction import redact, redact_secrets, redact_tree
+
+
+def element(label: str, **more: object) -> Element:
+    fields: dict[str, object] = {"clickable": True, "class_name": "android.widget.Button", **more}
+    bounds = Bounds(left=0, top=0, right=1, bottom=1)
+    return Element(number=1, key="k", kind="btn", label=label, bounds=bounds, **fields)  # type: ignore[arg-type]
+
+
+def test_safety_a_social_security_number_is_blocked() -> None:
+    assert judge_text("it is 123-45-6789").decision is Decision.BLOCK
+
+
+def test_safety_a_card_is_blocked_and_a_number_that_fails_luhn_is_not() -> None:
+    assert judge_text("4111 1111 1111 1111").decision is Decision.BLOCK
+    assert judge_text("4111 1111 1111 1112").decision is Decision.ALLOW
+
+
+def test_safety_an_american_express_card_is_blocked() -> None:
+    assert judge_text("3782-822463-10005").decision is Decision.BLOCK
+    assert judge_text("378282246310005").decision is Decision.BLOCK
+
+
+def test_safety_a_password_needs_approval() -> None:
+    assert judge_text("pwd: x").decision is Decision.ASK
+
+
+def test_safety_2001_characters_are_blocked() -> None:
+    assert judge_text("x" * 2001).decision is Decision.BLOCK
+    assert judge_text("x" * 2000).decision is Decision.ALLOW
+
+
+def test_safety_pay_now_needs_approval() -> None:
+    verdict = judge_click(element("Pay now"))
+    assert (verdict.decision, verdict.risk) == (Decision.ASK, Risk.FINANCIAL)
+
+
+def test_safety_a_word_that_only_holds_pay_needs_none() -> None:
+    for label in ("PayPal", "Display", "Repay history page", "Bluetooth", "Buyer protection"):
+        assert judge_click(element(label)).decision is Decision.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("label", "risk"),
+    [
+        ("Buy it for $20", Risk.FINANCIAL),
+        ("Place order", Risk.FINANCIAL),
+        ("Subscribe | 4.99 a month", Risk.FINANCIAL),
+        ("Please press here to pay the bill at once", Risk.FINANCIAL),
+        ("Рay nоw", Risk.FINANCIAL),
+        ("ＰＡＹ", Risk.FINANCIAL),
+        ("P\u0301ay", Risk.FINANCIAL),
+        ("Delete", Risk.DESTRUCTIVE),
+        ("Delete account", Risk.DESTRUCTIVE),
+        ("Erase all data", Risk.DESTRUCTIVE),
+        ("Send", Risk.OUTGOING),
+        ("Send SMS", Risk.OUTGOING),
+        ("Call", Risk.OUTGOING),
+    ],
+)
+def test_safety_what_cannot_be_undone_needs_approval(label: str, risk: Risk) -> None:
+    verdict = judge_click(element(label))
+    assert (verdict.decision, verdict.risk) == (Decision.ASK, risk)
+
+
+def test_safety_a_button_without_a_label_is_judged_by_its_id() -> None:
+    for name in ("send_button", "btnSend", "pay_now", "delete"):
+        verdict = judge_click(element("unlabeled", resource_id=f"com.x:id/{name}"))
+        assert verdict.decision is Decision.ASK, name
+    assert judge_click(element("unlabeled", resource_id="com.x:id/menu")).decision is Decision.ALLOW
+
+
+def test_safety_what_people_wrote_in_a_row_is_not_a_send_button() -> None:
+    assert judge_click(element("Anna | please send me the file")).decision is Decision.ALLOW
+
+
+def test_safety_enter_beside_a_send_button_may_send() -> None:
+    assert judge_enter([element("Send")]).risk is Risk.OUTGOING
+    assert judge_enter([element("Search")]).decision is Decision.ALLOW
+
+
+def test_safety_only_a_plain_yes_is_a_yes() -> None:
+    assert all(is_yes(answer) for answer in ("Approve", "yes", " OK. ", "y"))
+    for answer in (None, "", "no", "Deny", "yes, but later", "not ok", "approve?no"):
+        assert not is_yes(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SSN 123-45-6789.", "SSN [SSN REDACTED]."),
+        ("card 4111-1111-1111-1111 ok", "card [CARD REDACTED] ok"),
+        ("amex 3782 822463 10005", "amex [CARD REDACTED]"),
+        ("cvv: 123", "[CVV REDACTED]"),
+        ("Password: hunter2 !", "[PASSWORD REDACTED] !"),
+        ("call 555-123-4567 now", "call [PHONE ***] now"),
+        ("+1 (555) 123-4567", "[PHONE ***]"),
+        ("a.b+c@example.co.uk", "[EMAIL ***]"),
+        ("order 4111111111111112", "order 4111111111111112"),
+        ("12:30, 45 % and 2026", "12:30, 45 % and 2026"),
+    ],
+)
+def test_personal_data_is_taken_out(text: str, expected: str) -> None:
+    assert redact(text) == expected
+
+
+def test_the_operators_own_addresses_stay_and_secrets_go() -> None:
+    said = "write to bob@example.com, pwd: abc, 4111 1111 1111 1111"
+    redacted = redact_secrets(said)
+    assert "bob@example.com" in redacted
+    assert "abc" not in redacted
+    assert "4111" not in redacted
+
+
+@given(st.text(alphabet="0123456789- @.:pwdcvab", max_size=60))
+def test_redacting_twice_changes_nothing(text: str) -> None:
+    assert redact(redact(text)) == redact(text)
+
+
+def test_a_tree_keeps_its_shape_and_loses_personal_data() -> None:
+    xml = (
+        '<hierarchy><node text="Card 4111 1111 1111 1111 &amp; &quot;more&quot;" '
+        'content-desc="a@b.example" password="false" bounds="[0,1080][1080,2400]" />'
+        '<node text="hunter2" password="true" bounds="[0,0][1,1]" /></hierarchy>'
+    )
+    redacted = redact_tree(xml.encode()).decode()
+    assert "4111" not in redacted
+    assert "a@b.example" not in redacted
+    assert "hunter2" not in redacted
+    assert 'password="false" bounds="[0,1080][1080,2400]"' in redacted
+    assert "&amp; &quot;more&quot;" in redacted

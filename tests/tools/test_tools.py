@@ -1,0 +1,220 @@
+"""What a model may call: untrusted arguments, and the deeds that they become."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.loop.elements import number_elements
+from agent.models.model import ToolCall
+from agent.records import AppInfo, Foreground, Observation, PlanStatus, UiNode
+from agent.tools.actions import find_app, resolve, swipe_for
+from agent.tools.arguments import (
+    BadArguments,
+    ClickElement,
+    Finish,
+    PressButton,
+    Scroll,
+    TypeText,
+    UpdatePlan,
+    clean_json,
+)
+from agent.tools.registry import TOOLS, ToolKind, read_call, schemas
+from tests.loop.paper_phone import button, field, node
+
+
+def call(name: str, arguments: str | dict[str, object]) -> ToolCall:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall(call_id="c", name=name, arguments=text)
+
+
+def screen(*nodes: UiNode) -> Observation:
+    elements = number_elements(nodes, redact=str)
+    return Observation(
+        started_ms=1, ended_ms=2, foreground=Foreground(package="a"), elements=elements
+    )
+
+
+def test_the_registry_has_the_documented_tools_and_kinds() -> None:
+    kinds = {name: tool.kind for name, tool in TOOLS.items()}
+    actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
+    assert {n for n, k in kinds.items() if k is ToolKind.ACTION} == {*actions, "launch_app"}
+    control = {"wait", "update_plan", "ask_user", "finish"}
+    assert {n for n, k in kinds.items() if k is ToolKind.CONTROL} == control
+    assert not TOOLS["update_plan"].counted
+
+
+def test_schemas_are_whole_objects_without_references() -> None:
+    for tool in schemas():
+        assert tool.parameters["type"] == "object"
+        assert tool.parameters["additionalProperties"] is False
+        assert "$ref" not in json.dumps(tool.parameters)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"element": 3}, {"element": "3"}, {"elementId": 3}, {"element": "[3]"}, {"element": 3.0}],
+)
+def test_an_element_is_named_by_a_number_in_any_usual_form(arguments: dict[str, object]) -> None:
+    _, args = read_call(call("click_element", arguments))
+    assert isinstance(args, ClickElement)
+    assert args.element == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("click_element", "{", "not valid JSON"),
+        ("click_element", "[1]", "one JSON object"),
+        ("click_element", "{}", "element"),
+        ("click_element", '{"element": 0}', "element"),
+        ("click_element", '{"element": "three"}', "element"),
+        ("click_element", '{"element": true}', "element"),
+        ("click_element", '{"element": 1e400}', "element"),
+        ("click_element", '{"element": null}', "element"),
+        ("press_button", '{"button": "EJECT"}', "button"),
+        ("scroll", '{"direction": "sideways"}', "direction"),
+        ("wait", '{"seconds": 900}', "seconds"),
+        ("wait", '{"seconds": NaN}', "seconds"),
+        ("update_plan", '{"plan": "later"}', "plan"),
+        ("update_plan", '{"plan": [{"step": 1}]}', "step"),
+        ("update_plan", '{"plan": [{"step": "a", "status": "doing"}]}', "status"),
+        ("finish", '{"summary": "done"}', "success"),
+        ("fly", "{}", 'no tool "fly"'),
+        ("", "{}", "no tool"),
+        ("click_element", "[" * 100_000, ""),
+        ("click_element", '{"a":' * 10_000, ""),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused_in_words(
+    name: str, arguments: str, said: str
+) -> None:
+    with pytest.raises(BadArguments) as caught:
+        read_call(call(name, arguments))
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@given(
+    st.sampled_from(sorted(TOOLS)),
+    st.text()
+    | st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text() | st.integers(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "element",
+                        "text",
+                        "plan",
+                        "steps",
+                        "step",
+                        "seconds",
+                        "button",
+                        "success",
+                        "summary",
+                    ]
+                ),
+                inner,
+            )
+        ),
+    ).map(json.dumps),
+)
+def test_whatever_a_model_writes_is_read_or_refused(name: str, arguments: str) -> None:
+    try:
+        read_call(call(name, arguments))
+    except BadArguments as refusal:
+        assert str(refusal)
+    stored = json.loads(clean_json(arguments, str))
+    assert isinstance(stored, dict)
+
+
+def test_a_plan_may_come_as_plan_or_as_steps() -> None:
+    for key in ("plan", "steps"):
+        items = [{"step": "a", "status": "completed"}, "b"]
+        _, args = read_call(call("update_plan", {key: items}))
+        assert isinstance(args, UpdatePlan)
+        assert [(i.step, i.status) for i in args.plan] == [
+            ("a", PlanStatus.COMPLETED),
+            ("b", PlanStatus.PENDING),
+        ]
+
+
+def test_usual_slips_are_understood() -> None:
+    _, pressed = read_call(call("press_button", {"key": "KEYCODE_BACK"}))
+    assert pressed == PressButton(button="BACK")
+    _, finished = read_call(call("finish", {"success": "false", "reason": "no app"}))
+    assert finished == Finish(success=False, summary="no app")
+
+
+def test_stored_arguments_are_clean_json_even_when_the_model_wrote_none() -> None:
+    assert json.loads(clean_json('{"text": "a\\u001b[31m"}', lambda t: t.replace("\x1b", ""))) == {
+        "text": "a[31m"
+    }
+    assert json.loads(clean_json('{"broken', str)) == {"unreadable": '{"broken'}
+
+
+# --- deeds ----------
+
+
+def test_a_click_points_at_the_named_nodes_own_bounds_not_at_its_twin() -> None:
+    twins = screen(button("Open", 0.3), button("Open", 0.6))
+    deed = resolve(ClickElement(element=2), twins, ())
+    assert deed.point is not None
+    assert deed.point.y == pytest.approx(0.625)
+
+
+@pytest.mark.parametrize("number", [2, 99])
+def test_an_element_that_is_not_there_is_refused(number: int) -> None:
+    with pytest.raises(BadArguments, match="no element"):
+        resolve(ClickElement(element=number), screen(button("Open", 0.3)), ())
+
+
+def test_a_disabled_element_is_not_clicked() -> None:
+    with pytest.raises(BadArguments, match="disabled"):
+        resolve(ClickElement(element=1), screen(button("Open", 0.3, enabled=False)), ())
+
+
+def test_text_goes_into_a_field_and_nowhere_else() -> None:
+    shown = screen(button("Open", 0.3), field("To", 0.5))
+    assert resolve(TypeText(text="x", element=2), shown, ()).point is not None
+    for wrong in (TypeText(text="x", element=1), TypeText(text="x"), TypeText(text="")):
+        with pytest.raises(BadArguments):
+            resolve(wrong, shown, ())
+    with pytest.raises(BadArguments, match="surrogate"):
+        resolve(TypeText(text="\ud800", element=2), shown, ())
+
+
+def test_a_focused_field_is_not_tapped_again() -> None:
+    focused = screen(field("To", 0.5, focused=True))
+    assert resolve(TypeText(text="x"), focused, ()).point is None
+
+
+def test_scrolling_down_moves_the_finger_up_within_the_largest_list() -> None:
+    shown = screen(
+        node(at=(0, 0.2, 1, 0.8), scrollable=True), node(at=(0, 0.85, 1, 0.9), scrollable=True)
+    )
+    deed = resolve(Scroll(direction="down"), shown, ())
+    start, end = swipe_for("down", deed.element)
+    assert 0.2 < end.y < start.y < 0.8
+
+
+def test_an_app_is_found_by_package_label_or_words_and_never_guessed() -> None:
+    apps = (
+        AppInfo(package="com.android.settings", label="Settings"),
+        AppInfo(package="com.ola.cabs", label="Ola"),
+        AppInfo(package="com.cola.shop", label="Cola"),
+        AppInfo(package="org.mail.one", label="Mail"),
+        AppInfo(package="org.mail.two", label="Mail"),
+    )
+    assert find_app("settings", apps).package == "com.android.settings"
+    assert find_app("org.mail.two", apps).package == "org.mail.two"
+    assert find_app("ola", apps).package == "com.ola.cabs"
+    with pytest.raises(BadArguments, match="several apps"):
+        find_app("mail", apps)
+    with pytest.raises(BadArguments, match="no installed app"):
+        find_app("Domino's", apps)
