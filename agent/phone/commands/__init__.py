@@ -5,7 +5,7 @@ from importlib import import_module
 _SUBJECTS = (
     *("activity", "blocks", "capturing", "conditions", "digests", "dumps", "editing", "filters"),
     *("finding", "folders", "keys", "listing", "nesting", "network", "packaging", "printing"),
-    *("running", "searching", "tables", "windowing"),
+    *("recording", "running", "searching", "tables", "windowing"),
 )
 
 

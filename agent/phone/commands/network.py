@@ -59,13 +59,13 @@ async def ifconfig(call: Call) -> int:
     if device in ("", "wlan0"):
         inet = f"inet addr:{WLAN_ADDRESS}  Bcast:10.0.2.255  Mask:255.255.255.0 "
         address = f"          {inet}\n"
-        await call.line(f"wlan0     Link encap:Ethernet  HWaddr {WLAN_MAC}\n"
-                        f"{address if _wlan(call) else ''}"
-                        "          UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1\n")  # fmt: skip
+        await call.line(f"wlan0     Link encap:Ethernet  HWaddr {WLAN_MAC}")
+        await call.out(address if _wlan(call) else "")
+        await call.line("          UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1\n")
     if device in ("", "lo"):
-        await call.line("lo        Link encap:Local Loopback  \n"
-                        "          inet addr:127.0.0.1  Mask:255.0.0.0 \n"
-                        "          UP LOOPBACK RUNNING  MTU:65536  Metric:1\n")  # fmt: skip
+        await call.line("lo        Link encap:Local Loopback  ")
+        await call.line("          inet addr:127.0.0.1  Mask:255.0.0.0 ")
+        await call.line("          UP LOOPBACK RUNNING  MTU:65536  Metric:1\n")
     return 0
 
 

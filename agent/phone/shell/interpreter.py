@@ -11,7 +11,6 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING, assert_never
 
-from agent.errors import PhoneError
 from agent.phone.pipes import (
     CollectingSink,
     EmptySource,
@@ -21,9 +20,7 @@ from agent.phone.pipes import (
     Source,
 )
 from agent.phone.shell.call import (
-    TABLE,
     Call,
-    CommandEntry,
     CommandError,
     Descriptors,
     ShellMemoryError,
@@ -33,9 +30,6 @@ from agent.phone.shell.expansion import Expander
 from agent.phone.shell.flow import (
     ENVIRONMENT,
     MAX_CALL_DEPTH,
-    NOT_EXECUTABLE,
-    NOT_FOUND,
-    SCRIPT_LIMIT_BYTES,
     SHELL_NAME,
     SIGNAL_BASE,
     ExitShell,
@@ -44,6 +38,7 @@ from agent.phone.shell.flow import (
 )
 from agent.phone.shell.parser import ShellSyntaxError, parse
 from agent.phone.shell.patterns import matches
+from agent.phone.shell.programs import run_argv
 from agent.phone.shell.redirection import complain, redirected, shell_text, three
 from agent.phone.shell.syntax import (
     AndOr,
@@ -216,12 +211,19 @@ class Shell:
         first = item.first.commands[0]
         words = first.words if isinstance(first, Simple) else ()
         label = next((part.text for word in words for part in word if hasattr(part, "text")), "sh")
-        self._register(pid, label, label, task)
+        self.register(pid, label, label, task)
         self.jobs[pid] = task
         self.last_job_pid = pid
         return 0
 
-    def _register(self, pid: int, name: str, args: str, task: asyncio.Task[int]) -> None:
+    async def run_argv(
+        self, argv: list[str], descriptors: Descriptors, *, functions: bool = True
+    ) -> int:
+        """Run one command by its words; without `functions` only programs (xargs, env, exec)."""
+        return await run_argv(self, argv, descriptors, functions=functions)
+
+    def register(self, pid: int, name: str, args: str, task: asyncio.Task[int]) -> None:
+        """Put a task into the process table while it runs."""
         user = "root" if self.userland.files.uid == 0 else "shell"
 
         def stop(number: signal.Signals) -> None:
@@ -233,7 +235,7 @@ class Shell:
 
     async def _pipeline(self, pipeline: Pipeline, descriptors: Descriptors) -> int:
         if len(pipeline.commands) == 1:
-            status = await self._command(pipeline.commands[0], descriptors)
+            status = await self.run_command(pipeline.commands[0], descriptors)
         else:
             status = await self._piped(pipeline.commands, descriptors)
         return int(status == 0) if pipeline.negated else status
@@ -245,7 +247,7 @@ class Shell:
         async def run(command: Command, streams: Descriptors) -> int:
             shell = self.child()
             try:
-                return await shell._command(command, streams)
+                return await shell.run_command(command, streams)
             except ExitShell as leaving:
                 return leaving.status
             except BrokenPipeError:
@@ -276,7 +278,8 @@ class Shell:
 
     # --- commands ---
 
-    async def _command(self, command: Command, descriptors: Descriptors) -> int:
+    async def run_command(self, command: Command, descriptors: Descriptors) -> int:
+        """Run one command of the syntax tree."""
         if isinstance(command, Simple):
             return await self._simple(command, descriptors)
         if isinstance(command, Function):
@@ -390,7 +393,7 @@ class Shell:
                 for name, value in assignments:
                     self.assign(name, value)
                 return self.status
-            return await self.run_argv(argv, streams, dict(assignments))
+            return await run_argv(self, argv, streams, dict(assignments))
         except BrokenPipeError:
             return SIGNAL_BASE + signal.SIGPIPE
         except (CommandError, OSError) as error:
@@ -401,172 +404,9 @@ class Shell:
         finally:
             opened.close()
 
-    async def run_argv(
-        self,
-        argv: list[str],
-        descriptors: Descriptors,
-        assignments: dict[str, str] | None = None,
-        *,
-        functions: bool = True,
-    ) -> int:
-        """Run one command by its words: function, command of the table, or script file."""
-        from agent.phone.shell.builtins import BUILTINS, SPECIAL
-
-        name = argv[0]
-        extra = assignments or {}
-        special = BUILTINS.get(name) if functions else None
-        if special is not None:
-            saved = {} if name in SPECIAL else {key: self.variables.get(key) for key in extra}
-            for key, value in extra.items():
-                self.assign(key, value)
-            try:
-                return await special(self, argv, descriptors)
-            finally:
-                self._put_back(saved)
-        body = self.functions.get(name) if functions else None
-        if body is not None:
-            return await self._call_function(body, argv, descriptors)
-        environment = self.environment() | extra
-        entry = self._find(name)
-        if isinstance(entry, CommandEntry):
-            return await self._run_entry(entry, argv, descriptors, environment)
-        if entry is None:
-            raise CommandError(f"{SHELL_NAME}: {name}: inaccessible or not found", NOT_FOUND)
-        return await self._run_file(entry, argv, descriptors, extra)
-
-    def _put_back(self, saved: dict[str, str | None]) -> None:
-        for key, value in saved.items():
-            if value is None:
-                self.variables.pop(key, None)
-            else:
-                self.variables[key] = value
-
-    async def _call_function(self, body: Command, argv: list[str], descriptors: Descriptors) -> int:
-        saved, self.arguments = self.arguments, argv[1:]
-        self.depth += 1
-        try:
-            if self.depth > MAX_CALL_DEPTH:
-                raise CommandError(f"{SHELL_NAME}: {argv[0]}: recursion too deep", 1)
-            return await self._command(body, descriptors)
-        except LeaveFunction as leaving:
-            return leaving.status
-        finally:
-            self.depth -= 1
-            self.arguments = saved
-
-    def _find(self, name: str) -> CommandEntry | str | None:
-        """Return a command of the table, the path of a script, or None."""
-        files = self.userland.files
-        if "/" not in name:
-            return TABLE.get(name) if name else None
-        try:
-            path = files.resolve(name, self.cwd, follow=False)
-            directory = files.resolve(path.rpartition("/")[0] or "/")
-            found = files.stat(name, self.cwd)
-        except OSError:
-            return None
-        if directory == "/system/bin":
-            return TABLE.get(path.rpartition("/")[2])
-        if found.is_dir:
-            raise CommandError(
-                f"{SHELL_NAME}: {name}: can't execute: Is a directory", NOT_EXECUTABLE
-            )
-        on_sdcard = path.startswith("/storage/")
-        if not found.mode & 0o111 or on_sdcard:
-            raise CommandError(
-                f"{SHELL_NAME}: {name}: can't execute: Permission denied", NOT_EXECUTABLE
-            )
-        return name
-
-    async def _run_entry(
-        self,
-        entry: CommandEntry,
-        argv: list[str],
-        descriptors: Descriptors,
-        environment: dict[str, str],
-    ) -> int:
-        if entry.inline:
-            return await self._invoke(entry, argv, descriptors, environment, self.pid)
-        pid = self.userland.processes.new_pid()
-        task = asyncio.create_task(self._invoke(entry, argv, descriptors, environment, pid))
-        self._register(pid, argv[0].rpartition("/")[2], " ".join(argv), task)
-        try:
-            return await task
-        except asyncio.CancelledError as cancelled:
-            own = asyncio.current_task()
-            if own is not None and own.cancelling():
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-                raise
-            return _signal_status(cancelled)
-
-    async def _invoke(
-        self,
-        entry: CommandEntry,
-        argv: list[str],
-        descriptors: Descriptors,
-        environment: dict[str, str],
-        pid: int,
-    ) -> int:
-        call = Call(
-            self,
-            argv,
-            *three(descriptors),
-            environment,
-            self.userland.is_terminal(descriptors),
-            pid,
-        )
-        try:
-            return await entry.run(call)
-        except BrokenPipeError:
-            return SIGNAL_BASE + signal.SIGPIPE
-        except CommandError as error:
-            if error.message:
-                await call.err(error.message)
-            return error.status
-        except PhoneError as error:
-            await call.err(f"Error: {error.message}")
-            return 1
-        except OSError as error:
-            await call.err(_command_text(call.name, error))
-            return 1
-        finally:
-            call.close()
-
-    async def _run_file(
-        self, path: str, argv: list[str], descriptors: Descriptors, extra: dict[str, str]
-    ) -> int:
-        with self.userland.files.open_read(path, self.cwd) as file:
-            data = file.read(SCRIPT_LIMIT_BYTES)
-        if b"\0" in data[:512]:
-            raise CommandError(
-                f"{SHELL_NAME}: {path}: not executable: 64-bit ELF file", NOT_EXECUTABLE
-            )
-        shell = self.child()
-        if shell.depth > MAX_CALL_DEPTH:
-            raise CommandError(f"{SHELL_NAME}: {path}: recursion too deep", NOT_EXECUTABLE)
-        shell.pid = self.userland.processes.new_pid()
-        shell.script_name = path
-        shell.arguments = argv[1:]
-        shell.variables = {name: self.variables[name] for name in self.exported} | extra
-        return await shell.run_text(decode(data), descriptors)
-
 
 def _goes_on(leaving: LeaveLoop) -> bool:
     """Whether the loop that caught this goes on; outer levels are raised further."""
     if leaving.levels > 1:
         raise LeaveLoop(leaving.levels - 1, again=leaving.again)
     return leaving.again
-
-
-def _signal_status(cancelled: asyncio.CancelledError) -> int:
-    name = cancelled.args[0] if cancelled.args else "SIGTERM"
-    try:
-        return SIGNAL_BASE + signal.Signals[str(name)]
-    except KeyError:
-        return SIGNAL_BASE + signal.SIGTERM
-
-
-def _command_text(name: str, error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    return f"{name}: {where}{error.strerror or error}"
