@@ -17,6 +17,8 @@ from agent.phone.ui.theme import Color, Theme
 from agent.phone.ui.views import Rect
 
 SUPERSAMPLE = 4
+MASKED_AREA = 4_000
+"""Boxes below this many pixels are filled through one mask, larger ones in bands and corners."""
 Radii = tuple[float, float, float, float]
 
 
@@ -180,7 +182,8 @@ class Canvas:
             else:
                 self._paste(Image.new("L", (seen.width, seen.height), 255), *seen[:2], color)
             return
-        if color[3] == 255 and max(rounded) * 2 < min(box.width, box.height):
+        small = box.width * box.height < MASKED_AREA
+        if color[3] == 255 and not small and max(rounded) * 2 < min(box.width, box.height):
             self._fill_opaque(box, color, rounded)
             return
         tl, tr, br, bl = rounded

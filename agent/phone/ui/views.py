@@ -45,13 +45,13 @@ class Rect(NamedTuple):
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def intersect(self, other: Rect) -> Rect:
-        left, top = max(self.left, other.left), max(self.top, other.top)
-        return Rect(
-            left,
-            top,
-            max(left, min(self.right, other.right)),
-            max(top, min(self.bottom, other.bottom)),
-        )
+        left, top, right, bottom = self
+        l2, t2, r2, b2 = other
+        if left >= l2 and top >= t2 and right <= r2 and bottom <= b2:
+            return self
+        left, top = left if left > l2 else l2, top if top > t2 else t2
+        right, bottom = right if right < r2 else r2, bottom if bottom < b2 else b2
+        return Rect(left, top, right if right > left else left, bottom if bottom > top else top)
 
     def moved(self, dx: int, dy: int) -> Rect:
         return Rect(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
