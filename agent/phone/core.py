@@ -82,6 +82,9 @@ class Core:
         self._apps: dict[str, msgspec.Struct] = {}
         self._factory: bytes | None = None
         self.toast_text = ""
+        self.last_toast = ""
+        self.toasts_shown = 0
+        """How many toasts there were; an accessibility service hears of each."""
         self.shade = ""
         """"" closed, "notifications" or "quick_settings"."""
         self.properties = factory_properties(

@@ -120,6 +120,15 @@ def _changed(phone: Phone, surface: Surface, view: View, state: FieldState, befo
     phone.invalidate()
 
 
+def replace_text(phone: Phone, surface: Surface, view: View, text: str) -> None:
+    """Put text in place of all that a field holds, as an accessibility service does."""
+    state = field_state(surface.page, view)
+    before = state.text
+    editing.select_all(state)
+    editing.insert(state, text, multiline=view.multiline)
+    _changed(phone, surface, view, state, before)
+
+
 def submit(phone: Phone, surface: Surface, view: View) -> None:
     """Do what the keyboard's action key does in a one-line field."""
     state = field_state(surface.page, view)

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from agent.errors import PhoneError
+from agent.phone import uiautomator
 from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
@@ -61,6 +62,7 @@ class ServedPhone:
         self._rebooting: asyncio.Task[None] | None = None
         self.userland.faults.listener = self._on_fault
         self.userland.app_processes[scrcpy.CLASS] = scrcpy.app_process
+        self.userland.app_processes[uiautomator.CLASS] = uiautomator.app_process
         self.userland.on_reboot = self._begin_reboot
         self._listen_inside()
 
@@ -276,8 +278,20 @@ class PhoneHost:
             raise PhoneError(f"no phone {serial} is served", f"Served now: {known}.") from None
 
     def reset(self, serial: str) -> None:
-        """Put a phone back to how it left the factory; its files stay."""
-        self.served(serial).phone.reset()
+        """Put a phone back to how it left the factory, its files too.
+
+        Raises:
+            PhoneError: the serial is unknown, or the files cannot be removed.
+        """
+        served = self.served(serial)
+        served.phone.reset()
+        try:
+            served.userland.files.wipe()
+        except OSError as error:
+            raise PhoneError(
+                f"the files of {served.phone.name} cannot be removed: {error.strerror}",
+                "Check who owns the phone's directory.",
+            ) from error
 
     def fault(
         self,

@@ -175,7 +175,8 @@ class Services(Core):
 
     def toast(self, text: str) -> None:
         """Show a short message for a few seconds."""
-        self.toast_text = text
+        self.toast_text = self.last_toast = text
+        self.toasts_shown += 1
         self.invalidate()
 
         def over() -> None:

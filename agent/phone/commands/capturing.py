@@ -78,6 +78,11 @@ async def uiautomator(call: Call) -> int:
     if words[0] != "dump":
         await call.line(f"Unknown subcommand: {words[0]}")
         return 1
+    if call.userland.automation is not None:
+        # The system gives its automation to one program; the second one is killed by its exception.
+        call.userland.note("E", "AndroidRuntime", "java.lang.IllegalStateException: "
+                           "UiAutomationService already registered!")  # fmt: skip
+        raise CommandError("Killed", 137)
     compressed = "--compressed" in words
     paths = [word for word in words[1:] if not word.startswith("--")]
     path = paths[0] if paths else DEFAULT_DUMP

@@ -68,6 +68,8 @@ class Userland:
         self.faults = Faults()
         self.install_sessions = InstallSessions()
         self.app_processes: dict[str, AppProcess] = {}
+        self.automation: object | None = None
+        """Who holds the accessibility automation; a phone gives it to one program at a time."""
         self.on_reboot: Callable[[str], None] | None = None
         self.files: PhoneFiles[Userland] = PhoneFiles(home, shared_tree(), self, self.boot.at)
 
