@@ -99,15 +99,6 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
     ] = False
 
 
-class RetentionSettings(_Section, frozen=True, kw_only=True):
-    """`[retention]`: what is kept."""
-
-    terminal_trees: Annotated[
-        int,
-        Meta(ge=0, le=100_000, description="Ended session trees whose frames are kept, newest."),
-    ] = 10
-
-
 class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
@@ -134,7 +125,6 @@ class Settings(_Section, frozen=True, kw_only=True):
     model: ModelSettings = ModelSettings()
     run: RunSettings = RunSettings()
     recovery: RecoverySettings = RecoverySettings()
-    retention: RetentionSettings = RetentionSettings()
     ui: UiSettings = UiSettings()
 
 
