@@ -1,4 +1,4 @@
-"""Paint a terminal screen as a PNG: cells of colour, letters from a font, nothing left to a browser.
+"""Paint a terminal screen as a PNG: cells of colour and letters; nothing is left to a browser.
 
 Takes the strips of a Textual screen. The phone's half blocks are two rectangles a cell, so the
 picture shows what a good terminal shows. Boxes and blocks are drawn as shapes: fonts leave gaps.

@@ -141,15 +141,21 @@ class Composer(Sturdy, Vertical):
         """The chosen device, in the mode that has devices."""
         return self._choices[self._choice][0] if self._choices else ""
 
-    def aim(self, purpose: Purpose, about: Parts = ()) -> None:
-        """Turn to another purpose; the text begun for the old one is kept for it."""
+    def aim(self, purpose: Purpose, about: Parts = (), hint: str = "") -> None:
+        """Turn to another purpose; the text begun for the old one is kept for it.
+
+        Args:
+            purpose: what the text will be.
+            about: more to say beside the mode.
+            hint: what stands in the empty field, when not the mode's own sentence.
+        """
         if purpose != self.purpose:
             if self.text or self.purpose in self._drafts:
                 self._drafts[self.purpose] = self.text
             self.purpose = purpose
             self.field.text = self._drafts.get(purpose, "")
             self.field.move_cursor(self.field.document.end)
-            self.field.placeholder = Content(HINTS[purpose.mode])
+            self.field.placeholder = Content(hint or HINTS[purpose.mode])
             self.field.disabled = purpose.mode is Mode.NONE
             self.set_class(purpose.mode in {Mode.ANSWER, Mode.REASON}, "-answers")
         self._about = about

@@ -116,6 +116,8 @@ class FrameView(Sturdy):
 
     def _draw_numbers(self, grid: Grid) -> None:
         taken: set[tuple[int, int]] = set()
+        # On another screen everything is new, which says nothing.
+        all_new = all(element.is_new for element in self._elements)
         for element in self._elements:
             chip = str(element.number)
             corner = Point(x=element.bounds.left, y=element.bounds.top)
@@ -127,7 +129,8 @@ class FrameView(Sturdy):
             if spot & taken:
                 continue
             taken |= spot | {(row, column - 1), (row, column + len(chip))}
-            ink, paper = (_NEW_INK, _NEW_PAPER) if element.is_new else (_CHIP_INK, _CHIP_PAPER)
+            is_new = element.is_new and not all_new
+            ink, paper = (_NEW_INK, _NEW_PAPER) if is_new else (_CHIP_INK, _CHIP_PAPER)
             grid.mark(row, column, chip, ink=ink, paper=paper)
 
     def on_resize(self) -> None:

@@ -51,6 +51,22 @@ class PlanView(PartsLine):
     """
     ROWS = 7
 
+    def show_parts_of(self, parts: Sequence[tuple[status.Mark, str]]) -> None:
+        """Show the parts of a session that delegates."""
+        self.set_class(bool(parts), "-shown")
+        lines: list[tuple[str, str]] = []
+        for at, (mark, title) in enumerate(parts[: self.ROWS]):
+            lines += [
+                ("\n" if at else "", ""),
+                (f" {'parts' if at == 0 else '':<6}", "$faint"),
+                (f"{mark.glyph} ", mark.style),
+                (one_line(title, 160), "$foreground"),
+                (f"  {mark.word}", mark.style),
+            ]
+        if left := len(parts) - self.ROWS:
+            lines.append((f"\n       … {left} more" if left > 0 else "", "$faint"))
+        self.show(tuple(lines))
+
     def show_plan(self, plan: Sequence[PlanItem]) -> None:
         """Show a plan; a long one is cut to what is around the present item."""
         self.set_class(bool(plan), "-shown")
@@ -105,7 +121,7 @@ def time_panel(split: TimeSplit, width: int, what: str) -> Parts:
     """Show where the time of a step or a session went: a bar and its legend."""
     total = total_ms(split)
     if not total:
-        return ((f"{what}: no time measured yet", "$faint"),)
+        return ()
     parts: list[tuple[str, str]] = [
         (f"{what} ", "$muted"),
         (f"{phrases.duration(total)}\n", "$foreground"),

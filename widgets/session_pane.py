@@ -5,7 +5,7 @@ Draws a session view. Invariant: it does not know whether the view is live or st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -53,8 +53,9 @@ class SessionPane(Sturdy, Vertical):
         now_ms: int,
         asks: bool = False,
         saying: str = "",
+        parts: Sequence[tuple[status.Mark, str]] = (),
     ) -> None:
-        """Show a session; None shows the empty sentence."""
+        """Show a session, with what it delegated; None shows the empty sentence."""
         title = self.query_one("#title", PartsLine)
         plan = self.query_one(PlanView)
         if view is None:
@@ -63,7 +64,10 @@ class SessionPane(Sturdy, Vertical):
             self.transcript.show_items("", ())
             return
         title.show(session_head(view, devices, now_ms, asks=asks))
-        plan.show_plan(view.session.plan)
+        if view.session.plan or not parts:
+            plan.show_plan(view.session.plan)
+        else:
+            plan.show_parts_of(parts)
         self.transcript.show_items(view.session.session_id, view.transcript.items)
         self.transcript.show_saying(saying)
 

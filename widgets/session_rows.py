@@ -21,13 +21,18 @@ def session_title(session: Session) -> str:
 
 
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
-    """Name a device shortly: its model where known, else its serial."""
+    """Name a device shortly: its model, with the end of its serial where several are alike."""
     device = devices.get(serial)
-    if device is not None and device.model:
-        same = [d for d in devices.values() if d.model == device.model]
-        if len(same) == 1:
-            return one_line(device.model, 24)
-    return one_line(serial, 24)
+    if device is None:
+        return one_line(serial, 24)
+    kind = device.model or ("virtual phone" if device.virtual else "")
+    same = [d for d in devices.values() if (d.model, d.virtual) == (device.model, device.virtual)]
+    if not kind:
+        return one_line(serial, 24)
+    if len(same) == 1:
+        return one_line(kind, 24)
+    # Of several alike the end of the serial tells which: a port, or the last of a serial number.
+    return f"{one_line(kind, 18)} {one_line(serial)[-5:].rpartition(':')[2]}"
 
 
 def session_rows(

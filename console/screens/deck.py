@@ -21,6 +21,7 @@ from console import actions
 from console.frame_feed import Wanted
 from console.screens.base import ConsoleScreen
 from console.screens.deck_acts import DeckActs
+from widgets import status
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer
 from widgets.lines import PartsLine
@@ -28,7 +29,7 @@ from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
 from widgets.row_list import Line, Parts, RowList
 from widgets.session_pane import SessionPane
-from widgets.session_rows import device_name, device_rows, session_rows
+from widgets.session_rows import device_name, device_rows, session_rows, session_title
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
@@ -157,6 +158,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             now_ms=now_ms,
             asks=bool(asked),
             saying=self.console_app.bridge.saying.get(self.selected, ""),
+            parts=self._parts(state),
         )
         had_focus = self.card.has_focus
         self.card.show_question(
@@ -166,16 +168,34 @@ class DeckScreen(DeckActs, ConsoleScreen):
             # The card goes; what is typed next must not land on something that acts.
             self.pane.transcript.focus()
         self.aim_composer(view, asked)
-        observed = view.transcript.observation if view else None
-        touch = view.transcript.touch if view else None
+        # Numbers belong to what the session saw; on a live picture they hold only while it works.
+        at_work = view is not None and bool(view.session.turn_id)
+        observed = view.transcript.observation if view and at_work else None
+        touch = view.transcript.touch if view and at_work else None
         self.phone.show_marks(observed.elements if observed else (), touch)
         if view is None:
             self.phone.show_time(TimeSplit(), "Last step")
         else:
-            self.phone.show_time(view.transcript.last_time, "Last step")
+            done = view.session.state.is_terminal
+            split = view.session.time if done else view.transcript.last_time
+            self.phone.show_time(split, "All steps" if done else "Last step")
             if view.is_behind:
                 app = self.console_app
                 app.spawn(app.bridge.read_history(self.selected), "reading the transcript")
+
+    def _parts(self, state: State) -> list[tuple[status.Mark, str]]:
+        """List the children of the selected session."""
+        asking = {q.session_id for q in state.questions.values()}
+        children = [
+            view.session
+            for view in state.sessions.values()
+            if view.session.parent_id == self.selected
+        ]
+        children.sort(key=lambda session: session.created_ms)
+        return [
+            (status.of_session(one, asks=one.session_id in asking), session_title(one))
+            for one in children
+        ]
 
     def _show_devices(self, state: State) -> None:
         rows = device_rows(state)

@@ -133,8 +133,11 @@ class DeckActs(ConsoleScreen):
             composer.aim(Purpose(Mode.REASON, self._rejects.question_id))
             return
         self._rejects = None
+        hint = ""
         if view is None or view.session.state.is_terminal:
-            wanted = Purpose(Mode.NONE, "")
+            wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
+            if view is not None:
+                hint = "It has ended. p twice goes on with it, n begins another."
         elif asked:
             wanted = Purpose(Mode.ANSWER, asked[0].question_id)
         elif view.session.turn_id:
@@ -150,7 +153,7 @@ class DeckActs(ConsoleScreen):
             about = (("  a question waits above", "$ask"),) if asked else ()
             composer.aim(composer.purpose, about)
             return
-        composer.aim(wanted)
+        composer.aim(wanted, hint=hint)
 
     def _offer_devices(self) -> None:
         state = self.console_app.bridge.state

@@ -178,6 +178,7 @@ class ReplayScreen(ConsoleScreen):
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),
+            ("^x", "stop all"),
             ("?", "help"),
         ]
 

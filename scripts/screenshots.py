@@ -1,0 +1,159 @@
+"""Draw the pictures of screenshots/ from a running demo: real phones, real sessions, the console.
+
+Run it from the repository: `make screenshots`. Names as arguments draw only those. The console runs
+without a terminal; its cells are painted with `scripts/paint.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+# Before Textual is imported: without a terminal it would assume one without colour.
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
+os.environ.pop("NO_COLOR", None)
+
+from PIL import ImageColor
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from paint import paint
+
+from agent.core import Core
+from agent.records import SessionState
+from agent.settings import Settings
+from console.app import SwitchboardApp
+from console.commands.demo import PHONES, begin
+from console.exits import ExitCode
+from console.host import Host, run_with_host
+from console.rack import Devices
+from console.stopping import StopRequest
+from console.themes import LIGHT
+
+FOLDER = Path(__file__).parent.parent / "screenshots"
+BOUND_S = 60.0
+
+
+class Shot(NamedTuple):
+    """One picture."""
+
+    name: str
+    columns: int
+    rows: int
+    keys: tuple[str, ...] = ()
+    light: bool = False
+
+
+SHOTS = (
+    Shot("deck", 160, 50),
+    Shot("deck-light", 160, 50, light=True),
+    Shot("deck-100x30", 100, 30),
+    Shot("deck-60x20", 60, 20, ("tab", "tab")),
+    Shot("jobs", 120, 34, ("3",)),
+    Shot("replay", 160, 50, ("R", "right", "right", "right", "right")),
+    Shot("help", 120, 40, ("question_mark",)),
+    Shot("palette", 120, 34, ("ctrl+p",)),
+)
+
+
+async def until(pilot: Pilot[int], seen: Callable[[], bool], what: str) -> bool:
+    """Wait for something on the screen; says so and goes on when it does not come."""
+    try:
+        async with asyncio.timeout(BOUND_S):
+            while not seen():
+                await asyncio.sleep(0.1)
+                await pilot.pause()
+    except TimeoutError:
+        print(f"Gave up waiting for {what}.", file=sys.stderr)
+        return False
+    return True
+
+
+def _best(app: SwitchboardApp) -> str:
+    """Choose the session with the most to see: one that has a phone, and the most steps."""
+    sessions = [view.session for view in app.bridge.state.sessions.values()]
+    with_phone = [s for s in sessions if s.serial] or sessions
+    asking = {q.session_id for q in app.bridge.state.questions.values()}
+    return max(with_phone, key=lambda s: (s.session_id in asking, s.steps)).session_id
+
+
+async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
+    """Open the console at a size, press keys, and paint what is on it."""
+    app = SwitchboardApp(core, settings=settings, title="demo", focus_session=focus)
+    async with app.run_test(size=(shot.columns, shot.rows)) as pilot:
+        await until(pilot, lambda: bool(app.bridge.state.sessions), "the sessions")
+        if shot.light:
+            app.theme = LIGHT.name
+        await pilot.pause()
+        if shot.rows >= 24 and shot.columns >= 120:
+            await until(pilot, lambda: app.feed.newest is not None, "a frame")
+        for key in shot.keys:
+            await pilot.press(key)
+            await pilot.pause()
+            await asyncio.sleep(0.4)
+        await asyncio.sleep(1.2)
+        await pilot.pause()
+        theme = app.current_theme
+        image = paint(
+            app.screen._compositor.render_strips(),
+            ink=ImageColor.getrgb(theme.foreground or "#ffffff"),
+            paper=ImageColor.getrgb(theme.background or "#000000"),
+        )
+        image.quantize(192).save(FOLDER / f"{shot.name}.png", optimize=True)
+        print(f"screenshots/{shot.name}.png {image.width}×{image.height}")
+        app.exit(0)
+    await app.close()
+
+
+async def phones_seen(core: Core) -> None:
+    """Wait until the core knows both virtual phones for what they are."""
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            known = (await core.overview()).devices
+            if sum(info.virtual for info in known) >= PHONES:
+                return
+            await asyncio.sleep(0.1)
+
+
+async def busy(core: Core) -> str:
+    """Wait until there is something to see, and name the session to look at."""
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            overview = await core.overview()
+            if overview.questions:
+                return overview.questions[0].session_id
+            ended = [s for s in overview.sessions if s.state is SessionState.COMPLETED and s.serial]
+            if len(ended) >= PHONES:
+                return max(ended, key=lambda s: s.steps).session_id
+            await asyncio.sleep(0.2)
+
+
+def main(names: list[str]) -> int:
+    """Draw the named pictures, or all."""
+    FOLDER.mkdir(exist_ok=True)
+    wanted = [shot for shot in SHOTS if not names or shot.name in names]
+    with tempfile.TemporaryDirectory(prefix="switchboard-pictures-") as folder:
+        os.environ["SWITCHBOARD_DATA_DIR"] = folder
+        from agent.config import load_settings
+
+        settings = load_settings()
+
+        async def work(host: Host, _stop: StopRequest) -> ExitCode:
+            await phones_seen(host.core)
+            await begin(host.core)
+            focus = await busy(host.core)
+            for shot in wanted:
+                await draw(host.core, settings, shot, focus)
+            return ExitCode.DONE
+
+        return int(run_with_host(settings, Devices(own_server=True, phones=PHONES), work))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
