@@ -289,3 +289,10 @@ async def test_a_taken_port_is_a_clear_error(host: PhoneHost, tmp_path: Path) ->
 def test_ports_that_adb_adopts_as_emulators_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PhoneError, match="emulators"):
         PhoneHost(tmp_path, count=3, port=5553)
+
+
+async def test_a_reset_takes_settings_and_files_back(connected: Connected) -> None:
+    await connected.shell("settings put global bluetooth_on 1; echo mine > /sdcard/Download/f")
+    connected.host.reset(connected.serial)
+    said = await connected.shell("settings get global bluetooth_on; ls /sdcard/Download")
+    assert said.text == "0\n"

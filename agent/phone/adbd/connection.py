@@ -15,7 +15,7 @@ from typing import Protocol
 
 from agent.errors import PhoneError
 from agent.phone.adbd import wire
-from agent.phone.adbd.stream import Stream
+from agent.phone.adbd.stream import EAGER_ACK_BYTES, Stream
 from agent.phone.adbd.wire import Banner, Command, MalformedPacketError
 
 HANDSHAKE_TIMEOUT_S = 20.0
@@ -23,6 +23,7 @@ PACKET_TIMEOUT_S = 30.0
 WRITE_STALL_TIMEOUT_S = 120.0
 OPEN_TIMEOUT_S = 10.0
 MAX_STREAMS = 1024
+MAX_HELD_BYTES = 256 * 1024 * 1024
 WRITE_BUFFER_BYTES = 512 * 1024
 READ_BUFFER_BYTES = 256 * 1024
 
@@ -184,10 +185,18 @@ class Connection:
                     self.send(Command.CLSE, 0, header.arg0)
                 else:
                     stream.deliver(payload)
+                    if stream.backlog_bytes > EAGER_ACK_BYTES:
+                        self._check_backlog()
             case Command.CLSE:
                 self._on_close(header)
             case Command.SYNC | Command.STLS:
                 _log.debug("ignored %s", header.command.name)
+
+    def _check_backlog(self) -> None:
+        """End a connection whose streams together hold more than an honest peer would send."""
+        held = sum(stream.backlog_bytes for stream in self._streams.values())
+        if held > MAX_HELD_BYTES:
+            raise MalformedPacketError(f"the peer has sent {held} bytes that nobody reads")
 
     # --- handshake ---
 

@@ -81,6 +81,11 @@ class Stream:
         """Whether either side has closed the stream."""
         return self._closed
 
+    @property
+    def backlog_bytes(self) -> int:
+        """What the peer has sent and the service has not read."""
+        return self._incoming.size
+
     def accept(self) -> None:
         """Tell the peer that its OPEN succeeded."""
         window = RECEIVE_WINDOW_BYTES.to_bytes(4, "little") if self.delayed else b""

@@ -138,7 +138,8 @@ async def _record(
     version = phone.frame_version
     try:
         while True:
-            recording.add(picture, int((time.monotonic() - started) * 1e6))
+            at_us = int((time.monotonic() - started) * 1e6)
+            await asyncio.to_thread(recording.add, picture, at_us)
             if live:
                 await call.stdout.write(recording.take())
             await asyncio.sleep(1 / MAX_FPS)

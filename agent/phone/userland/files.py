@@ -103,6 +103,11 @@ class PhoneFiles(Generic[OwnerT]):
         self._unchecked_bytes = 0
         self.uid = UID_SHELL
 
+    def wipe(self) -> None:
+        """Remove everything that was written, as a factory reset does; raise OSError."""
+        if self._root.is_dir():
+            shutil.rmtree(self._root)
+
     # --- paths ---
 
     def resolve(self, path: str, cwd: str = "/", *, follow: bool = True) -> str:
