@@ -78,6 +78,7 @@ class Core:
         self._save_timer: asyncio.TimerHandle | None = None
         self._frame_timer: asyncio.TimerHandle | None = None
         self._unsaved = False
+        self._closed = False
         self._after_prompt: Callable[[], None] | None = None
         self._apps: dict[str, msgspec.Struct] = {}
         self._factory: bytes | None = None
@@ -350,7 +351,7 @@ class Core:
         except RuntimeError:
             call()
             return
-        loop.call_later(delay_s, lambda: self.run(call))
+        loop.call_later(delay_s, lambda: None if self._closed else self.run(call))
 
     def _setting_changed(self, namespace: str, key: str) -> None:
         if key == "user_rotation":

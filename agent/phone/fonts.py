@@ -223,6 +223,18 @@ def break_lines(
     Returns:
         The start and end offsets of each line, and whether text was left over after `max_lines`.
     """
+    if len(text) <= REMEMBERED:
+        return _broken(text, size, weight, width, max_lines)
+    return _break_lines(text, size, weight, width, max_lines)
+
+
+REMEMBERED = 400
+"""Texts up to this many characters are broken once; longer ones would fill the memory."""
+
+
+def _break_lines(
+    text: str, size: int, weight: int, width: int, max_lines: int
+) -> tuple[list[tuple[int, int]], bool]:
     lines: list[tuple[int, int]] = []
     start = 0
     while start <= len(text):
@@ -238,6 +250,9 @@ def break_lines(
             break
         start = newline + 1
     return lines, False
+
+
+_broken = lru_cache(maxsize=4096)(_break_lines)
 
 
 def _break_paragraph(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from pathlib import Path
 
 from agent.errors import PhoneError
@@ -37,6 +38,31 @@ def write_state(home: Path, data: bytes) -> None:
             f"The virtual phone's state could not be saved in {home}: {error.strerror}.",
             "Free some space there, or give a directory that can be written to.",
         ) from error
+
+
+class StateFile:
+    """Write states in the order they were taken, from whichever thread gets there first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken = 0
+        self._written = 0
+
+    def next(self) -> int:
+        """Return the number of the state that is taken now."""
+        self._taken += 1
+        return self._taken
+
+    def write(self, home: Path, data: bytes, number: int) -> None:
+        """Write a state, unless a newer one has been written already.
+
+        Raises:
+            PhoneError: the directory cannot be written to.
+        """
+        with self._lock:
+            if number > self._written:
+                write_state(home, data)
+                self._written = number
 
 
 def read_state(home: Path) -> bytes | None:

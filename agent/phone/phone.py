@@ -50,6 +50,8 @@ class Phone(Gestures):
         clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
         super().__init__(home, name=name, seed=seed, clock=clock)
+        self._file = persistence.StateFile()
+        self._saving: set[asyncio.Future[None]] = set()
         self._load()
 
     def dump_hierarchy(self, *, compressed: bool = False, display: int = 0) -> str:
@@ -232,11 +234,16 @@ class Phone(Gestures):
         if self._save_timer is not None:
             self._save_timer.cancel()
             self._save_timer = None
-        persistence.write_state(self.home, self.snapshot())
         self._unsaved = False
+        self._file.write(self.home, self.snapshot(), self._file.next())
 
     def close(self) -> None:
-        """Save what is not saved yet and stop every timer."""
+        """Save what is not saved yet and stop every timer; nothing that comes later has an effect.
+
+        Raises:
+            PhoneError: the directory cannot be written to.
+        """
+        self._closed = True
         self._touch.cancel_all()
         if self._frame_timer is not None:
             self._frame_timer.cancel()
@@ -246,7 +253,7 @@ class Phone(Gestures):
             self._save_timer.cancel()
 
     def _plan_save(self) -> None:
-        if self._save_timer is not None:
+        if self._save_timer is not None or self._closed:
             return
         try:
             loop = asyncio.get_running_loop()
@@ -255,13 +262,29 @@ class Phone(Gestures):
         self._save_timer = loop.call_later(SAVE_DELAY_S, self._autosave)
 
     def _autosave(self) -> None:
+        """Write in a thread, as a slow disk must not hold up the screen."""
         self._save_timer = None
-        try:
-            self.save()
-        except PhoneError as error:
+        self._unsaved = False
+        data, number = self.snapshot(), self._file.next()
+        task = asyncio.ensure_future(asyncio.to_thread(self._file.write, self.home, data, number))
+        self._saving.add(task)
+        task.add_done_callback(self._saved)
+
+    def _saved(self, task: asyncio.Future[None]) -> None:
+        self._saving.discard(task)
+        if task.cancelled():
+            self._unsaved = True
+            return
+        error = task.exception()
+        if error is None:
+            return
+        self._unsaved = True
+        if isinstance(error, PhoneError):
             if error.message not in self.messages:
                 self.messages.append(error.message)
                 log.warning("%s", error)
+        else:
+            log.error("The phone %s could not be saved", self.name, exc_info=error)
 
 
 def _part(apps: Mapping[str, object], package: str, name: str) -> object:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import PhoneError
-from agent.phone import keycodes
+from agent.phone import keycodes, persistence
 from agent.phone.phone import Phone
 from agent.phone.records import NotIdleError, NullRootError, StartStatus, UnknownActivityError
 from tests.phone.hand import NOON, Hand, new_phone
@@ -25,23 +25,19 @@ async def phone(tmp_path: Path) -> AsyncIterator[Phone]:
     made.close()
 
 
-# Attribute order of `uiautomator dump` on an Android 13/14 phone (HarnessTeam/Nora, MIT).
-ORDER = [
-    "index", "text", "resource-id", "class", "package", "content-desc", "checkable", "checked",
-    "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable", "password",
-    "selected", "bounds", "drawing-order", "hint",
-]  # fmt: skip
+RECORDED = Path(__file__).parents[1] / "data" / "phone" / "compose_chat_dump.xml"
 
 
 async def test_a_dump_has_the_attributes_of_a_real_one_in_their_order(phone: Phone) -> None:
+    recorded = RECORDED.read_text("utf-8")
+    order = [list(n.attrib) for n in ElementTree.fromstring(recorded).iter("node")]
+    assert len(order[0]) > 15 and all(names == order[0] for names in order)
     phone.launch("com.android.settings")
     xml = phone.dump_hierarchy()
-    assert xml.startswith(
-        "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\"><node "
-    )
-    root = ElementTree.fromstring(xml)
-    for node in root.iter("node"):
-        assert [a for a in node.attrib if a != "NAF"] == ORDER
+    head = recorded[: recorded.index("<node")]
+    assert xml.startswith(head)
+    for node in ElementTree.fromstring(xml).iter("node"):
+        assert [name for name in node.attrib if name != "NAF"] == order[0]
 
 
 async def test_bounds_of_a_dump_stay_inside_the_screen(phone: Phone) -> None:
@@ -338,3 +334,21 @@ async def test_a_transition_makes_frames_until_the_activity_stands(phone: Phone)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await phone.wait_frame(still)
+
+
+async def test_changes_are_on_disk_soon_after_without_being_asked(tmp_path: Path) -> None:
+    phone = new_phone(tmp_path)
+    phone.settings.put("global", "bluetooth_on", "1")
+    async with asyncio.timeout(5):
+        while b'"bluetooth_on":"1"' not in (persistence.read_state(tmp_path) or b""):
+            await asyncio.sleep(0.02)
+    assert new_phone(tmp_path).state()["bluetooth"] is True
+    phone.close()
+
+
+def test_an_older_state_never_replaces_a_newer_one(tmp_path: Path) -> None:
+    file = persistence.StateFile()
+    older, newer = file.next(), file.next()
+    file.write(tmp_path, b"newer", newer)
+    file.write(tmp_path, b"older", older)
+    assert persistence.read_state(tmp_path) == b"newer"

@@ -11,6 +11,9 @@ from agent.phone.ui.canvas import Canvas
 from agent.phone.ui.layout import Metrics, shown_text
 from agent.phone.ui.views import Align, Kind, Rect, View
 
+SHADOW = (0, 0, 0, 120)
+"""Under text on a wallpaper, so that it can be read on any."""
+
 
 def paint(view: View, canvas: Canvas, m: Metrics) -> None:
     """Paint a tree, children over their parent."""
@@ -105,6 +108,8 @@ def _text(view: View, canvas: Canvas, m: Metrics) -> None:
                 color,
             )  # fmt: skip
         baseline = y + (line + size * 0.715) / 2
+        if style.color == "on_wallpaper":
+            canvas.text(x, baseline + m.scale, content, size, style.weight, SHADOW)
         canvas.text(x, baseline, content, size, style.weight, color)
         if style.strike:
             width = fonts.width_of(content, size, style.weight)

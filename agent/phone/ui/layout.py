@@ -199,6 +199,8 @@ def _measure_text(view: View, width: int, m: Metrics) -> tuple[int, int]:
     widest = max((fonts.width_of(text[a:b], size, style.weight) for a, b in lines), default=0)
     height = round(len(lines) * size * style.line_height)
     extra = m.px(24) if view.icon else 0
+    if view.ellipsized:
+        return width, height
     return min(width, int(widest + 0.999) + extra), height
 
 
