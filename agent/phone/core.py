@@ -83,6 +83,8 @@ class Core:
         self._apps: dict[str, msgspec.Struct] = {}
         self._factory: bytes | None = None
         self.toast_text = ""
+        self.text_tools: PageState | None = None
+        """The page whose focused field shows the bar with cut, copy and paste."""
         self.last_toast = ""
         self.toasts_shown = 0
         """How many toasts there were; an accessibility service hears of each."""

@@ -92,6 +92,7 @@ class Gestures(Services):
 
     async def key(self, keycode: int, *, long_press: bool = False, meta: int = 0) -> bool:
         """Press and release a key; `meta` as in KeyEvent. Return whether it did anything."""
+        self.text_tools = None
         return keys.press(self, keycode, long_press=long_press, meta=meta)
 
     async def type_text(self, text: str) -> bool:
@@ -128,11 +129,24 @@ class Gestures(Services):
     def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None:
         """Give a view the focus; a text field also shows the keyboard."""
         surface.page.focus = view.key
+        self.text_tools = None
         if view.kind is Kind.FIELD:
             field_state(surface.page, view)
         self.state_record.keyboard_shown = keyboard and view.kind is Kind.FIELD
         self.invalidate()
         self._reveal(surface.page, view.key)
+
+    def offer_text_tools(self, page: PageState) -> None:
+        """Show cut, copy and paste over the field that has the focus."""
+        self.text_tools = page
+        self.invalidate()
+
+    def use_text_tool(self, keycode: int, meta: int) -> None:
+        """Do what a button of the bar over selected text says."""
+        page, self.text_tools = self.text_tools, None
+        keys.press(self, keycode, meta=meta)
+        if meta:
+            self.text_tools = page
 
     def _reveal(self, page: PageState, key: str) -> None:
         """Scroll what has the focus into view, as the keyboard may have come up over it."""

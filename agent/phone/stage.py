@@ -17,7 +17,8 @@ from agent.phone.apps import app_of, icon_of
 from agent.phone.records import PageState
 from agent.phone.scene import Scene, Surface
 from agent.phone.system import bars, dialogs, keyboard, keyguard, shade
-from agent.phone.ui.bind import bind, walk
+from agent.phone.system.text_tools import text_tools
+from agent.phone.ui.bind import bind, field_state, find, walk
 from agent.phone.ui.layout import Metrics, lay_out
 from agent.phone.ui.theme import DARK, LIGHT, Theme
 from agent.phone.ui.views import MATCH, Align, Kind, Rect, TextStyle, View
@@ -56,6 +57,7 @@ def build_scene(phone: Phone, display: int) -> Scene:
             _shade(phone, scene)
         if phone.keyboard_shown and not phone.locked and not phone.shade:
             _keyboard(phone, scene)
+            _text_tools(phone, scene)
         _toast(phone, scene)
         _bars(phone, scene)
     return scene
@@ -248,6 +250,39 @@ def _keyboard(phone: Phone, scene: Scene) -> None:
             focusable=False,
         )
     )  # fmt: skip
+
+
+def _text_tools(phone: Phone, scene: Scene) -> None:
+    """Stand the bar with cut, copy and paste above the field it is for."""
+    page = phone.text_tools
+    surface = scene.surface_of(page) if page is not None else None
+    field = find(surface.root, page.focus) if surface is not None and page is not None else None
+    if page is None or field is None or field.kind is not Kind.FIELD:
+        return
+    view = text_tools(field_state(page, field), phone.clipboard, phone.use_text_tool)
+    if not view.children:
+        return
+    m = scene.metrics
+    state = _system_page(phone, "text_tools")
+    bind(view, state, phone.pressed_in(state))
+    lay_out(view, Rect(0, 0, scene.width, m.px(60)), m)
+    width, height = view.measured
+    top = max(m.px(bars.STATUS_DP), field.clip.top - height - m.px(10))
+    left = min(max(field.clip.left, m.px(12)), max(0, scene.width - width - m.px(12)))
+    frame = Rect(left, top, left + width, top + height)
+    lay_out(view, frame, m)
+    scene.surfaces.append(
+        Surface(
+            "PopupWindow:7d0f1a2",
+            scene.surfaces[0].package,
+            view,
+            frame,
+            state,
+            type="APPLICATION_SUB_PANEL",
+            token=0x7D0F1A2,
+            focusable=False,
+        )
+    )
 
 
 def _toast(phone: Phone, scene: Scene) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.phone import editing, fonts
+from agent.phone.records import PageState
 from agent.phone.scene import Scene, Surface
 from agent.phone.ui.bind import field_state, path_at
 from agent.phone.ui.draw import field_shift
@@ -30,6 +31,7 @@ class TouchHost(Protocol):
     def scene(self, display: int = 0) -> Scene: ...
     def invalidate(self) -> None: ...
     def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None: ...
+    def offer_text_tools(self, page: PageState) -> None: ...
     def system_gesture(self, name: str) -> bool: ...
     def gesture_zone(self, scene: Scene, x: float, y: float) -> str: ...
     def press(self, key: str) -> None: ...
@@ -267,7 +269,7 @@ class Touch:
                 self._host.focus_view(surface, view, keyboard=True)
                 state = field_state(surface.page, view)
                 editing.select_word(state, self._offset_at(finger, view))
-                self._host.invalidate()
+                self._host.offer_text_tools(surface.page)
                 return
             if view.acts:
                 return

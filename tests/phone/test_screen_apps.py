@@ -273,3 +273,18 @@ async def test_a_page_that_cannot_be_shown_crashes_its_app_and_not_the_phone(han
     assert "Wallet keeps stopping" in hand.words()
     await hand.tap("Close app")
     assert hand.phone.focused_app.startswith("com.android.launcher3/")
+
+
+async def test_a_long_press_on_text_offers_copy_and_paste(hand: Hand) -> None:
+    await hand.open("com.android.notes")
+    await hand.tap("New note")
+    await hand.tap("Title")
+    await hand.phone.type_text("milk")
+    await hand.hold("title")
+    await hand.tap("Copy")
+    assert hand.phone.clipboard == "milk"
+    await hand.tap("Note")
+    await hand.hold("body")
+    await hand.tap("Paste")
+    assert hand.view("body").text == "milk"
+    assert hand.see("Paste") is None
