@@ -24,6 +24,8 @@ from agent.phone.userland.userland import Userland
 HUNG_UP = 129
 INTERRUPTED = 130
 FRAME_CHUNK_BYTES = 256 * 1024
+GATHER_BYTES = 16 * 1024
+GATHER_S = 0.001
 
 
 class FrameId(IntEnum):
@@ -42,17 +44,66 @@ def frame(kind: FrameId, payload: bytes) -> bytes:
     return bytes([kind]) + len(payload).to_bytes(4, "little") + payload
 
 
+class FrameWriter:
+    """The v2 frames of one shell, sent together when they come together.
+
+    ADB lets one packet be in flight, so a short answer and its exit status in one packet save a
+    round trip. Small frames wait at most `GATHER_S` for company.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._pending = bytearray()
+        self._sending = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+
+    async def write(self, kind: FrameId, data: bytes) -> None:
+        """Take bytes of one kind; raise BrokenPipeError when the peer has left."""
+        if self._stream.closed:
+            raise BrokenPipeError("the adb peer has closed the stream")
+        for start in range(0, len(data), FRAME_CHUNK_BYTES):
+            self._pending += frame(kind, data[start : start + FRAME_CHUNK_BYTES])
+            if len(self._pending) >= GATHER_BYTES:
+                await self.flush()
+        if self._pending and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._time_is_up)
+
+    async def flush(self) -> None:
+        """Send what was gathered."""
+        async with self._sending:
+            data, self._pending = bytes(self._pending), bytearray()
+            if data:
+                await self._stream.write(data)
+
+    async def finish(self, status: int) -> None:
+        """Send the rest and the exit status."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._pending += frame(FrameId.EXIT, bytes([status & 0xFF]))
+        with contextlib.suppress(BrokenPipeError):
+            await self.flush()
+
+    def _time_is_up(self) -> None:
+        self._timer = None
+        self._flushing = asyncio.create_task(self._flush_quietly())
+
+    async def _flush_quietly(self) -> None:
+        """Flush; a peer that has left is told to the next write."""
+        with contextlib.suppress(BrokenPipeError, ConnectionError):
+            await self.flush()
+
+
 class FramedSink:
     """stdout or stderr of a v2 shell."""
 
-    def __init__(self, stream: Stream, kind: FrameId) -> None:
-        self._stream = stream
+    def __init__(self, writer: FrameWriter, kind: FrameId) -> None:
+        self._writer = writer
         self._kind = kind
 
     async def write(self, data: bytes) -> None:
         """Send the bytes in frames; raise BrokenPipeError when the peer has left."""
-        for start in range(0, len(data), FRAME_CHUNK_BYTES):
-            await self._stream.write(frame(self._kind, data[start : start + FRAME_CHUNK_BYTES]))
+        await self._writer.write(self._kind, data)
 
 
 async def serve_shell(userland: Userland, stream: Stream, arguments: list[str], line: str) -> None:
@@ -100,19 +151,19 @@ async def _serve_framed(
     userland: Userland, stream: Stream, line: str, terminal: bool, term: str
 ) -> None:
     stream.accept()
-    stdout = FramedSink(stream, FrameId.STDOUT)
+    writer = FrameWriter(stream)
+    stdout = FramedSink(writer, FrameId.STDOUT)
     if terminal:
         tty = Terminal(stdout)
         pump = _read_frames(stream, tty.type, tty.hang_up, tty.resize)
         running = _run(userland, line, {0: tty, 1: tty, 2: tty}, tty, term)
     else:
         stdin = Pipe()
-        stderr = FramedSink(stream, FrameId.STDERR)
+        stderr = FramedSink(writer, FrameId.STDERR)
         pump = _read_frames(stream, stdin.write, stdin.end, lambda _: None)
         running = _run(userland, line, {0: stdin, 1: stdout, 2: stderr}, None, term)
     status = await _until_hang_up(stream, running, pump)
-    with contextlib.suppress(BrokenPipeError):
-        await stream.write(frame(FrameId.EXIT, bytes([status & 0xFF])))
+    await writer.finish(status)
 
 
 async def _read_frames(
