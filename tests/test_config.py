@@ -29,7 +29,6 @@ def test_without_anything_said_every_key_has_its_default(tmp_path: Path) -> None
     assert (loaded.model.name, loaded.model.timeout_s) == (PILOT, 45.0)
     assert (loaded.run.max_steps, loaded.run.max_total_steps) == (30, 100)
     assert loaded.recovery.device_grace_s == 120.0
-    assert loaded.retention.terminal_trees == 10
     assert loaded.adb.server == ("127.0.0.1:5037",)
 
 
@@ -177,12 +176,10 @@ def test_every_key_is_described_and_set_by_its_variable(tmp_path: Path) -> None:
     said = {
         "SWITCHBOARD_RECOVERY_AUTO_RESUME": "true",
         "SWITCHBOARD_UI_FRAME_HZ": "2.5",
-        "SWITCHBOARD_RETENTION_TERMINAL_TREES": "3",
     }
     loaded = load(tmp_path, **said)
     assert loaded.recovery.auto_resume
     assert loaded.ui.frame_hz == 2.5
-    assert loaded.retention.terminal_trees == 3
 
 
 @settings(
