@@ -1,7 +1,7 @@
 """The `shell:` and `exec:` services: a command line over a stream, raw or framed (v2).
 
-Not the shell itself. Invariant: when the peer closes the stream the command loses its streams,
-and with v2 or a terminal it is ended, as a real adbd's SIGHUP does.
+Not the shell itself. Invariant: when the peer closes the stream the command loses its streams
+and is ended, as a real adbd's SIGHUP does.
 
 Formats: packages/modules/adb, SERVICES.TXT and shell_protocol.h (id u8, length u32 LE, payload).
 """
@@ -23,6 +23,8 @@ from agent.phone.userland.userland import Userland
 
 HUNG_UP = 129
 INTERRUPTED = 130
+HANG_UP_GRACE_S = 0.25
+"""For a command to take in what the peer sent before it closed, as `adb exec-in` does."""
 FRAME_CHUNK_BYTES = 256 * 1024
 GATHER_BYTES = 16 * 1024
 GATHER_S = 0.001
@@ -144,7 +146,13 @@ async def _serve_plain(
         running = _run(userland, line, {0: tty, 1: tty, 2: tty}, tty, term)
         await _until_hang_up(stream, running, pump())
         return
-    await _run(userland, line, {0: stream, 1: stream, 2: stream}, None, term)
+    running = _run(userland, line, {0: stream, 1: stream, 2: stream}, None, term)
+    # A real adbd gives such a command a terminal in raw mode, for its hang-up when the peer closes.
+    await _until_hang_up(stream, running, _nothing(), grace_s=HANG_UP_GRACE_S)
+
+
+async def _nothing() -> None:
+    return None
 
 
 async def _serve_framed(
@@ -195,15 +203,21 @@ async def _read_frames(
 
 
 async def _until_hang_up(
-    stream: Stream, running: Coroutine[None, None, int], pump: Coroutine[None, None, None]
+    stream: Stream,
+    running: Coroutine[None, None, int],
+    pump: Coroutine[None, None, None],
+    *,
+    grace_s: float = 0.0,
 ) -> int:
-    """Run the command until it ends, or until the peer closes the stream."""
+    """Run the command until it ends, or until some time after the peer closes the stream."""
     command = asyncio.create_task(running)
     pumping = asyncio.create_task(pump)
     closed = asyncio.create_task(stream.wait_closed())
     everything = (command, pumping, closed)
     try:
         await asyncio.wait({command, closed}, return_when=asyncio.FIRST_COMPLETED)
+        if grace_s and not command.done():
+            await asyncio.wait({command}, timeout=grace_s)
         return command.result() if command.done() else HUNG_UP
     finally:
         for task in everything:
