@@ -4,8 +4,8 @@ from importlib import import_module
 
 _SUBJECTS = (
     *("activity", "blocks", "capturing", "conditions", "digests", "dumps", "editing", "filters"),
-    *("finding", "folders", "keys", "listing", "nesting", "network", "packaging", "printing"),
-    *("recording", "running", "searching", "tables", "windowing"),
+    *("finding", "folders", "input_methods", "keys", "listing", "nesting", "network", "packaging"),
+    *("printing", "recording", "running", "searching", "tables", "windowing"),
 )
 
 

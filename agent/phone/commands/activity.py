@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
+from agent.phone import adb_keyboards
 from agent.phone.commands.intents import IntentArguments, lengthen, parse_intent, shorten
 from agent.phone.records import StartStatus, UnknownActivityError
 from agent.phone.shell.call import Call, CommandError, command
@@ -191,7 +192,9 @@ async def _broadcast(call: Call, words: list[str]) -> int:
     await call.line(f"Broadcasting: {intent.shown()}")
     if intent.action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
         call.phone.close_shade()
-    await call.line("Broadcast completed: result=0")
+    code, data = adb_keyboards.receive(call.phone, intent.action, intent.extras)
+    said = f'{code}, data="{data}"' if data is not None else str(code)
+    await call.line(f"Broadcast completed: result={said}")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent.phone import adb_keyboards
 from agent.phone.commands.package_dump import dump_package
 from agent.phone.commands.window_dump import (
     dump_activities,
@@ -15,8 +16,6 @@ from agent.phone.commands.window_dump import (
 )
 from agent.phone.phone import Phone
 from agent.phone.shell.call import Call, CommandError, command
-
-IME = "com.android.inputmethod.latin/.LatinIME"
 
 
 def _window(phone: Phone, words: list[str]) -> str:
@@ -99,15 +98,18 @@ def _input_method(phone: Phone, words: list[str]) -> str:
     del words
     shown = str(phone.keyboard_shown).lower()
     focus = phone.focused_window
+    chosen = adb_keyboards.current(phone)
+    listed: list[str] = []
+    for number, name in enumerate(adb_keyboards.methods(phone)):
+        listed += [f"  InputMethod #{number}:", f"    mId={name} mSettingsActivityName=null"]
     return "\n".join(
         [
             "Current Input Method Manager state:",
             "  Input Methods: mMethodMapUpdateCount=1",
-            "  InputMethod #0:",
-            f"    mId={IME} mSettingsActivityName=null",
-            f"  mCurMethodId={IME}",
+            *listed,
+            f"  mCurMethodId={chosen}",
             f"  mCurFocusedWindow={focus.token_hex if focus else 'null'}",
-            f"  mCurId={IME} mHaveConnection=true mBoundToMethod=true mVisibleBound={shown}",
+            f"  mCurId={chosen} mHaveConnection=true mBoundToMethod=true mVisibleBound={shown}",
             f"  mShowRequested={shown} mShowExplicitlyRequested=false mShowForced=false",
             f"  mInputShown={shown}",
             "  mInFullscreenMode=false",

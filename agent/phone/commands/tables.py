@@ -1,4 +1,4 @@
-"""Commands on the phone's tables: getprop, setprop, settings, content, ime, logcat and log."""
+"""Commands on the phone's tables: getprop, setprop, settings, content, logcat and log."""
 
 from __future__ import annotations
 
@@ -201,51 +201,6 @@ def _rows(call: Call, authority: str) -> list[dict[str, object]] | None:
                 plain = {key: one for key, one in row.items() if not isinstance(one, list | dict)}
                 found.append({"_id": number, **plain})
     return found
-
-
-IME = "com.android.inputmethod.latin/.LatinIME"
-
-
-@command("ime")
-async def ime(call: Call) -> int:
-    """List and choose input methods."""
-    table = call.phone.settings
-    enabled = (table.get("secure", "enabled_input_methods") or "").split(":")
-    match call.args:
-        case ["list", *letters]:
-            if "-s" in letters:
-                names = [IME] if "-a" in letters else [name for name in enabled if name == IME]
-                for name in names:
-                    await call.line(name)
-                return 0
-            await call.line(f"{IME}:\n  mId={IME} mSettingsActivityName=null mIsVrOnly=false "
-                            "mSupportsSwitchingToNextInputMethod=true")  # fmt: skip
-        case ["set", *_, name]:
-            if name != IME:
-                raise CommandError(
-                    f"Unknown input method {name} cannot be selected for user #0", 255
-                )
-            table.put("secure", "default_input_method", name)
-            await call.line(f"Input method {name} selected for user #0")
-        case ["enable", *_, name]:
-            if name != IME:
-                raise CommandError(
-                    f"Unknown input method {name} cannot be enabled for user #0", 255
-                )
-            table.put("secure", "enabled_input_methods", name)
-            await call.line(f"Input method {name}: already enabled for user #0")
-        case ["disable", *_, name]:
-            if name != IME:
-                raise CommandError(
-                    f"Unknown input method {name} cannot be disabled for user #0", 255
-                )
-            raise CommandError(f"Input method {name} cannot be disabled: it is the only one", 255)
-        case ["reset"]:
-            table.put("secure", "default_input_method", IME)
-            await call.line("Reset current and enabled IMEs for user #0")
-        case _:
-            raise CommandError("Unknown command: " + " ".join(call.args), 255)
-    return 0
 
 
 _LEVELS = "VDIWEFS"
