@@ -179,7 +179,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
         top = self.top
-        if self.feed.version != self._frame_shown and top is not None:
+        if self.feed.version != self._frame_shown and top is not None and top.is_mounted:
             self._frame_shown = self.feed.version
             self._guarded("showing a frame", top.show_frame)
 
@@ -352,7 +352,10 @@ class SwitchboardApp(App[int], inherit_bindings=False):
         told = self._under_way()
         if not told:
             self.exit(0)
-        elif not isinstance(self.screen, LeaveScreen):
+        elif isinstance(self.screen, LeaveScreen):
+            # The app's own binding comes before the dialog's: this is the second act.
+            self.screen.dismiss(True)
+        else:
             self.push_screen(LeaveScreen(told), self._leave)
 
     def _leave(self, leave: bool | None) -> None:

@@ -71,6 +71,12 @@ class Host:
         await self.wait_for(serial)
         return serial
 
+    async def own_phones(self) -> tuple[str, ...]:
+        """Give the serials of the virtual phones of this process, once the core sees them."""
+        for serial in self._phones.serials:
+            await self.wait_for(serial)
+        return self._phones.serials
+
     async def need_a_device(self) -> None:
         """Make sure that there is a phone to work on. Raises DeviceError."""
         if not await self._online():

@@ -61,6 +61,11 @@ class Phones:
         self._may_stop_server = False
         """Whether it is ours to end, found running or not: the store's owner's is."""
 
+    @property
+    def serials(self) -> tuple[str, ...]:
+        """The serials of the phones that run."""
+        return () if self._running is None else self._running.serials
+
     async def start_server(self) -> ServerAddress:
         """Start our adb server; it stops with `close`. Raises AdbError."""
         self._may_stop_server = True
@@ -72,7 +77,7 @@ class Phones:
             running = VirtualPhones(self._folder, self.server, count=count)
             await running.start()
             self._running = running
-        return self._running.serials
+        return self.serials
 
     async def revive(self, address: ServerAddress) -> None:
         """Bring our server and phones back after one of them died."""

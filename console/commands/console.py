@@ -11,6 +11,8 @@ from agent.errors import UsageError
 from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.core import Core
     from console.host import Host
     from console.stopping import StopRequest
 
@@ -25,6 +27,27 @@ def need_a_terminal(instead: str) -> None:
         raise UsageError("The console needs a terminal.", instead)
 
 
+async def show(
+    core: Core,
+    settings: Settings,
+    stop: StopRequest,
+    *,
+    title: str = "",
+    focus_session: str = "",
+    replay: str = "",
+) -> ExitCode:
+    """Show the console until the operator leaves it, or a signal ends it."""
+    from console.app import run_console
+
+    failed = await run_console(
+        core, settings=settings, title=title, focus_session=focus_session, replay=replay
+    )
+    # Textual takes a cancellation as a wish to leave, and returns.
+    if stop.asked.is_set():
+        return stop.code
+    return ExitCode.FAILED if failed else ExitCode.DONE
+
+
 def open_console(ctx: click.Context) -> None:
     """Open the console; attach to the process that owns the data directory when one runs."""
     from console.host import run_with_host
@@ -35,9 +58,6 @@ def open_console(ctx: click.Context) -> None:
     settings = settings_for(ctx)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
-        from console.app import run_console
-
-        failed = await run_console(host.core, settings=settings)
-        return ExitCode.FAILED if failed else ExitCode.DONE
+        return await show(host.core, settings, stop)
 
     end(run_with_host(settings, EVERYTHING, work))

@@ -16,7 +16,6 @@ from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.config import Settings
-    from agent.core import Core
     from console.host import Host
     from console.stopping import StopRequest
 
@@ -25,10 +24,15 @@ JOB_IN_MS = 10 * 60_000
 JOB_EVERY_MS = 60 * 60_000
 
 GOAL = "Get both phones ready for the evening"
-BLUETOOTH = "open Settings and turn on Bluetooth"
+SWITCHES = (
+    "turn on Bluetooth, then turn on Dark theme, then turn off Wi-Fi, "
+    "then turn on Do Not Disturb, then turn on Battery Saver"
+)
+# The phones' owner knows two people called Ben, so the pilot has to ask which one is meant.
+MESSAGE = 'tell Ben "I will be ten minutes late"'
 NOTE = 'write a note saying "milk and eggs"'
-QUESTION = "open Messages and open the conversation"
-JOB = "open Messages and read the newest message"
+NOTES = "com.android.notes"
+JOB = "open Messages"
 
 
 @click.command(
@@ -47,7 +51,7 @@ def demo(ctx: click.Context, fresh: bool) -> None:
     Everything is kept below the data directory's 'demo' folder; what earlier demos did can be
     replayed. Phones start as they left the factory each time.
     """
-    from console.commands.console import need_a_terminal
+    from console.commands.console import need_a_terminal, show
     from console.host import run_with_host
     from console.rack import Devices
 
@@ -57,11 +61,8 @@ def demo(ctx: click.Context, fresh: bool) -> None:
     devices = Devices(own_server=True, phones=PHONES, wakes_jobs=True)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
-        from console.app import run_console
-
-        first = await begin(host.core) if host.owned else ""
-        failed = await run_console(host.core, settings=settings, title="demo", focus_session=first)
-        return ExitCode.FAILED if failed else ExitCode.DONE
+        first = await begin(host) if host.owned else ""
+        return await show(host.core, settings, stop, title="demo", focus_session=first)
 
     say("Starting two virtual phones and an adb server for them.")
     end(run_with_host(settings, devices, work))
@@ -97,27 +98,33 @@ def prepare(settings: Settings, *, fresh: bool) -> None:
         state.unlink()
 
 
-async def begin(core: Core) -> str:
-    """End what an earlier demo left, set this one's sessions and job going, and name the first."""
+async def begin(host: Host) -> str:
+    """End what an earlier demo left, and set the sessions and the job of this one going.
+
+    Returns:
+        The session that will ask something, which is the one to look at.
+    """
     from agent.protocol import JobCreate, JobStop, SessionCancel, SessionCreate, Target
 
+    core = host.core
     before = await core.overview()
     for session in before.sessions:
         if not session.state.is_terminal and not session.parent_id:
             await core.request(SessionCancel(session_id=session.session_id))
     for job in before.jobs:
         await core.request(JobStop(job_id=job.id))
-    first, second = [info.serial for info in before.devices if info.virtual][:PHONES]
+    first, second = await host.own_phones()
     tree = await core.request(
         SessionCreate(
             goal=GOAL,
             targets=(
-                Target(objective=BLUETOOTH, serial=first),
-                Target(objective=NOTE, serial=second),
+                Target(objective=SWITCHES, serial=first),
+                Target(objective=MESSAGE, serial=second),
             ),
         )
     )
-    await core.request(SessionCreate(goal=QUESTION, serial=first))
+    # It waits in the queue until one of the phones is free.
+    await core.request(SessionCreate(goal=NOTE, target_package=NOTES))
     await core.request(
         JobCreate(
             title="Hourly look at the messages",
@@ -127,4 +134,4 @@ async def begin(core: Core) -> str:
             interval_ms=JOB_EVERY_MS,
         )
     )
-    return tree.session_id
+    return tree.child_ids[1]

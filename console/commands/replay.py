@@ -24,18 +24,15 @@ Examples:
 @click.pass_context
 def replay(ctx: click.Context, session_id: str) -> None:
     """Replay a stored SESSION, step by step, as it was seen."""
-    from console.commands.console import need_a_terminal
+    from console.commands.console import need_a_terminal, show
     from console.host import run_with_core
     from console.setup import settings_for
 
     settings = settings_for(ctx)
     need_a_terminal("Read it as text with: switchboard sessions show SESSION")
 
-    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
-        from console.app import run_console
-
+    async def work(core: Core, _owned: bool, stop: StopRequest) -> ExitCode:
         session = await core.session(session_id)
-        failed = await run_console(core, settings=settings, replay=session.session_id)
-        return ExitCode.FAILED if failed else ExitCode.DONE
+        return await show(core, settings, stop, replay=session.session_id)
 
     end(run_with_core(ctx, work))

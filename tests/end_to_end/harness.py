@@ -221,5 +221,7 @@ def base_environment(home: Path) -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("SWITCHBOARD_", "OPENAI_", "ADB_", "ANDROID_", "TMUX"))
+        # They would say how large a terminal is that the test makes itself.
+        and name not in {"COLUMNS", "LINES"}
     }
     return {**kept, "HOME": str(home)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -176,10 +177,18 @@ def test_a_session_that_nobody_knows(workshop: Workshop, verb: str) -> None:
     clear(call, "0000")
 
 
-def test_an_endpoint_that_is_not_there(workshop: Workshop) -> None:
-    port = free_port()
-    url = f"http://127.0.0.1:{port}/v1"
-    call = workshop.call(*RUN, "--model", "none", "--base-url", url, "--timeout", "4", "--json")
+def test_an_endpoint_that_is_not_there_is_told_and_tried_again(workshop: Workshop) -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    with workshop.running(*RUN, "--model", "none", "--base-url", url, "--json") as running:
+        failure = running.wait_for_type("stream_error")
+        assert url in failure["message"] or "onnect" in failure["message"]
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait() == 130, running
+
+
+def test_a_run_that_takes_too_long_is_stopped(workshop: Workshop) -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    call = workshop.call(*RUN, "--model", "none", "--base-url", url, "--timeout", "1")
     assert call.code == 1, call
-    assert "stream_error" in call.out
-    assert "Traceback" not in call.err
+    assert "not done within 1 s" in call.err
+    assert "switchboard sessions resume" in call.err

@@ -1,0 +1,137 @@
+"""`switchboard demo` in a real terminal: what somebody sees who has just cloned the project."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator
+
+import pyte
+import pytest
+
+from tests.end_to_end.harness import SWITCHBOARD, Workshop, children_of, is_alive, wait_until
+
+COLUMNS, LINES = 160, 50
+CTRL_Q = b"\x11"
+
+
+class Terminal:
+    """A command in a terminal of its own, and what is on its screen."""
+
+    def __init__(self, workshop: Workshop, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self.process = subprocess.Popen(
+            [*SWITCHBOARD, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**workshop.environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        os.set_blocking(self._ours, False)
+        self._screen = pyte.Screen(COLUMNS, LINES)
+        self._stream = pyte.ByteStream(self._screen)
+        self.raw = b""
+
+    def text(self) -> str:
+        """Read what has come and give what is on the screen."""
+        # BlockingIOError: nothing has; EIO: the other end is closed.
+        with contextlib.suppress(OSError):
+            while data := os.read(self._ours, 65_536):
+                self.raw += data
+                self._stream.feed(data)
+        return "\n".join(self._screen.display)
+
+    def wait_for(self, words: str, bound_s: float = 60.0) -> None:
+        """Wait until words are on the screen."""
+        try:
+            wait_until(lambda: words in self.text(), f"{words!r} on the screen", bound_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.text()}") from None
+
+    def press(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self._ours, keys)
+
+    def ended(self) -> bool:
+        """Tell whether it has ended; a terminal has to be read until then."""
+        self.text()
+        return self.process.poll() is not None
+
+    def wait(self, bound_s: float = 20.0) -> int:
+        """Wait until it has ended; gives the exit code."""
+        try:
+            wait_until(self.ended, "it has ended", bound_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.text()}") from None
+        return self.process.wait()
+
+    def close(self) -> None:
+        """End it if it runs."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def demo(workshop: Workshop) -> Iterator[Terminal]:
+    terminal = Terminal(workshop, "demo")
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+def test_the_demo_shows_a_tree_a_frame_a_question_and_a_job_and_leaves_cleanly(
+    demo: Terminal, workshop: Workshop
+) -> None:
+    demo.wait_for("Get both phones ready")
+    demo.wait_for("turn on Bluetooth")
+    demo.wait_for("tell Ben")
+    demo.wait_for("Which one?")
+    demo.wait_for("▀▀▀▀▀▀▀▀▀▀")
+    owned = Workshop(workshop.data / "demo", workshop.environment)
+    (job,) = owned.call("jobs", "list", "--json").json["data"]
+    assert job["status"] == "active"
+    sessions = owned.call("sessions", "list", "--json").json["data"]
+    assert sorted(s["kind"] for s in sessions) == [
+        "agent_parent",
+        "genie_child",
+        "genie_child",
+        "home_session",
+    ]
+    demo.press(b"3")
+    demo.wait_for(job["title"])
+    started = children_of(demo.process.pid)
+    assert started
+    demo.press(CTRL_Q)
+    # It may first ask, as sessions are at work; the same key says that it is meant.
+    with contextlib.suppress(AssertionError):
+        wait_until(demo.ended, "it has left at once", 3)
+    if not demo.ended():
+        demo.press(CTRL_Q)
+    assert demo.wait() == 0, demo.text()
+    assert b"\x1b[?1049l" in demo.raw, "the terminal's own screen is back"
+    assert "Traceback" not in demo.raw.decode(errors="replace")
+    wait_until(lambda: not any(map(is_alive, started)), "its children have ended")
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_closes_the_console_in_order(
+    demo: Terminal, signum: signal.Signals, code: int
+) -> None:
+    demo.wait_for("Get both phones ready")
+    started = children_of(demo.process.pid)
+    demo.process.send_signal(signum)
+    assert demo.wait() == code, demo.text()
+    assert b"\x1b[?1049l" in demo.raw, "the terminal's own screen is back"
+    wait_until(lambda: not any(map(is_alive, started)), "its children have ended")

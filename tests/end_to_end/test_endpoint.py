@@ -1,0 +1,60 @@
+"""A whole session driven by an OpenAI-compatible endpoint: real HTTP, streamed, through the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from tests.end_to_end.conftest import Bench
+from tests.openai_server import Reply, openai_server, tool
+
+
+def shown(request: dict[str, Any]) -> str:
+    """Give the words that the model was sent last."""
+    content = request["messages"][-1]["content"]
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
+    bench.begin()
+    replies = [
+        Reply(text="First the app.", tools=(tool("launch_app", app="com.android.settings"),)),
+        Reply(
+            text="It is open.", tools=(tool("finish", success=True, summary="Settings is open"),)
+        ),
+    ]
+    async with openai_server(replies) as endpoint:
+        call = await asyncio.to_thread(
+            bench.call,
+            *("run", "open Settings", "--device", bench.serial, "--json"),
+            *("--model", "scripted-1", "--base-url", endpoint.base_url),
+            OPENAI_API_KEY="key-of-a-test",
+        )
+    assert call.code == 0, call
+    assert len(endpoint.requests) == 2
+    assert [request["model"] for request in endpoint.requests] == ["scripted-1"] * 2
+    assert all(request["stream"] for request in endpoint.requests)
+    assert endpoint.headers[0]["authorization"] == "Bearer key-of-a-test"
+    kinds = [line["msg"]["type"] for line in call.lines]
+    assert kinds.count("tool_call_finished") == 2
+    session = bench.call("sessions", "show", call.lines[0]["session_id"], "--json").json
+    assert (session["state"], session["model"]) == ("COMPLETED", "scripted-1")
+    assert session["latest_result"] == "Settings is open"
+    assert session["usage"]["output_tokens"] > 0
+    assert "settings" in bench.call("phone", "state", "--json").json["foreground"]
+    assert "key-of-a-test" not in call.out + call.err
+
+
+async def test_an_endpoint_that_refuses_the_key_fails_the_session_at_once(bench: Bench) -> None:
+    refusal = Reply(status=401, error_code="invalid_api_key")
+    async with openai_server([refusal] * 9) as endpoint:
+        call = await asyncio.to_thread(
+            bench.call,
+            *("run", "open Settings", "--device", bench.serial),
+            *("--model", "scripted-1", "--base-url", endpoint.base_url),
+            OPENAI_API_KEY="wrong",
+        )
+    assert call.code == 1, call
+    assert len(endpoint.requests) == 1, "a terminal error is never tried again"
+    assert "401" in call.err or "key" in call.err
