@@ -13,7 +13,6 @@ from agent.loop.elements import UNLABELED, zone
 from agent.records import Element
 from agent.safety.words import words
 
-
 _NAVIGATION = (
     *("account", "profile", "more", "settings", "me", "my account", "orders", "order history"),
     *("my orders", "your orders", "past orders", "order details", "track order", "help"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agent.models.pilot.match import EXACT, GOOD, fold, score, similar, starts_alike
+from agent.models.pilot.match import EXACT, GOOD, fold, says, score, similar
 from agent.models.pilot.moves import Call, GiveUp, Trail, ask
 from agent.models.pilot.reading import Item, View
 
@@ -64,7 +64,7 @@ def ask_about_similar(view: View, trail: Trail, name: str, what: str) -> Item | 
 
 def _fit(name: str, item: Item) -> int:
     fit = score(name, item.title)
-    if fit < GOOD and starts_alike(name, item.label):
+    if fit < GOOD and says(name, item.label):
         return GOOD + 5
     # A name that is all of the title is one thing, a title that only holds it another.
     return EXACT if fold(name).strip() == fold(item.title).strip() else min(fit, EXACT - 1)

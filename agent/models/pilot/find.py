@@ -20,6 +20,7 @@ from agent.models.pilot.moves import (
     in_app,
     scroll_on,
     type_into,
+    wait,
 )
 from agent.models.pilot.reading import Item, View
 
@@ -103,20 +104,24 @@ def open_page(intent: Open, view: View, trail: Trail) -> Move:
 
 def way_to(name: str, view: View, trail: Trail, what: str) -> Move:
     """Take the next step towards something that is not on the screen."""
-    typed = trail.typed(name)
     ahead = _lead(name, view, trail)
     if ahead is not None:
         return click(ahead, f"{ahead.title} may lead to {what}")
-    onward = scroll_on(view, trail, f"Look further down for {what}")
+    box = None if trail.typed(name) else _search_box(view)
+    if box is not None and box.kind == "INPUT" and box.value and trail.backs < _MAX_BACKS:
+        return back("Leave an old search")
+    if box is not None and box.kind == "INPUT":
+        return type_into(box, name, f"Search for {name}")
+    if box is not None and not trail.clicks(box.label):
+        return click(box, f"Search for {name}")
+    onward = scroll_on(view, trail, f"Look further on for {what}")
     if onward is not None:
         return onward
-    if not typed:
-        box = _search_box(view)
-        if box is not None and box.kind == "INPUT":
-            return type_into(box, name, f"Search for {name}")
-        if box is not None and trail.clicks(box.label) < 1:
-            return click(box, f"Search for {name}")
-    if trail.backs < _MAX_BACKS and (trail.path or not _saw_the_top(trail)):
+    # An app's own search knows all of it: what it does not find is not there.
+    searched = trail.typed(name)
+    if trail.last is not None and trail.last.tool == "type_text":
+        return wait("Results may take a moment")
+    if not searched and trail.backs < _MAX_BACKS and (trail.path or not _saw_the_top(trail)):
         return back(f"{what} is not here")
     return GiveUp(f"I looked through {view.app_name(view.package)} and found no {name}")
 

@@ -52,8 +52,10 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 _IN_APP = re.compile(
-    r"[,\s]+(?:in|with|using|via|from|on|through|inside)\s+(?:the\s+)?([\w .&-]+?)(?:\s+app)?$",
-    re.IGNORECASE,
+    # The greedy beginning makes it the last "in" that counts: "switch it on in the Settings app".
+    r"^.*(?P<from>[,\s]+(?:in|with|using|via|from|on|through|inside)\s+(?:the\s+)?"
+    r"(?P<app>[\w .&-]+?)(?:\s+app)?)$",
+    re.IGNORECASE | re.DOTALL,
 )
 _INTO_APP = re.compile(
     r"^(?:in|with|using|from|on)\s+(?:the\s+)?([\w &-]+?)(?:\s+app)?\s*,?\s+", re.IGNORECASE
@@ -132,8 +134,8 @@ def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) ->
     if leading and find_app(leading[1], apps):
         named, clause = find_app(leading[1], apps), clause[leading.end() :]
     trailing = _IN_APP.search(clause)
-    if trailing and find_app(trailing[1], apps):
-        named, clause = find_app(trailing[1], apps), clause[: trailing.start()]
+    if trailing and find_app(trailing["app"], apps):
+        named, clause = find_app(trailing["app"], apps), clause[: trailing.start("from")]
     clause = _POLITE.sub("", clause).strip(" ,")
     spaced = " ".join(re.sub(r"([:,])(?=\s|$)", r" \1 ", clause).split()) + " "
 

@@ -98,6 +98,11 @@ def starts_alike(text: str, label: str, *, chars: int = 24) -> bool:
     return wanted in shown or (len(wanted) > chars and wanted[:chars] in shown)
 
 
+def says(text: str, label: str) -> bool:
+    """Tell whether a text stands in a label as whole words."""
+    return bool(re.search(rf"(?<!\w){re.escape(_plain(text))}(?!\w)", _plain(label)))
+
+
 def similar(name: str, title: str) -> bool:
     """Tell whether a title may be a slip of the pen away from a name."""
     wanted = fold(name)

@@ -1,0 +1,109 @@
+"""Looking at a phone until it holds still, on a clock that passes only when it is waited for."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from agent.errors import DeviceError, DeviceTimeoutError, TreeUnavailableError
+from agent.loop.observe import Observer, Seen
+from agent.loop.pace import PACE
+from tests.loop.paper_phone import PaperPhone, button, node
+from tests.tasks.scripted import Clock
+
+
+class Blobs:
+    def __init__(self) -> None:
+        self.kept: list[tuple[bytes, str]] = []
+
+    async def put(self, data: bytes, media_type: str) -> str:
+        self.kept.append((data, media_type))
+        return f"digest-{len(self.kept)}"
+
+
+def observer(clock: Clock, blobs: Blobs | None = None) -> Observer:
+    return Observer(
+        put_blob=(blobs or Blobs()).put,
+        now_ms=lambda: round(clock.now * 1000),
+        pace=PACE,
+        sleep=clock.sleep,
+        seconds=clock.seconds,
+    )
+
+
+def shows(seen: Seen) -> list[str]:
+    return [element.label for element in seen.observation.elements]
+
+
+async def test_the_screen_after_an_action_is_never_the_old_one_however_late_it_comes() -> None:
+    dice = random.Random(1)
+    clock = Clock()
+    changes_at, shown = 0.0, 0
+    phone = PaperPhone(
+        lambda: [button(f"page {shown if clock.now >= changes_at else shown - 1}", 0.4)]
+    )
+    eyes = observer(clock)
+    seen = await eyes.observe(phone, None)
+    for shown in range(1, 100):
+        changes_at = clock.now + dice.uniform(0.05, 1.5)
+        seen = await eyes.observe(phone, seen.observation, acted=True)
+        assert shows(seen) == [f"page {shown}"]
+
+
+async def test_a_quick_screen_is_not_waited_for_longer_than_two_looks() -> None:
+    clock = Clock()
+    page = "page 0"
+    phone = PaperPhone(lambda: [button(page, 0.4)])
+    eyes = observer(clock)
+    first = await eyes.observe(phone, None)
+    page = "page 1"
+    began = clock.now
+    await eyes.observe(phone, first.observation, acted=True)
+    assert clock.now - began <= PACE.initial_s + PACE.poll_s + 1e-9
+
+
+async def test_a_screen_that_never_rests_is_taken_as_it_is_in_time() -> None:
+    clock = Clock()
+    phone = PaperPhone(lambda: [node(f"tick {clock.now:.3f}")])
+    first = await observer(clock).observe(phone, None)
+    began = clock.now
+    await observer(clock).observe(phone, first.observation, acted=True)
+    assert clock.now - began <= PACE.settle_s + PACE.poll_s
+    assert began <= PACE.first_s + PACE.poll_s
+
+
+async def test_an_action_without_effect_is_given_up_on_in_time() -> None:
+    clock = Clock()
+    phone = PaperPhone(lambda: [button("same", 0.4)])
+    first = await observer(clock).observe(phone, None)
+    began = clock.now
+    again = await observer(clock).observe(phone, first.observation, acted=True)
+    assert again.observation.fingerprint == first.observation.fingerprint
+    assert clock.now - began <= PACE.react_s + PACE.poll_s
+
+
+async def test_frame_and_tree_are_kept_with_both_ends_of_their_moment() -> None:
+    clock, blobs = Clock(), Blobs()
+    seen = await observer(clock, blobs).observe(PaperPhone(lambda: [button("a", 0.4)]), None)
+    assert [media for _, media in blobs.kept] == ["image/png", "application/xml"]
+    assert seen.observation.frame is not None
+    assert seen.observation.frame.digest == "digest-1"
+    assert seen.observation.tree_digest == "digest-2"
+    assert seen.observation.started_ms <= seen.observation.ended_ms
+
+
+async def test_a_phone_without_a_picture_is_observed_by_its_tree() -> None:
+    phone = PaperPhone(lambda: [button("a", 0.4)])
+    phone.failures["capture"] = [DeviceError("secure window")]
+    seen = await observer(Clock()).observe(phone, None)
+    assert seen.observation.frame is None
+    assert shows(seen) == ["a"]
+
+
+async def test_a_phone_with_neither_tree_nor_picture_is_an_error() -> None:
+    phone = PaperPhone(lambda: [button("a", 0.4)])
+    phone.failures["tree"] = [TreeUnavailableError("null root")] * 99
+    phone.failures["capture"] = [DeviceTimeoutError("too slow")]
+    with pytest.raises(DeviceTimeoutError):
+        await observer(Clock()).observe(phone, None)
