@@ -106,7 +106,7 @@ class TurnContext:
         return await self._parts.store.read_blob(digest)
 
     def delta(self, text: str) -> None:
-        if not self._turn.over.is_set():
+        if not self._turn.mute:
             self._parts.deltas.publish(
                 TextDelta(session_id=self._live.session_id, turn_id=self._turn.turn_id, text=text)
             )
@@ -229,5 +229,5 @@ class TurnContext:
 
     def _check_open(self) -> None:
         """End a task that outlived its turn."""
-        if self._turn.over.is_set() or self._live.turn is not self._turn:
+        if self._turn.mute or self._live.turn is not self._turn:
             raise asyncio.CancelledError(f"turn {self._turn.turn_id} is over")

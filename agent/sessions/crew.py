@@ -29,6 +29,10 @@ class Crew:
         task = asyncio.create_task(self._supervise(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # A task that is cancelled before its first step never looks at its work.
+        task.add_done_callback(lambda _: work.close())
+        if self._closing:
+            task.cancel()
         return task
 
     async def close(self, *, grace_s: float = 2.0) -> tuple[str, ...]:
@@ -57,15 +61,20 @@ class Crew:
 
 
 async def settled(work: Awaitable[T]) -> T:
-    """Wait for work to end even when cancelled meanwhile; the cancellation is raised afterwards.
+    """Wait for work to end however often cancelled meanwhile; the cancellation is raised then.
 
     For writes whose outcome decides what may be written next.
     """
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.warning("Work that was to settle before a cancellation failed: %s", error)
-        raise
+    cancellation: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancellation = error
+    if cancellation is None:
+        return task.result()
+    failure = None if task.cancelled() else task.exception()
+    if failure is not None:
+        _log.warning("Work that was to settle before a cancellation failed: %s", failure)
+    raise cancellation

@@ -39,6 +39,8 @@ class Turn:
     """Why it is being ended early; set before the runner is cancelled."""
     finishing: bool = False
     """The task ended of itself and its end is being stored: too late to abort."""
+    mute: bool = False
+    """Its end is on its way to the store: nothing may be stored after it."""
     unstored: bool = False
     """It has ended, and the store has yet to take that in."""
     over: asyncio.Event = field(default_factory=asyncio.Event)

@@ -71,9 +71,10 @@ class Turns:
 
     def strike(self, turn: Turn, abort: AbortReason) -> None:
         """Cancel a turn's task now, unless it has just ended of itself."""
-        if turn.finishing or turn.runner is None:
+        # Once: a second cancellation would cut short the task's own cleaning up.
+        if turn.finishing or turn.runner is None or turn.aborting is not None:
             return
-        turn.aborting = turn.aborting or abort
+        turn.aborting = abort
         turn.runner.cancel()
 
     async def abort(
@@ -102,6 +103,8 @@ class Turns:
                     continue
                 if live.record.state.is_terminal:
                     return
+                if live.turn is not None:
+                    live.turn.mute = True
                 ending = Ending(self._abortion(live, abort), state, reason)
                 drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
                 try:
@@ -219,6 +222,7 @@ class Turns:
         async with live.lock:
             if turn.over.is_set():
                 return None
+            turn.mute = True
             # A hint that came too late for the last step is not lost: it gets a turn of its own.
             goes_on = ending.completed and bool(live.steering)
             msgs = ending.msgs if goes_on else self._closing(live, ending)

@@ -1,0 +1,290 @@
+"""Jobs at work: created, claimed, run in the background, retried, stopped, and never revived."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from agent.errors import ModelError, UsageError
+from agent.jobs.schedule import STUCK_AFTER_MS, STUCK_RESULT
+from agent.protocol import (
+    JobChanged,
+    JobCreate,
+    JobList,
+    JobStop,
+    StepStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import ActionOutcome, Job, JobStatus, JobType, Session, SessionState
+from agent.tasks.task import TaskContext, TurnEnd
+from tests.stage import Cue, Stage, waiting_at
+
+ACTIVE, RUNNING, STOPPED = JobStatus.ACTIVE, JobStatus.RUNNING, JobStatus.STOPPED
+COMPLETED, FAILED = JobStatus.COMPLETED, JobStatus.FAILED
+
+
+async def create(stage: Stage, prompt: str = "water them", **more: object) -> Job:
+    op = replace(JobCreate(title="Water the plants", prompt=prompt), **more)
+    job = (await stage.do(op)).job
+    assert job is not None
+    return job
+
+
+async def ring(stage: Stage, *, after_ms: int = 15_000) -> None:
+    """Let time pass and the wake ring, as its timer would."""
+    assert stage.now_ms is not None
+    stage.now_ms += after_ms
+    await stage.core._desk.wake.ring()
+
+
+async def settled(stage: Stage, job_id: int, *statuses: JobStatus) -> Job:
+    async def there() -> Job | None:
+        job = await stage.store.job(job_id)
+        return job if job is not None and job.status in statuses else None
+
+    return await stage.until(there, f"job {job_id} to become {' or '.join(statuses)}")
+
+
+async def sessions_of(stage: Stage, job_id: int) -> list[Session]:
+    return [s for s in await stage.store.sessions() if s.job_id == job_id]
+
+
+async def test_a_job_runs_in_a_background_session_with_the_limits_of_a_job(stage: Stage) -> None:
+    seen: list[tuple[bool, int, float]] = []
+
+    async def part(context: TaskContext) -> str:
+        limits = context.limits
+        seen.append((context.background, limits.max_steps, limits.deadline_s))
+        return "watered"
+
+    stage.parts["water them"] = part
+    async with stage.play():
+        job = await create(stage)
+        assert (job.id, job.status, job.next_run_at) == (1, ACTIVE, 1_000_015_000)
+        await ring(stage)
+        job = await settled(stage, job.id, COMPLETED)
+        [session] = await sessions_of(stage, job.id)
+    assert seen == [(True, 25, 300.0)]
+    assert job.last_result == "watered" and session.state is SessionState.COMPLETED
+
+
+async def test_a_job_that_is_not_due_stays_asleep(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage)
+        await ring(stage, after_ms=14_999)
+        assert await stage.store.job(job.id) == job
+
+
+async def test_of_five_due_jobs_three_start_and_the_next_ring_is_in_fifteen_seconds(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["water them"] = waiting_at(cue)
+    async with stage.play():
+        for _ in range(5):
+            await create(stage)
+        await ring(stage)
+        started = [job.id for job in await stage.store.jobs() if job.status is RUNNING]
+        assert sorted(started) == [1, 2, 3]
+        assert stage.core._desk.wake.armed_ms == stage.now_ms + 15_000
+        cue.go.set()
+
+
+async def test_a_heartbeat_and_a_system_event_complete_without_a_session(stage: Stage) -> None:
+    async with stage.play():
+        for kind, result in (
+            (JobType.HEARTBEAT, "heartbeat"),
+            (JobType.SYSTEM_EVENT, "system_event_recorded"),
+        ):
+            job = await create(stage, prompt="", job_type=kind)
+            await ring(stage)
+            assert (await settled(stage, job.id, COMPLETED)).last_result == result
+        assert await stage.store.sessions() == ()
+
+
+async def test_a_failed_run_comes_again_later_in_a_new_session(stage: Stage) -> None:
+    ends = [TurnEnd(completed=False, message="no signal"), TurnEnd(completed=True, message="ok")]
+
+    async def part(context: TaskContext) -> TurnEnd:
+        return ends.pop(0)
+
+    stage.parts["water them"] = part
+    async with stage.play():
+        job = await create(stage)
+        await ring(stage)
+        failed = await settled(stage, job.id, ACTIVE)
+        assert (failed.last_result, failed.failure_count) == ("no signal", 1)
+        assert failed.next_run_at == stage.clock() + 60_000
+        await ring(stage, after_ms=60_000)
+        await settled(stage, job.id, COMPLETED)
+        assert len(await sessions_of(stage, job.id)) == 2
+
+
+async def test_what_could_go_on_later_in_the_foreground_is_a_failure_in_the_background(
+    stage: Stage,
+) -> None:
+    async def part(context: TaskContext) -> str:
+        raise ModelError("Busy.", retryable=True)
+
+    stage.parts["water them"] = part
+    async with stage.play():
+        job = await create(stage)
+        await ring(stage)
+        failed = await settled(stage, job.id, ACTIVE)
+        [session] = await sessions_of(stage, job.id)
+    assert failed.last_result == "Busy." and session.state is SessionState.FAILED
+
+
+async def test_a_job_that_wanted_to_act_awaits_review_whatever_its_session_came_to(
+    stage: Stage,
+) -> None:
+    async def part(context: TaskContext) -> str:
+        await context.emit(StepStarted(step=1))
+        await context.emit(
+            ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}")
+        )
+        refusal = '{"status":"background.confirmation_required"}'
+        await context.emit(
+            ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.FAILED, text=refusal)
+        )
+        return "all done, trust me"
+
+    stage.parts["water them"] = part
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await ring(stage)
+        job = await settled(stage, job.id, JobStatus.AWAITING_REVIEW)
+        assert "click_element" in job.last_result and job.next_run_at == 0
+        await ring(stage, after_ms=120_000)
+        assert len(await sessions_of(stage, job.id)) == 1
+
+
+async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["water them"] = waiting_at(cue)
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await ring(stage)
+        await cue.there()
+        stopped = (await stage.do(JobStop(job_id=job.id))).job
+        assert stopped is not None and (stopped.status, stopped.next_run_at) == (STOPPED, 0)
+        [session] = await sessions_of(stage, job.id)
+        assert session.state is SessionState.CANCELLED
+        assert (await stage.do(JobStop(job_id=job.id))).job == stopped
+        await ring(stage, after_ms=3_600_000)
+        assert await stage.store.job(job.id) == stopped
+
+
+async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000, job_type=JobType.HEARTBEAT)
+        running = replace(job, status=RUNNING, running_at=stage.clock())
+        assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
+        stopped = (await stage.do(JobStop(job_id=job.id))).job
+        await stage.core._desk._runs.run(running)
+        assert await stage.store.job(job.id) == stopped
+
+
+async def test_a_late_result_of_an_earlier_claim_does_not_end_the_later_one(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage, job_type=JobType.HEARTBEAT)
+        earlier = replace(job, status=RUNNING, running_at=stage.clock() - 1)
+        later = replace(job, status=RUNNING, running_at=stage.clock())
+        assert await stage.store.replace_job(later, expect=ACTIVE, reason="claimed")
+        await stage.core._desk._runs.run(earlier)
+        assert await stage.store.job(job.id) == later
+
+
+async def test_a_run_that_takes_too_long_is_repaired_and_its_session_ends(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["water them"] = waiting_at(cue)
+    async with stage.play():
+        job = await create(stage)
+        await ring(stage)
+        await cue.there()
+        await ring(stage, after_ms=STUCK_AFTER_MS)
+        assert (await stage.store.job(job.id)).status is RUNNING  # type: ignore[union-attr]
+        await ring(stage, after_ms=1)
+        job = await settled(stage, job.id, ACTIVE)
+        [session] = await sessions_of(stage, job.id)
+    assert (job.last_result, job.failure_count) == (STUCK_RESULT, 1)
+    assert session.state is SessionState.CANCELLED
+
+
+async def test_a_job_that_ran_when_the_core_died_comes_again_and_its_session_has_ended(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["water them"] = waiting_at(cue)
+    async with stage.play():
+        job = await create(stage)
+        await ring(stage)
+        await cue.there()
+    async with stage.play():
+        job = await settled(stage, job.id, ACTIVE)
+        [session] = await sessions_of(stage, job.id)
+        assert session.state is SessionState.FAILED
+        assert job.failure_count == 1 and job.next_run_at == stage.clock() + 60_000
+
+
+async def test_the_timer_rings_by_itself(stage: Stage) -> None:
+    stage.now_ms = None
+    async with stage.play():
+        await create(stage, prompt="water them")
+    async with stage.play():
+        # A start is a wake: what became due while nobody ran runs at once.
+        job = await create(stage, prompt="now")
+        due = replace(job, next_run_at=stage.clock() - 1)
+        assert await stage.store.replace_job(due, expect=ACTIVE, reason="test")
+    async with stage.play():
+        await settled(stage, job.id, COMPLETED)
+
+
+async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await stage.create("tidy up")
+        await stage.reach(session_id, SessionState.COMPLETED)
+        job = await create(stage, session_target=f"session:{session_id}")
+        await ring(stage)
+        job = await settled(stage, job.id, COMPLETED)
+        session = await stage.store.session(session_id)
+    assert job.last_result == "done: water them"
+    assert session.generation == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": " "},
+        {"prompt": ""},
+        {"delivery_mode": "shout"},
+        {"session_target": "current"},
+        {"session_target": "session:"},
+        {"serial": "nowhere"},
+        {"interval_ms": -1},
+        {"next_run_at": 1 << 60},
+    ],
+)
+async def test_a_job_that_could_not_run_is_refused(stage: Stage, wrong: dict[str, object]) -> None:
+    async with stage.play():
+        with pytest.raises(UsageError):
+            await create(stage, **{"prompt": "water them", **wrong})
+        assert await stage.store.jobs() == ()
+
+
+async def test_jobs_are_listed_newest_first_and_an_unknown_one_cannot_be_stopped(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        for title in ("Milk", "Eggs"):
+            await create(stage, title=title)
+        jobs = (await stage.do(JobList())).jobs
+        assert [job.title for job in jobs] == ["Eggs", "Milk"]
+        assert [job.title for job in (await stage.do(JobList(query="MIL"))).jobs] == ["Milk"]
+        with pytest.raises(UsageError):
+            await stage.do(JobStop(job_id=99))
+        with pytest.raises(UsageError):
+            await stage.do(JobList(limit=51))
+        changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
+    assert [change.job.title for change in changes] == ["Milk", "Eggs"]
