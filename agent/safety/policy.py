@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from agent.records import Element
-from agent.safety.redaction import PASSWORD, SSN, find_card
+from agent.safety.redaction import PASSWORD, SSN_WRITTEN_OUT, find_card
 from agent.safety.words import has_phrase, id_words, words
 
 MAX_TEXT_CHARS = 2000
@@ -102,7 +102,7 @@ def judge_click(element: Element) -> Verdict:
 
 def judge_text(text: str) -> Verdict:
     """Judge a text that is to be typed (the order is that of CONTRACTS 5.7)."""
-    if SSN.search(text):
+    if SSN_WRITTEN_OUT.search(text):
         return _block(Risk.SECRET, "the text holds what looks like a social security number")
     if find_card(text):
         return _block(Risk.SECRET, "the text holds a payment card number")

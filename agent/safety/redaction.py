@@ -16,6 +16,9 @@ from html import escape, unescape
 from re import Match
 
 SSN = re.compile(r"(?<![\d-])\d{3}[-.\s]?\d{2}[-.\s]?\d{4}(?![\d-])")
+SSN_WRITTEN_OUT = re.compile(r"(?<![\d-])\d{3}([-. ])\d{2}\1\d{4}(?![\d-])")
+"""With its separators: nine digits in a row are as often a telephone or an order number, which
+may be typed, though a screen that shows them loses them."""
 CARD = re.compile(r"(?<!\d)\d(?:[\s-]?\d){12,18}(?!\d)")
 CVV = re.compile(r"\b(?:cvv|cvc|cvv2)\s*:?\s*\d{3,4}\b", re.IGNORECASE)
 PASSWORD = re.compile(r"\b(?:password|passwd|pwd)\s*[:=]\s*(?!\[PASSWORD REDACTED\])\S+", re.I)

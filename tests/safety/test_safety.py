@@ -26,6 +26,8 @@ def element(label: str, **more: object) -> Element:
 
 def test_safety_a_social_security_number_is_blocked() -> None:
     assert judge_text("it is 123-45-6789").decision is Decision.BLOCK
+    assert judge_text("123 45 6789").decision is Decision.BLOCK
+    assert judge_text("order 123456789").decision is Decision.ALLOW
 
 
 def test_safety_a_card_is_blocked_and_a_number_that_fails_luhn_is_not() -> None:
