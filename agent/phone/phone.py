@@ -185,7 +185,7 @@ class Phone(Gestures):
         self.properties.load_overrides(record.properties)
         self.packages.load_installed(record.installed)
         self.activities.ensure_home()
-        self._busy_until = 0.0
+        self._busy_until = self._moving_s = 0.0
         self.invalidate()
 
     def reset(self) -> None:
