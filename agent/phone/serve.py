@@ -22,6 +22,7 @@ from agent.phone import uiautomator
 from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
+from agent.phone.claim import Claim, claim
 from agent.phone.faults import FaultKind
 from agent.phone.phone import Phone
 from agent.phone.pipes import Socket
@@ -211,6 +212,7 @@ class PhoneHost:
         self._port = port
         self._secure = secure
         self._phones: dict[str, ServedPhone] = {}
+        self._claims: list[Claim] = []
 
     async def start(self) -> list[tuple[str, Phone]]:
         """Start every phone; return (serial, phone) pairs.
@@ -220,7 +222,7 @@ class PhoneHost:
         """
         try:
             for index in range(self._count):
-                served = self._make(index)
+                served = await self._make(index)
                 await served.listen(self._port + index if self._port else 0)
                 self._phones[served.serial] = served
         except BaseException:
@@ -228,16 +230,10 @@ class PhoneHost:
             raise
         return [(serial, served.phone) for serial, served in self._phones.items()]
 
-    def _make(self, index: int) -> ServedPhone:
+    async def _make(self, index: int) -> ServedPhone:
         name = f"virtual-{index + 1}"
         home = self._home / name
-        try:
-            home.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PhoneError(
-                f"the phone's directory {home} cannot be made: {error.strerror}",
-                "Choose a directory that can be written.",
-            ) from error
+        self._claims.append(await claim(home))
         return ServedPhone(home, name, gate=KeyGate(home) if self._secure else None)
 
     async def close(self) -> None:
@@ -246,6 +242,8 @@ class PhoneHost:
         self._phones.clear()
         for served in phones:
             await served.close()
+        while self._claims:
+            self._claims.pop().release()
 
     async def __aenter__(self) -> Self:
         await self.start()

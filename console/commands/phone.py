@@ -114,12 +114,19 @@ def state(ctx: click.Context, name: str, as_json: bool) -> None:
 @click.argument("name", default="virtual-1")
 @click.pass_context
 def reset(ctx: click.Context, name: str) -> None:
-    """Put the virtual phone NAME back to how it left the factory."""
+    """Put the virtual phone NAME back to how it left the factory; it must not be running."""
+    from agent.phone.claim import Claim
     from agent.phone.phone import Phone
 
-    there = Phone(_home(ctx, name), name=name)
-    there.reset()
-    there.save()
+    home = _home(ctx, name)
+    # A phone that lives would write its own state over the new one.
+    claim = Claim(home)
+    try:
+        there = Phone(home, name=name)
+        there.reset()
+        there.save()
+    finally:
+        claim.release()
     say(f"{name} is as it left the factory.")
 
 
