@@ -190,8 +190,9 @@ def _whole_match(wanted: str, text: str) -> bool:
 @functools.lru_cache(maxsize=64)
 def _pattern(text: str) -> regex.Pattern[str]:
     try:
-        repeats = (int(digits[:9]) for digits in regex.findall(r"\{[0-9]*,?([0-9]+)", text))
-        if len(text) > PATTERN_LIMIT or math.prod(max(1, n) for n in repeats) > REPEATS_LIMIT:
+        counts = regex.findall(r"\{(\d*),?(\d*)\}", text)
+        repeats = math.prod(max(1, *(int(one[:9] or 0) for one in pair)) for pair in counts)
+        if len(text) > PATTERN_LIMIT or repeats > REPEATS_LIMIT:
             raise regex.error("too long, or too many repeats")
         return regex.compile(text, regex.DOTALL)
     except (regex.error, RecursionError, OverflowError) as error:
