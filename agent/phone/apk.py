@@ -7,6 +7,7 @@ cost a bounded amount of memory, and whatever is wrong with one is a PhoneError.
 from __future__ import annotations
 
 import io
+import logging
 import lzma
 import struct
 import zipfile
@@ -68,8 +69,12 @@ def read_manifest(apk: bytes) -> Manifest:
 
 def _decode(raw: bytes) -> ElementTree.Element:
     """Return the manifest's root element; binary XML is what a real APK holds."""
+    # Importing the library sets up logging for the whole process; that is not its to decide.
+    root = logging.getLogger()
+    kept = root.level, list(root.handlers)
     from apkInspector.axml import get_manifest  # type: ignore[import-untyped]
 
+    root.level, root.handlers[:] = kept
     try:
         return ElementTree.fromstring(get_manifest(io.BytesIO(raw)))
     except Exception as error:  # the library raises whatever a damaged file makes it raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -133,3 +135,14 @@ async def test_a_file_that_is_no_apk_is_refused_as_on_a_phone(
     said = await connected("install", str(file))
     assert said.status == 1
     assert b"INSTALL_PARSE_FAILED_NOT_APK" in said.out + said.err
+
+
+def test_reading_a_manifest_leaves_the_logging_of_the_process_as_it_was() -> None:
+    code = (
+        "import logging; from agent.phone.apk import BadApkError, _decode\n"
+        "try: _decode(b'not a manifest')\n"
+        "except BadApkError: pass\n"
+        "print(logging.getLogger().level, logging.getLogger().handlers)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "30 []\n"
