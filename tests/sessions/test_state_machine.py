@@ -337,7 +337,7 @@ def check_facts(events: list[Event]) -> None:
 
 TestOperators = Operators.TestCase
 TestOperators.settings = settings(
-    max_examples=20,
+    max_examples=12,
     stateful_step_count=40,
     deadline=None,
     # What fails here depends on the moment; shrinking would chase it for minutes.
