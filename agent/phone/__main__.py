@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 import tempfile
@@ -28,7 +29,10 @@ def _announce(serial: str, phone: Phone) -> None:
 
 
 def _cancel_at_eof(loop: asyncio.AbstractEventLoop, task: asyncio.Future[None]) -> None:
-    sys.stdin.buffer.read()
+    # Not through sys.stdin: a thread inside its lock makes the interpreter abort at exit.
+    with contextlib.suppress(OSError):
+        while os.read(0, 4096):
+            pass
     # The loop may have ended first.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(task.cancel)
