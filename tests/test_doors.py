@@ -43,6 +43,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
         "agent.records",
         "agent.text",
         "agent.config",
+        "agent.settings",
     ),
 }
 LOOP_NEVER_SEES = ("agent.devices.", "agent.models.", "agent.store", "agent.runtime")
