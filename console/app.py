@@ -179,7 +179,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
         top = self.top
-        if self.feed.version != self._frame_shown and top is not None and top.is_mounted:
+        if self.feed.version != self._frame_shown and top is not None and top.is_composed:
             self._frame_shown = self.feed.version
             self._guarded("showing a frame", top.show_frame)
 
@@ -188,7 +188,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def _refresh_top(self) -> None:
         top = self.top
-        if top is not None and top.is_mounted:
+        if top is not None and top.is_composed:
             self._guarded(f"showing {type(top).__name__}", top.refresh_all)
 
     def _call_attention(self) -> None:
@@ -323,13 +323,17 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def do_app_help(self) -> None:
         """Show the keys of this screen."""
-        if not isinstance(self.screen, HelpScreen) and self.top is not None:
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+        elif self.top is not None and isinstance(self.screen, ConsoleScreen):
             where = self.top.WHERE
             self.push_screen(HelpScreen(where, where.value.capitalize()))
 
     def do_app_palette(self) -> None:
         """Offer every action of this screen."""
         top = self.top
+        if isinstance(self.screen, PaletteScreen):
+            self.screen.dismiss("")
         if top is None or not isinstance(self.screen, ConsoleScreen):
             return
         offered = [

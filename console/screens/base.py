@@ -55,11 +55,11 @@ class ConsoleScreen(Sturdy, Screen[None]):
         assert isinstance(self.app, SwitchboardApp)
         return self.app
 
-    _is_composed = False
+    is_composed = False
+    """Whether the widgets are there; resizing and resuming come before they are."""
 
     def on_mount(self) -> None:
-        # Resizing and resuming come before the widgets are there.
-        self._is_composed = True
+        self.is_composed = True
         self.call_after_refresh(self.refresh_all)
 
     # --- what a screen has ----------
@@ -100,7 +100,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def refresh_all(self) -> None:
         """Show the picture, header and footer again."""
-        if not self._is_composed:
+        if not self.is_composed:
             return
         self.show_state(self.console_app.bridge.state)
         self.show_header()
@@ -156,7 +156,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def show_footer(self) -> None:
         """Say what the keys do here, as many as there is room for, or what is to be confirmed."""
-        if not self._is_composed:
+        if not self.is_composed:
             return
         width = self.size.width
         armed = self.console_app.two_acts.sentence

@@ -47,6 +47,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def __init__(self) -> None:
         super().__init__()
         self.selected = ""
+        self.coming = ""
         self.folded: set[str] = set()
         self.wanted = ""
         self._column = "left"
@@ -78,7 +79,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         yield PartsLine(id="tabs")
 
     def on_mount(self) -> None:
-        self.selected = self.console_app.focus_session
+        self.selected = self.coming = self.console_app.focus_session
         self._go_to_column("left")
 
     # --- what is on screen, by name ----------
@@ -117,7 +118,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def show_state(self, state: State) -> None:
         now_ms = self.console_app.now_ms()
-        if self.selected not in state.sessions:
+        coming = self._coming(state)
+        if self.selected not in state.sessions and (not coming or self.selected != coming):
             self.select(self._best(state))
         asking = {q.session_id for q in state.questions.values()}
         self.sessions.show_rows(
@@ -137,6 +139,15 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._show_tabs(len(waiting))
         self._want_frames(state)
         self.show_frame()
+
+    def _coming(self, state: State) -> str:
+        """Name the session that was chosen before its first event came."""
+        if self.coming in state.sessions:
+            self.coming = ""
+        if self.coming and self.coming == self.console_app.focus_session and state.event_id:
+            # It was asked for by name at the start, and there is no such session.
+            self.coming = ""
+        return self.coming
 
     def _best(self, state: State) -> str:
         """Choose what to look at when nothing is selected: who asks, who works, the newest."""

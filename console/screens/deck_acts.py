@@ -209,6 +209,7 @@ class DeckActs(ConsoleScreen):
             self.refresh_all()
             self.deck.composer.field.text = goal
             return
+        self.deck.coming = reply.session_id
         self.deck.select(reply.session_id)
         self.refresh_all()
 

@@ -1,0 +1,84 @@
+"""A console on a scripted core, at a size, with a data directory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from textual.pilot import Pilot
+
+from agent.config import load_settings
+from console.app import SwitchboardApp
+from console.screens.deck import DeckScreen
+from tests.console.fakes import FakeCore
+from tests.console.script import evening
+from tests.console.waiting import wait_for
+
+
+class Seat(NamedTuple):
+    """The operator's seat."""
+
+    app: SwitchboardApp
+    pilot: Pilot[int]
+    core: FakeCore
+
+    @property
+    def deck(self) -> DeckScreen:
+        """The Deck."""
+        [deck] = [s for s in self.app.screen_stack if isinstance(s, DeckScreen)]
+        return deck
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, letting each take effect."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+    async def see(self, text: str) -> None:
+        """Wait until a text is on the screen."""
+        await wait_for(self.pilot, lambda: text in self.text(), f"{text!r} on the screen")
+
+    async def until(self, predicate: Callable[[], object], description: str) -> None:
+        """Wait for a condition."""
+        await wait_for(self.pilot, predicate, description)
+
+    def text(self) -> str:
+        """Everything that is on the screen."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
+
+Open = Callable[..., AbstractAsyncContextManager[Seat]]
+
+
+@pytest.fixture
+def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Open a console: `async with console(size=(160, 50)) as seat`."""
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+
+    @asynccontextmanager
+    async def open_console(
+        *,
+        size: tuple[int, int] = (160, 50),
+        core: FakeCore | None = None,
+        play: Callable[[FakeCore], None] = evening,
+        **options: str,
+    ) -> AsyncIterator[Seat]:
+        core = core or FakeCore()
+        play(core)
+        app = SwitchboardApp(core, settings=settings, title="test", **options)
+        try:
+            async with app.run_test(size=size, notifications=True) as pilot:
+                seat = Seat(app, pilot, core)
+                await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "start")
+                await seat.until(lambda: app.top is not None and app.top.is_composed, "a screen")
+                yield seat
+                assert app._errors_s == [], "the console reported an error of its own"
+        finally:
+            await app.close()
+
+    return open_console

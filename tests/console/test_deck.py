@@ -1,0 +1,388 @@
+"""The Deck's stories: look, steer, answer, stop, begin; what a key does and what it never does."""
+
+from __future__ import annotations
+
+from agent.errors import WrongStateError
+from agent.protocol import (
+    Interrupt,
+    QuestionClosed,
+    RequestUserInput,
+    SessionCancel,
+    SessionCreate,
+    SessionPause,
+    SessionResume,
+    SessionStateChanged,
+    TaskComplete,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.records import Question, QuestionKind, QuestionOption, SessionState
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore
+from tests.console.script import ask, configure, run, step
+
+
+def nothing(core: FakeCore) -> None:
+    """Play nothing: a first start."""
+
+
+async def select(seat: Seat, session_id: str) -> None:
+    seat.deck.select(session_id)
+    seat.deck.refresh_all()
+    await seat.pilot.pause()
+
+
+async def test_a_first_start_says_what_to_do(console: Open) -> None:
+    async with console(play=nothing) as seat:
+        await seat.see("No sessions yet. Press n to begin one.")
+        await seat.see("No devices.")
+        await seat.see("Nothing waits for you.")
+
+
+async def test_the_one_who_asks_is_looked_at_first(console: Open) -> None:
+    async with console() as seat:
+        await seat.until(lambda: seat.deck.selected == "s2", "the asking session")
+        await seat.see("There are two notebooks")
+        await seat.see("asks you")
+
+
+async def test_moving_the_cursor_shows_the_session_with_plan_steps_and_frame(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await seat.until(lambda: seat.deck.selected == "s2", "a selection")
+        await seat.press("j")
+        await seat.until(lambda: seat.deck.selected == "s1", "the next session")
+        await seat.see("Turn on Bluetooth")
+        await seat.see("Settings is on the launcher.")
+        await seat.until(
+            lambda: seat.core.frames_asked and seat.core.frames_asked[-1][0] == "phone-1",
+            "frames of its phone",
+        )
+        await seat.see("live")
+
+
+async def test_only_one_device_is_followed_at_a_time(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("j", "k", "j")
+        await seat.until(lambda: seat.core.frames_open == 1, "one subscription")
+        await seat.press("3")
+        await seat.until(lambda: seat.core.frames_open == 0, "none while nobody looks")
+        await seat.press("1")
+        await seat.until(lambda: seat.core.frames_open == 1, "one again")
+
+
+async def test_stopping_and_pausing_act_at_once(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("x", "p")
+        await seat.until(lambda: len(seat.core.ops) == 2, "two ops")
+        assert seat.core.ops == [Interrupt(session_id="s1"), SessionPause(session_id="s1")]
+
+
+async def test_cancelling_takes_two_acts(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("c")
+        await seat.see("c again ends")
+        assert seat.core.ops == []
+        await seat.press("j", "k")
+        await select(seat, "s1")
+        await seat.press("c")
+        await seat.until(lambda: seat.core.ops == [SessionCancel(session_id="s1")], "cancelled")
+
+
+async def test_a_first_act_on_one_session_is_no_act_on_another(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("c")
+        await select(seat, "s2")
+        await seat.press("c")
+        await seat.see("c again ends")
+        assert seat.core.ops == []
+
+
+async def test_resuming_what_has_failed_takes_two_acts(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s3")
+        await seat.press("p")
+        await seat.see("p again resumes")
+        assert seat.core.ops == []
+        await seat.press("p")
+        await seat.until(lambda: seat.core.ops == [SessionResume(session_id="s3")], "resumed")
+
+
+async def test_stop_all_works_while_typing_and_over_a_dialog(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("n", "h", "e", "y", "ctrl+x")
+        await seat.until(lambda: seat.core.ops == [Interrupt()], "stopped while typing")
+        assert seat.deck.composer.text == "hey"
+        await seat.press("f1", "ctrl+x")
+        await seat.until(lambda: seat.core.ops == [Interrupt()] * 2, "stopped over help")
+        await seat.press("escape", "ctrl+p", "ctrl+x")
+        await seat.until(lambda: seat.core.ops == [Interrupt()] * 3, "stopped over the palette")
+
+
+async def test_letters_do_nothing_to_sessions_while_typing(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i", "x", "p", "c", "c", "1", "3", "R")
+        assert seat.deck.composer.text == "xpcc13R"
+        assert seat.core.ops == []
+
+
+async def test_a_number_answers_from_the_card_only_after_the_grace_period(console: Open) -> None:
+    now_s = [100.0]
+    async with console() as seat:
+        seat.deck.card.clock_s = lambda: now_s[0]
+        seat.core.tell(QuestionClosed(question_id="q1", reason="test"), "s2")
+        await seat.until(lambda: seat.deck.card.question is None, "no card")
+        ask(seat.core, "s2", "q2", "Home or work?", "Home", "Work")
+        await seat.until(lambda: seat.deck.card.question is not None, "a card")
+        assert seat.deck.focused is seat.deck.sessions, "focus was stolen"
+        await seat.press("exclamation_mark")
+        await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
+        await seat.press("2", "enter")
+        assert seat.core.ops == []
+        now_s[0] += 0.6
+        await seat.press("2")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q2", answer="Work")], "answer"
+        )
+        await seat.until(lambda: seat.deck.card.question is None, "the card is gone")
+        assert seat.deck.focused is not seat.deck.card
+
+
+async def test_a_number_without_an_option_does_nothing(console: Open) -> None:
+    async with console() as seat:
+        seat.deck.card.clock_s = lambda: 1e9
+        await seat.press("exclamation_mark", "7", "1")
+        await seat.until(lambda: len(seat.core.ops) == 1, "one answer")
+        assert seat.core.ops == [UserInputAnswer(question_id="q1", answer="Home")]
+
+
+async def test_the_queue_answers_what_the_cursor_is_on(console: Open) -> None:
+    async with console() as seat:
+        seat.deck.attention.clock_s = lambda: 1e9
+        await seat.press("tab")
+        await seat.until(lambda: seat.deck.focused is seat.deck.attention, "the queue")
+        await seat.press("2")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q1", answer="Work")], "answer"
+        )
+
+
+async def test_words_answer_too(console: Open) -> None:
+    async with console() as seat:
+        seat.deck.card.clock_s = lambda: 1e9
+        await seat.press("exclamation_mark", "enter")
+        await seat.until(lambda: seat.deck.composer.field.has_focus, "the composer")
+        await seat.see("answer ▸")
+        await seat.press(*"both", "enter")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q1", answer="both")], "answer"
+        )
+
+
+async def test_a_hint_being_typed_never_becomes_an_answer(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i", *"left")
+        ask(seat.core, "s1", "q9", "Delete everything?", "Yes", "No")
+        await seat.see("a question waits above")
+        await seat.press("enter")
+        await seat.until(lambda: seat.core.ops, "the hint")
+        assert seat.core.ops == [UserInput(session_id="s1", text="left")]
+
+
+async def test_enter_on_a_fresh_card_approves_nothing(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i")
+        approval(seat, "s1", "q9")
+        await seat.until(lambda: seat.deck.card.question is not None, "the card")
+        await seat.press("enter", "enter")
+        assert seat.core.ops == []
+
+
+def approval(seat: Seat, session_id: str, question_id: str) -> None:
+    seat.core.tell(
+        RequestUserInput(
+            question=Question(
+                question_id=question_id,
+                session_id=session_id,
+                text="May I delete the thread?",
+                asked_ms=seat.core.now_ms,
+                kind=QuestionKind.APPROVAL,
+                options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+            )
+        ),
+        session_id,
+    )
+
+
+async def test_approving_looks_first_and_rejecting_gives_a_reason(console: Open) -> None:
+    async with console() as seat:
+        seat.deck.card.clock_s = lambda: 1e9
+        await select(seat, "s1")
+        approval(seat, "s1", "q8")
+        await seat.see("May I delete the thread?")
+        seat.deck.card._came_s = 0.0
+        await seat.press("a")
+        await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card first")
+        assert seat.core.ops == []
+        await seat.press("a")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q8", answer="Approve")],
+            "approved",
+        )
+        approval(seat, "s1", "q9")
+        await seat.see("May I delete the thread?")
+        await seat.press("r")
+        await seat.until(lambda: seat.deck.composer.field.has_focus, "the composer")
+        await seat.press(*"not that", "enter")
+        await seat.until(
+            lambda: seat.core.ops[-1] == UserInputAnswer(question_id="q9", answer="Deny: not that"),
+            "rejected",
+        )
+
+
+async def test_a_new_session_gets_its_goal_and_its_device(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("n", *"buy milk", "down", "enter")
+        await seat.until(
+            lambda: seat.core.ops == [SessionCreate(goal="buy milk", serial="phone-2")], "created"
+        )
+        await seat.until(lambda: seat.deck.selected == "s5", "it is selected")
+
+
+async def test_a_goal_that_was_refused_is_not_lost(console: Open) -> None:
+    async with console() as seat:
+        seat.core.fails_with = WrongStateError("The core is full.", "Stop something.")
+        await seat.press("n", *"buy milk", "enter")
+        await seat.see("The core is full.")
+        await seat.until(lambda: seat.deck.composer.text == "buy milk", "the goal is there")
+
+
+async def test_half_written_texts_stay_with_their_session(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i", *"for one", "escape")
+        await select(seat, "s2")
+        assert seat.deck.composer.text == ""
+        await select(seat, "s1")
+        assert seat.deck.composer.text == "for one"
+
+
+async def test_resizing_keeps_a_half_typed_text_and_the_focus(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i", *"half")
+        for size in ((100, 30), (60, 20), (38, 10), (160, 50)):
+            await seat.pilot.resize_terminal(*size)
+            await seat.pilot.pause()
+        await seat.press("!")
+        assert seat.deck.composer.text == "half!"
+
+
+async def test_escape_goes_back_by_layers_and_touches_no_session(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("i", "escape")
+        await seat.until(lambda: seat.deck.focused is seat.deck.pane.transcript, "transcript")
+        await seat.press("escape")
+        await seat.until(lambda: seat.deck.focused is seat.deck.sessions, "sessions")
+        await seat.press("escape", "escape", "3", "escape")
+        await seat.until(lambda: seat.app.screen is seat.deck, "home")
+        assert seat.core.ops == []
+
+
+async def test_the_filter_narrows_the_tree_and_escape_clears_it(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("slash", *"alarm")
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 1, "one row")
+        await seat.press("enter", "escape")
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 4, "all rows")
+
+
+async def test_children_fold_under_their_parent(console: Open) -> None:
+    def family(core: FakeCore) -> None:
+        configure(core, "p", "parent")
+        configure(core, "c1", "child one", parent_id="p")
+        configure(core, "c2", "child two", parent_id="p")
+
+    async with console(play=family) as seat:
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 3, "three rows")
+        await select(seat, "p")
+        await seat.press("space")
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 1, "folded")
+        await seat.see("▸")
+        await seat.press("space")
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 3, "unfolded")
+
+
+async def test_the_selection_follows_its_session_when_rows_move(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        seat.core.tell(TaskComplete(turn_id="turn-s1"), "s1")
+        seat.core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        configure(seat.core, "s9", "a newer one")
+        await seat.until(lambda: "s9" in {r.key for r in seat.deck.sessions.rows}, "the newer one")
+        assert seat.deck.selected == "s1"
+        assert seat.deck.sessions.cursor_key == "s1"
+
+
+async def test_leaving_says_what_keeps_running_and_takes_a_second_act(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("ctrl+q")
+        await seat.see("Open Settings and turn on Bluetooth")
+        await seat.press("escape")
+        await seat.until(lambda: seat.app.screen is seat.deck, "still here")
+        await seat.press("ctrl+q", "ctrl+q")
+        await seat.until(lambda: seat.app.return_code == 0, "left")
+
+
+async def test_ten_thousand_events_arrive_in_few_messages(console: Open) -> None:
+    async with console() as seat:
+        ticks = 0
+        original = seat.app.bridge._post
+
+        def count(message: object) -> bool:
+            nonlocal ticks
+            ticks += 1
+            return original(message)  # type: ignore[arg-type]
+
+        seat.app.bridge._post = count
+        configure(seat.core, "big", "a long one")
+        run(seat.core, "big")
+        for number in range(1, 1_600):
+            step(seat.core, "big", number)
+        await seat.until(
+            lambda: seat.app.bridge.state.event_id == len(seat.core.stored), "every event"
+        )
+        assert ticks < 200
+        view = seat.app.bridge.state.sessions["big"]
+        assert view.transcript.seq == view.seq
+
+
+async def test_the_model_is_heard_while_it_speaks(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        seat.core.say("s1", "The switch should be")
+        await seat.see("The switch should be")
+
+
+async def test_an_error_of_a_widget_is_said_and_the_console_goes_on(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+
+        def broken(*_: object, **__: object) -> None:
+            raise RuntimeError("a bug in drawing")
+
+        seat.deck.pane.show_view = broken  # type: ignore[method-assign]
+        seat.core.say("s1", "x")
+        await seat.see("a bug in drawing")
+        seat.app._errors_s.clear()
+        del seat.deck.pane.show_view
+        await seat.press("x")
+        await seat.until(lambda: seat.core.ops == [Interrupt(session_id="s1")], "keys work")

@@ -1,0 +1,139 @@
+"""The transcript: follow-tail, what a reader sees when things come or the size changes, windows."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from agent.state import Item
+from console.themes import FALLBACK
+from tests.console.fakes import FakeCore
+from tests.console.script import configure, step
+from tests.console.waiting import wait_for
+from widgets.transcript_view import WINDOW, TranscriptView
+
+
+class Bench(App[None]):
+    """Only a transcript."""
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(FALLBACK)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: list[int] = []
+
+    def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
+        self.counts.append(event.count)
+
+    def compose(self) -> ComposeResult:
+        yield TranscriptView(id="transcript", empty="Nothing yet.")
+
+
+def items_of(steps: int) -> tuple[Item, ...]:
+    core = FakeCore()
+    configure(core, "s1", "a goal")
+    for number in range(1, steps + 1):
+        step(core, "s1", number, f"thought {number}")
+    return core.state.sessions["s1"].transcript.items
+
+
+def text_of(view: TranscriptView) -> list[str]:
+    return [view.render_line(y).text for y in range(view.size.height)]
+
+
+async def test_the_newest_step_stays_in_view_while_nobody_scrolls() -> None:
+    app = Bench()
+    async with app.run_test(size=(80, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        for count in (3, 8, 20):
+            view.show_items("s1", items_of(count))
+            await wait_for(
+                pilot,
+                lambda count=count: any(f"thought {count}" in line for line in text_of(view)),
+                f"step {count} in view",
+            )
+
+
+async def test_a_reader_is_left_alone_and_told_how_much_came() -> None:
+    app = Bench()
+    async with app.run_test(size=(80, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items_of(20))
+        await pilot.pause()
+        view.focus()
+        await pilot.press("g")
+        await wait_for(pilot, lambda: "thought 1" in "".join(text_of(view)), "the first step")
+        before = text_of(view)
+        view.show_items("s1", items_of(24))
+        await pilot.pause()
+        assert text_of(view) == before
+        assert not view.is_following
+        await wait_for(pilot, lambda: app.counts[-1:] == [4], "4 new")
+        await pilot.press("G")
+        await wait_for(pilot, lambda: "thought 24" in "".join(text_of(view)), "the newest step")
+        await wait_for(pilot, lambda: app.counts[-1:] == [0], "nothing new")
+
+
+async def test_resizing_keeps_the_line_at_the_top() -> None:
+    app = Bench()
+    async with app.run_test(size=(100, 14)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items_of(40))
+        await pilot.pause()
+        view.focus()
+        for _ in range(16):
+            await pilot.press("k")
+        await wait_for(pilot, lambda: not view.is_following, "reading back")
+        top = next(line for line in text_of(view) if "thought" in line).split()[:3]
+        await pilot.resize_terminal(60, 10)
+        await pilot.resize_terminal(100, 14)
+        await wait_for(
+            pilot,
+            lambda: next(x for x in text_of(view) if "thought" in x).split()[:3] == top,
+            "the same step at the top",
+        )
+
+
+async def test_older_steps_are_laid_out_when_the_reader_reaches_the_top() -> None:
+    app = Bench()
+    items = items_of(WINDOW + 30)
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items)
+        await pilot.pause()
+        assert len(view._laid) == WINDOW
+        view.focus()
+        view.scroll_to(y=0, animate=False, force=True)
+        await wait_for(pilot, lambda: len(view._laid) == WINDOW + 30, "older steps")
+        assert "thought 1 " not in "".join(text_of(view))
+
+
+async def test_space_shows_what_a_step_was_made_of() -> None:
+    app = Bench()
+    async with app.run_test(size=(90, 30)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items_of(2))
+        await pilot.pause()
+        view.focus()
+        assert "com.android.settings" not in "".join(text_of(view))
+        await pilot.press("space")
+        await wait_for(
+            pilot, lambda: "com.android.settings" in "".join(text_of(view)), "the details"
+        )
+        await pilot.press("space")
+        await wait_for(
+            pilot, lambda: "com.android.settings" not in "".join(text_of(view)), "the summary"
+        )
+
+
+async def test_what_the_model_is_saying_stands_below_and_goes() -> None:
+    app = Bench()
+    async with app.run_test(size=(80, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items_of(2))
+        view.show_saying("I think that \x1b]52;c;AAAA\x07the switch")
+        await wait_for(
+            pilot, lambda: "I think that the switch" in "".join(text_of(view)), "the saying"
+        )
+        view.show_saying("")
+        await wait_for(pilot, lambda: "I think" not in "".join(text_of(view)), "no saying")
