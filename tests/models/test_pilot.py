@@ -143,8 +143,8 @@ async def test_of_two_entries_with_one_name_neither_is_taken_without_asking() ->
     reply = await talk.chooses()
     name, arguments = called(reply)
     assert name == "ask_user"
-    assert arguments["options"] == ["1. Trip", "2. Trip | Rome"]
-    talk.hears(reply, "The operator answers: 2. Trip | Rome")
+    assert arguments["options"] == ["Trip", "Trip | Rome"]
+    talk.hears(reply, "The operator answers: Trip | Rome")
     talk.sees(NOTES, *rows)
     assert called(await talk.chooses()) == ("click_element", {"element": 2})
 

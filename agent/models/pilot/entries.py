@@ -42,7 +42,10 @@ def pick(view: View, trail: Trail, name: str, what: str) -> Item | Call | GiveUp
         return found[0] if found else None
     if trail.answer is not None:
         return _chosen(trail.answer, found, name)
-    options = [f"{n}. {item.label[:_OPTION_CHARS]}" for n, item in enumerate(found[:6], 1)]
+    options = [item.label[:_OPTION_CHARS] for item in found[:6]]
+    if len(set(options)) < len(options):
+        # Entries that read alike can only be told apart by their place.
+        options = [f"{n}. {option}" for n, option in enumerate(options, 1)]
     question = f"There are {len(found)} {what}s that fit “{name}”. Which one?"
     return ask(question, options)
 
@@ -77,8 +80,8 @@ def _chosen(answer: str, found: list[Item], name: str) -> Item | GiveUp:
     number = re.match(r"(?:the )?(\d+)\b", said)
     words = set(re.findall(r"\w+", said))
     place = int(number[1]) if number else next((_ORDINALS[w] for w in words & set(_ORDINALS)), 0)
-    label = re.sub(r"^\d+\.\s*", "", answer).strip()
-    exact = [item for item in found if item.label[:_OPTION_CHARS] == label]
+    labels = {answer.strip(), re.sub(r"^\d+\.\s*", "", answer).strip()}
+    exact = [item for item in found if item.label[:_OPTION_CHARS] in labels]
     if len(exact) == 1:
         return exact[0]
     if "last" in words or "bottom" in words:
