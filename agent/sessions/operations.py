@@ -214,7 +214,7 @@ class Operations:
                     f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
                     "There is nothing to pause.",
                 )
-            if top.delegates:
+            if top.delegates and not top.record.state.is_terminal:
                 held.append(top)
             await self._send_off(
                 [

@@ -79,8 +79,8 @@ class Resuming:
             record = live.record
             alone = SessionContinued(generation=generation, after_step=record.steps)
             if live.turn is not None:
-                # It was resumed by itself before: it only has to count.
-                moves.append((live, (alone,)))
+                # It was resumed by itself before: it only has to count, and not to be held.
+                moves.append((live, (alone, *live.flagging(paused=False, reason=_RESUMED))))
             elif record.state in {SessionState.CREATED, SessionState.WAITING_FOR_USER}:
                 moves.append((live, (alone, self.queueing(record.serial))))
             else:

@@ -242,3 +242,25 @@ async def test_cancelling_a_tree_stops_all_its_phones_at_once(stage: Stage) -> N
         await stage.do(SessionCancel(session_id=parent_id))
     assert len(stopped) == 3
     assert max(stopped) - began < 0.2
+
+
+async def test_pausing_a_settled_parent_holds_the_child_that_was_taken_on_alone_and_not_itself(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["fail"] = fails
+    async with stage.play():
+        parent_id = await stage.create("both", "fine", "fail")
+        await stage.reach(parent_id, FAILED)
+        stage.parts["fail"] = waiting_at(cue)
+        _, child = await stage.store.children(parent_id)
+        await stage.do(SessionResume(session_id=child.session_id))
+        await cue.there()
+        await stage.do(SessionPause(session_id=parent_id))
+        assert not (await stage.store.session(parent_id)).paused
+        assert (await stage.store.session(child.session_id)).paused
+        await stage.do(SessionResume(session_id=parent_id))
+        assert not (await stage.store.session(child.session_id)).paused
+        cue.go.set()
+        parent = await stage.reach(parent_id, COMPLETED)
+    assert parent.generation == 2
