@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.devices.server import find_adb
 from tests.end_to_end.conftest import free_port
 from tests.end_to_end.harness import Call, Workshop
 
@@ -60,8 +61,6 @@ def test_no_phone_is_connected(workshop: Workshop) -> None:
         assert listed.code == 0
         assert "switchboard demo" in listed.err
     finally:
-        from agent.devices.server import find_adb
-
         subprocess.run([find_adb(), "-P", str(port), "kill-server"], check=False, timeout=20)
 
 

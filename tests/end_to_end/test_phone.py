@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.end_to_end.conftest import free_port
 from tests.end_to_end.harness import Running, Workshop
 
 
@@ -30,8 +31,6 @@ def test_a_served_phone_is_reset_only_when_it_does_not_run(workshop: Workshop) -
 
 
 def test_several_phones_are_served_on_ports_in_a_row(workshop: Workshop) -> None:
-    from tests.end_to_end.conftest import free_port
-
     port = free_port()
     with workshop.running("phone", "serve", "--count", "2", "--port", str(port)) as serving:
         assert [ready(serving), ready(serving)] == [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"]
