@@ -1,7 +1,7 @@
 """`switchboard phone`: the virtual phones alone.
 
 Not a way for the core to reach a phone: that is adb. Invariant: what `state` prints is the phone's
-own truth, from the process that serves it or from where it is kept, not what any screen shows.
+own truth, read from where the phone keeps it, not what any screen shows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.commands.phone_fault import fault
 from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def phone() -> None:
-    """Serve, inspect, reset or disturb virtual phones. They live below the data directory."""
-
-
-phone.add_command(fault)
+    """Serve, inspect or reset virtual phones. They live below the data directory."""
 
 
 @phone.command(
@@ -98,17 +94,12 @@ Examples:
 @click.pass_context
 def state(ctx: click.Context, name: str, as_json: bool) -> None:
     """Print the true state of the virtual phone NAME, running or not."""
-    from agent.phone.channel import AskState
     from agent.phone.phone import Phone
-    from agent.phone.remote import NotServedError, ask
     from agent.text import one_line
     from console.plain import print_json, print_text
 
     home = _home(ctx, name)
-    try:
-        truth = ask(home.parent, AskState(phone=name)).state or {}
-    except NotServedError:
-        truth = Phone(home, name=name).state()
+    truth = Phone(home, name=name).state()
     if as_json:
         print_json(truth)
         return
