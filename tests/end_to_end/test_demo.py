@@ -77,6 +77,10 @@ class Terminal:
     def close(self) -> None:
         """End it if it runs."""
         if self.process.poll() is None:
+            # In order if it can: a killed one leaves its adb server for the next start to find.
+            self.process.terminate()
+            with contextlib.suppress(AssertionError):
+                wait_until(self.ended, "it has ended", 10)
             self.process.kill()
             self.process.wait()
         os.close(self._ours)
