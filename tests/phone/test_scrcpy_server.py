@@ -26,12 +26,9 @@ from agent.phone.scrcpy.stream import video_size
 from agent.phone.userland.userland import Userland
 
 ERAS = ["1.20", "1.22", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
-POSITIONAL = ("info", "360", "2000000", "60", "-1", "true", "-", "true", "true", "0") + (
-    "false",
-    "false",
-    "-",
-    "-",
-    "false",
+POSITIONAL = (
+    *("info", "360", "2000000", "60", "-1", "true", "-", "true", "true", "0"),
+    *("false", "false", "-", "-", "false"),
 )
 
 
