@@ -12,33 +12,38 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from agent.phone.faults import FaultKind
+from agent.phone.frozen import shown_scene
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from agent.phone.phone import Phone
+    from agent.phone.scene import Scene
     from agent.phone.userland.userland import Userland
 
 PNG_LEVEL = 1
 """zlib level: 1 is the fastest that still compresses screens to a tenth."""
 
-_pngs: WeakKeyDictionary[Phone, dict[int, tuple[int, bytes]]] = WeakKeyDictionary()
+_pngs: WeakKeyDictionary[Phone, dict[int, tuple[object, bytes]]] = WeakKeyDictionary()
 _locks: WeakKeyDictionary[Phone, asyncio.Lock] = WeakKeyDictionary()
 
 
 async def png(userland: Userland, display: int = 0) -> bytes:
-    """Return a display as PNG."""
+    """Return a display as PNG, RGB."""
     phone = userland.phone
     async with _locks.setdefault(phone, asyncio.Lock()):
         version = phone.frame_version
+        scene = shown_scene(userland, display)
+        # While the screen is frozen the version goes on; the scene stays.
+        shown: object = scene if scene.still else version
+        black = FaultKind.BLACK_CAPTURE in userland.faults
         of_phone = _pngs.setdefault(phone, {})
         kept = of_phone.get(display)
-        if kept is not None and (kept[0] == version or FaultKind.FROZEN_SCREEN in userland.faults):
+        if kept is not None and kept[0] == shown and not black:
             return kept[1]
-        image = await _picture(userland, display)
-        data = await asyncio.to_thread(_encode, image)
-        if FaultKind.BLACK_CAPTURE not in userland.faults:
-            of_phone[display] = (version, data)
+        data = await asyncio.to_thread(lambda: _encode(_paint(phone, scene, black=black)))
+        if not black:
+            of_phone[display] = (shown, data)
         return data
 
 
@@ -50,20 +55,19 @@ def _encode(image: Image.Image) -> bytes:
 
 async def raw_pixels(userland: Userland, display: int = 0) -> tuple[int, int, bytes]:
     """Return width, height and RGBA bytes of a display."""
-    image = await _picture(userland, display)
-    return image.width, image.height, await asyncio.to_thread(image.tobytes)
-
-
-async def _picture(userland: Userland, display: int) -> Image.Image:
-    """Return the display's frame, RGBA; black while captures are. Drawing happens in a thread."""
-    phone = userland.phone
-    scene = phone.scene(display)
+    scene = shown_scene(userland, display)
     black = FaultKind.BLACK_CAPTURE in userland.faults
 
-    def paint() -> Image.Image:
-        picture = phone.paint_scene(scene).convert("RGBA")
-        if black:
-            picture.paste((0, 0, 0, 255), (0, 0, *picture.size))
-        return picture
+    def pixels() -> tuple[int, int, bytes]:
+        image = _paint(userland.phone, scene, black=black).convert("RGBA")
+        return image.width, image.height, image.tobytes()
 
-    return await asyncio.to_thread(paint)
+    return await asyncio.to_thread(pixels)
+
+
+def _paint(phone: Phone, scene: Scene, *, black: bool) -> Image.Image:
+    """Paint a display's frame, RGB; black while captures are. Runs in a thread."""
+    picture = phone.paint_scene(scene)
+    if black:
+        picture.paste((0, 0, 0), (0, 0, *picture.size))
+    return picture

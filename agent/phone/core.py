@@ -288,7 +288,7 @@ class Core:
         from agent.phone.paint import draw_scene
 
         part = 1.0
-        if self._moving_s and scene.display == 0:
+        if self._moving_s and scene.display == 0 and not scene.still:
             part = min(self._moved_s() / self._moving_s, 1.0)
         return draw_scene(scene, self.seed, width, height, part)
 

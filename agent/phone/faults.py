@@ -37,6 +37,13 @@ MOMENTARY = frozenset({FaultKind.APP_CRASH})
 """Faults that happen once, when they begin."""
 
 
+VALUES: dict[FaultKind, tuple[float, float]] = {
+    FaultKind.SLOW_SHELL: (0.0, 3600.0),
+    FaultKind.CLOCK_JUMP: (-20 * 365 * 86_400.0, 20 * 365 * 86_400.0),
+}
+"""What the value of a fault may be, where it has one; in seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A fault that is there; `until_s` on the monotonic clock, None without an end.
@@ -75,10 +82,14 @@ class Faults:
         """Begin a fault, or replace the one of its kind.
 
         Raises:
-            PhoneError: a duration that is not positive.
+            PhoneError: a duration that is not positive, or a value that the fault cannot have.
         """
         if duration_s is not None and not duration_s > 0:
             raise PhoneError(f"a fault cannot last {duration_s} s", "Give a positive duration.")
+        least, most = VALUES.get(kind, (0.0, 0.0))
+        if not least <= value <= most:
+            takes = f"Give one from {least:g} to {most:g}." if most else "It takes none."
+            raise PhoneError(f"the fault {kind} cannot have the value {value:g}", takes)
         self._cancel_timer(kind)
         until_s = None if duration_s is None else self._monotonic() + duration_s
         if kind not in MOMENTARY:
@@ -111,6 +122,10 @@ class Faults:
     def active(self) -> list[Fault]:
         """Return what is wrong now."""
         return list(self._active.values())
+
+    def left_s(self, fault: Fault) -> float | None:
+        """Return the seconds until a fault ends by itself; None when it does not."""
+        return None if fault.until_s is None else max(0.0, fault.until_s - self._monotonic())
 
     def _cancel_timer(self, kind: FaultKind) -> None:
         timer = self._timers.pop(kind, None)

@@ -53,6 +53,8 @@ class Scene:
     surfaces: list[Surface] = field(default_factory=list)
     wallpaper: bool = False
     off: bool = False
+    still: bool = False
+    """Drawn as it will be once nothing moves."""
 
     def focused(self) -> Surface | None:
         """Return the window that keys go to and a dump shows: the topmost that takes focus."""

@@ -22,8 +22,10 @@ from agent.phone import uiautomator
 from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
+from agent.phone.channel import Channel
 from agent.phone.claim import Claim, claim
 from agent.phone.faults import FaultKind
+from agent.phone.frozen import shown_scene
 from agent.phone.phone import Phone
 from agent.phone.pipes import Socket
 from agent.phone.scrcpy import server as scrcpy
@@ -61,6 +63,7 @@ class ServedPhone:
         self.port = 0
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
+        self._closing = False
         self.userland.faults.listener = self._on_fault
         self.userland.app_processes[scrcpy.CLASS] = scrcpy.app_process
         self.userland.app_processes[uiautomator.CLASS] = uiautomator.app_process
@@ -124,6 +127,7 @@ class ServedPhone:
 
     async def close(self) -> None:
         """End the phone: connections, processes, its saved state written."""
+        self._closing = True
         if self._rebooting is not None:
             self._rebooting.cancel()
             await asyncio.gather(self._rebooting, return_exceptions=True)
@@ -133,8 +137,23 @@ class ServedPhone:
         await self.userland.sockets.shut_down()
         self.phone.close()
 
+    def reset(self) -> None:
+        """Put the phone back to how it left the factory, its files too.
+
+        Raises:
+            PhoneError: the files cannot be removed.
+        """
+        self.phone.reset()
+        try:
+            self.userland.files.wipe()
+        except OSError as error:
+            raise PhoneError(
+                f"the files of {self.phone.name} cannot be removed: {error.strerror}",
+                "Check who owns the phone's directory.",
+            ) from error
+
     def _begin_reboot(self, how: str) -> None:
-        if self._rebooting is None or self._rebooting.done():
+        if not self._closing and (self._rebooting is None or self._rebooting.done()):
             _log.info("%s reboots (%s)", self.phone.name, how or "normally")
             self._rebooting = asyncio.create_task(self._reboot())
 
@@ -161,6 +180,13 @@ class ServedPhone:
                 self.daemon.disconnect()
             case FaultKind.DISCONNECT if begun:
                 self.daemon.disconnect()
+            case FaultKind.FROZEN_SCREEN:
+                self.userland.frozen_scenes.clear()
+                if begun:
+                    for display in self.phone.displays():
+                        shown_scene(self.userland, display.id)
+                else:
+                    self.phone.invalidate()
             case FaultKind.LOW_STORAGE:
                 self.userland.files.full = begun
             case FaultKind.APP_CRASH:
@@ -212,19 +238,22 @@ class PhoneHost:
         self._port = port
         self._secure = secure
         self._phones: dict[str, ServedPhone] = {}
+        self._channel = Channel(self, home)
         self._claims: list[Claim] = []
 
     async def start(self) -> list[tuple[str, Phone]]:
         """Start every phone; return (serial, phone) pairs.
 
         Raises:
-            PhoneError: a port cannot be used or the home directory cannot be written.
+            PhoneError: a port cannot be used, the home directory cannot be written, or another
+                process serves the phones in it.
         """
         try:
             for index in range(self._count):
                 served = await self._make(index)
                 await served.listen(self._port + index if self._port else 0)
                 self._phones[served.serial] = served
+            await self._channel.open()
         except BaseException:
             await self.close()
             raise
@@ -242,6 +271,7 @@ class PhoneHost:
         self._phones.clear()
         for served in phones:
             await served.close()
+        await self._channel.close()
         while self._claims:
             self._claims.pop().release()
 
@@ -276,20 +306,8 @@ class PhoneHost:
             raise PhoneError(f"no phone {serial} is served", f"Served now: {known}.") from None
 
     def reset(self, serial: str) -> None:
-        """Put a phone back to how it left the factory, its files too.
-
-        Raises:
-            PhoneError: the serial is unknown, or the files cannot be removed.
-        """
-        served = self.served(serial)
-        served.phone.reset()
-        try:
-            served.userland.files.wipe()
-        except OSError as error:
-            raise PhoneError(
-                f"the files of {served.phone.name} cannot be removed: {error.strerror}",
-                "Check who owns the phone's directory.",
-            ) from error
+        """Put a phone back to how it left the factory, its files too; raise PhoneError."""
+        self.served(serial).reset()
 
     def fault(
         self,

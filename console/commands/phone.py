@@ -1,7 +1,7 @@
 """`switchboard phone`: the virtual phones alone.
 
 Not a way for the core to reach a phone: that is adb. Invariant: what `state` prints is the phone's
-own truth, read from where the phone keeps it, not what any screen shows.
+own truth, from the process that serves it or from where it is kept, not what any screen shows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from console.commands.phone_fault import fault
 from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def phone() -> None:
-    """Serve, inspect or reset virtual phones. They live below the data directory."""
+    """Serve, inspect, reset or disturb virtual phones. They live below the data directory."""
+
+
+phone.add_command(fault)
 
 
 @phone.command(
@@ -94,12 +98,17 @@ Examples:
 @click.pass_context
 def state(ctx: click.Context, name: str, as_json: bool) -> None:
     """Print the true state of the virtual phone NAME, running or not."""
+    from agent.phone.channel import AskState
     from agent.phone.phone import Phone
+    from agent.phone.remote import NotServedError, ask
     from agent.text import one_line
     from console.plain import print_json, print_text
 
     home = _home(ctx, name)
-    truth = Phone(home, name=name).state()
+    try:
+        truth = ask(home.parent, AskState(phone=name)).state or {}
+    except NotServedError:
+        truth = Phone(home, name=name).state()
     if as_json:
         print_json(truth)
         return
@@ -114,19 +123,24 @@ def state(ctx: click.Context, name: str, as_json: bool) -> None:
 @click.argument("name", default="virtual-1")
 @click.pass_context
 def reset(ctx: click.Context, name: str) -> None:
-    """Put the virtual phone NAME back to how it left the factory; it must not be running."""
+    """Put the virtual phone NAME back to how it left the factory, running or not; its files too."""
+    from agent.phone.channel import Reset
     from agent.phone.claim import Claim
-    from agent.phone.phone import Phone
+    from agent.phone.remote import NotServedError, ask
+    from agent.phone.serve import ServedPhone
 
     home = _home(ctx, name)
-    # A phone that lives would write its own state over the new one.
-    claim = Claim(home)
     try:
-        there = Phone(home, name=name)
-        there.reset()
-        there.save()
-    finally:
-        claim.release()
+        ask(home.parent, Reset(phone=name))
+    except NotServedError:
+        # A phone that comes to life meanwhile would write its own state over the new one.
+        claim = Claim(home)
+        try:
+            there = ServedPhone(home, name)
+            there.reset()
+            there.phone.save()
+        finally:
+            claim.release()
     say(f"{name} is as it left the factory.")
 
 

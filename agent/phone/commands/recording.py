@@ -13,6 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from agent.phone.commands.options import options, whole_number
+from agent.phone.faults import FaultKind
+from agent.phone.frozen import shown_scene
 from agent.phone.shell.call import Call, CommandError, command
 
 if TYPE_CHECKING:
@@ -132,9 +134,9 @@ def _size(call: Call, text: str) -> tuple[int, int]:
 async def _record(
     call: Call, recording: _Recording, width: int, height: int, *, live: bool
 ) -> None:
-    phone = call.phone
+    phone, userland = call.phone, call.userland
     started = time.monotonic()
-    picture = await asyncio.to_thread(phone.paint_scene, phone.scene(), width, height)
+    picture = await asyncio.to_thread(phone.paint_scene, shown_scene(userland, 0), width, height)
     version = phone.frame_version
     try:
         while True:
@@ -144,6 +146,8 @@ async def _record(
                 await call.stdout.write(recording.take())
             await asyncio.sleep(1 / MAX_FPS)
             version = await phone.wait_frame(version)
-            picture = await asyncio.to_thread(phone.paint_scene, phone.scene(), width, height)
+            await userland.faults.hold(FaultKind.ENCODER_STALL)
+            scene = shown_scene(userland, 0)
+            picture = await asyncio.to_thread(phone.paint_scene, scene, width, height)
     finally:
         recording.add(picture, int((time.monotonic() - started) * 1e6))

@@ -13,6 +13,8 @@ import time
 from typing import TYPE_CHECKING
 
 from agent.errors import PhoneError
+from agent.phone.faults import FaultKind
+from agent.phone.frozen import shown_scene
 from agent.phone.pipes import Socket
 from agent.phone.scrcpy import stream
 from agent.phone.scrcpy.control import ControlReader, clipboard_message
@@ -142,12 +144,14 @@ class ServerRun:
     async def _send_video(self, socket: Socket) -> None:
         options, ways, phone = self._options, self._ways, self._phone
         encoder: stream.VideoEncoder | None = None
+        has_sent = False
         started = time.monotonic()
         following = asyncio.create_task(self._follow_changes())
         try:
             while True:
                 turn = time.monotonic()
                 self._changed.clear()
+                await self._userland.faults.hold(FaultKind.ENCODER_STALL)
                 width, height, _ = phone.display_size(self._display)
                 size = self._size_of(width, height)
                 if encoder is None or self._restart or size != (encoder.width, encoder.height):
@@ -157,13 +161,13 @@ class ServerRun:
                         *size, bit_rate=options.bit_rate, max_fps=options.max_fps
                     )
                     await self._announce(socket, encoder, is_first=is_first)
-                    self._video_size = size
-                packets = await asyncio.to_thread(
-                    self._draw,
-                    phone.scene(self._display),
-                    encoder,
-                    int((turn - started) * 1_000_000),
-                )
+                    self._video_size, has_sent = size, False
+                scene = shown_scene(self._userland, self._display)
+                packets: list[tuple[int, bool, bytes]] = []
+                if not (scene.still and has_sent):
+                    at_us = int((turn - started) * 1_000_000)
+                    packets = await asyncio.to_thread(self._draw, scene, encoder, at_us)
+                    has_sent = True
                 for pts_us, is_key, data in packets:
                     await socket.write(
                         stream.frame_packet(

@@ -22,6 +22,7 @@ from agent.phone.userland.tree import Made, Tree
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
+    from agent.phone.scene import Scene
     from agent.phone.shell.call import Call, Descriptors
 
 AppProcess = Callable[["Call", list[str]], Awaitable[int]]
@@ -66,6 +67,8 @@ class Userland:
         self.processes = ProcessTable()
         self.log = LogRing()
         self.faults = Faults()
+        self.frozen_scenes: dict[int, Scene] = {}
+        """What the displays show while the screen is frozen (see `agent.phone.frozen`)."""
         self.install_sessions = InstallSessions()
         self.app_processes: dict[str, AppProcess] = {}
         self.automation: object | None = None
