@@ -144,7 +144,8 @@ def bindings(where: Where) -> list[Binding]:
                 f"app.act('{action.id}')",
                 action.title,
                 show=False,
-                priority=action.in_text or key in _CHORDS,
+                # On the replay the tape's keys go before those of the pane that has the focus.
+                priority=action.in_text or key in _CHORDS or where is Where.REPLAY,
                 id=action.id if at == 0 else f"{action.id}.{at}",
             )
             for at, key in enumerate(action.keys)

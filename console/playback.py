@@ -49,7 +49,7 @@ class Playback:
         self._at_ms = _squeezed(self.events)
         # A stop is the last event before the next step begins, so a step is seen whole.
         starts = [at for at, e in enumerate(self.events) if isinstance(e.msg, StepStarted)]
-        self.stops = sorted({*(at for at in starts if at > 0), len(self.events)})
+        self.stops = sorted({*starts[1:], len(self.events)})
         self.signs = tuple(_signs(self.events))
 
     @property

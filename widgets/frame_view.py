@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
@@ -141,7 +142,7 @@ class FrameView(Sturdy):
     def render_lines(self, crop: Region) -> list[Strip]:
         # The route that Textual's own caches do not slow down: filters and borders are bypassed,
         # so the border is the parent's and colourless terminals get a text map.
-        base = self.visual_style.rich_style
+        base = Style() if self.app.no_color else self.visual_style.rich_style
         if self._grid is None:
             return [Strip.blank(crop.width, base)] * crop.height
         if self._is_colourless:

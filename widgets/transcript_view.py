@@ -51,7 +51,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         Binding("G,end", "newest", "Newest", show=False),
         Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False),
         Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False),
-        Binding("space", "expand", "Expand", show=False),
+        Binding("space,enter", "expand", "Expand", show=False),
     ]
 
     class Behind(Message):

@@ -361,11 +361,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def go_to(self, column: str, widget: Widget) -> None:
         """Show a column and focus something in it."""
-        self._go_to_column(column)
-        # What is hidden cannot take the focus; the column is shown after the next refresh.
-        self.call_after_refresh(self._focus, widget)
-
-    def _focus(self, widget: Widget) -> None:
+        if column != self._column:
+            self._go_to_column(column)
+            # Styles are applied now, not when idle: what is typed next belongs to the new focus.
+            self.app.stylesheet.update(self, animate=False)
         self.set_focus(widget)
         self.show_footer()
 

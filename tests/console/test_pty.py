@@ -1,0 +1,133 @@
+"""The console on a real terminal: what bytes reach it when phone and model are hostile."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyte
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+BOUND_S = 40.0
+
+
+class Terminal:
+    """A program on a pty; everything it wrote, and the screen it made."""
+
+    def __init__(self, columns: int, rows: int, **environment: str) -> None:
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.master = master
+        self.written = b""
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.console.hostile_seat"],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=ROOT,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": environment.pop("home"),
+                "TERM": "xterm-256color",
+                "LANG": "C.UTF-8",
+                **environment,
+            },
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def read_for(self, seconds: float) -> None:
+        """Take what comes within a time."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                try:
+                    data = os.read(self.master, 65_536)
+                except OSError:
+                    return
+                self.written += data
+                # pyte knows neither kitty's keyboard protocol nor its answers.
+                self._stream.feed(re.sub(rb"\x1b\[[<>=?][0-9;]*u", b"", data))
+
+    def see(self, text: str) -> None:
+        """Read until a text is on the screen."""
+        until = time.monotonic() + BOUND_S
+        while text not in "\n".join(self.screen.display):
+            assert self.process.poll() is None, self.written[-2_000:]
+            assert time.monotonic() < until, "\n".join(self.screen.display)
+            self.read_for(0.2)
+
+    def press(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self.master, keys)
+        self.read_for(0.3)
+
+    def close(self) -> None:
+        """End the program."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(140, 44, home=str(tmp_path), COLORTERM="truecolor")
+    yield opened
+    opened.close()
+
+
+def test_nothing_hostile_reaches_the_terminal(terminal: Terminal) -> None:
+    terminal.see("LBL[@click=app.exit(9)]")
+    terminal.see("asks:")
+    for keys in (b"\t", b"\t", b"k", b" ", b"k", b" ", b"\t", b"#", b"3", b"1", b"R", b"\x1b[D"):
+        terminal.press(keys)
+    terminal.press(b"\x1b")
+    terminal.press(b"?")
+    terminal.see("Keys · Deck")
+    terminal.press(b"\x1b")
+    assert terminal.process.poll() is None, "markup was run"
+    written = terminal.written
+    text = written.decode("utf-8", "replace")
+    for banned in ("\x1b]52", "aG9zdGlsZQ", "owned", "\u202e", "\u2066", "\u200f", "\x9b", "\x9d"):
+        assert banned not in text, f"{banned!r} reached the terminal"
+    assert b"\x1b[3J" not in written
+    assert b"\x1bc" not in written
+    # A label of 100 kB is cut, not sent again and again.
+    assert len(re.findall(rb"A{2000,}", written)) == 0
+
+
+def test_without_colour_no_colour_is_sent_and_states_still_read(tmp_path: Path) -> None:
+    opened = Terminal(140, 44, home=str(tmp_path), NO_COLOR="1", TEXTUAL_ANIMATIONS="none")
+    try:
+        opened.see("asks you")
+        opened.see("Waiting for you 1")
+        opened.read_for(1.0)
+        assert not re.search(rb"\x1b\[[0-9;]*(38|48);[25];[0-9;]*m", opened.written)
+        assert not re.search(rb"\x1b\[(3|4)[0-7](;[0-9]+)*m", opened.written)
+    finally:
+        opened.close()
+
+
+def test_leaving_gives_the_terminal_back(terminal: Terminal) -> None:
+    terminal.see("asks:")
+    terminal.press(b"\x11")
+    until = time.monotonic() + BOUND_S
+    while terminal.process.poll() is None and time.monotonic() < until:
+        terminal.read_for(0.2)
+    assert terminal.process.returncode == 0
+    assert b"\x1b[?1049l" in terminal.written
+    assert b"\x1b[?25h" in terminal.written
