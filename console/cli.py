@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
     "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
+    "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
 
