@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent.phone.packages import PackageTable
     from agent.phone.properties import Properties
     from agent.phone.settings import SettingsTable
+    from agent.phone.storage import SharedStorage
     from agent.phone.ui.canvas import Canvas
     from agent.phone.ui.views import Rect, View
 
@@ -43,6 +44,7 @@ class Host(Protocol):
     settings: SettingsTable
     properties: Properties
     packages: PackageTable
+    storage: SharedStorage
 
     @property
     def width(self) -> int: ...

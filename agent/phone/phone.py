@@ -32,6 +32,7 @@ from agent.phone.records import (
     WindowInfo,
 )  # fmt: skip
 from agent.phone.scene import Scene, Surface
+from agent.phone.storage import FirstFile, SharedStorage
 from agent.phone.ui.dump import dump
 
 if TYPE_CHECKING:
@@ -50,9 +51,17 @@ class Phone(Gestures):
         clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
         super().__init__(home, name=name, seed=seed, clock=clock)
+        self.storage = SharedStorage(
+            self.home / "files" / "sdcard", self._first_files, self.invalidate
+        )
         self._file = persistence.StateFile()
         self._saving: set[asyncio.Future[None]] = set()
         self._load()
+
+    def _first_files(self) -> list[FirstFile]:
+        from agent.phone.first_files import first_files
+
+        return first_files(self.seed, self.state_record.born or self.now())
 
     def dump_hierarchy(self, *, compressed: bool = False, display: int = 0) -> str:
         """Return the focused window's tree as `uiautomator dump` writes it.
@@ -137,6 +146,7 @@ class Phone(Gestures):
             "notes": _part(apps, "com.android.notes", "notes"),
             "messages": _part(apps, "com.android.messaging", "threads"),
             "apps": apps,
+            "files": [[f.path, f.size] for f in self.storage.walk() if not f.folder],
         }
 
     def snapshot(self) -> bytes:
@@ -196,6 +206,7 @@ class Phone(Gestures):
         if self._factory is None:
             seeded = {p: (app, app.seed(self._seed_for(p))) for p, app in all_apps().items()}
             record = PhoneState(
+                born=self.now(),
                 notices=[
                     notice
                     for app, data in seeded.values()

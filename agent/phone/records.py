@@ -103,6 +103,8 @@ class PhoneState(msgspec.Struct):
     next_id: int = 100
     battery_level: int = 87
     battery_charging: bool = False
+    born: float = 0.0
+    """When the phone was new, in seconds since the epoch; its first files are older."""
 
 
 class StartStatus(StrEnum):

@@ -23,6 +23,7 @@ from agent.phone.records import (
     UnknownActivityError,
 )  # fmt: skip
 from agent.phone.scene import Surface
+from agent.phone.storage import SharedStorage
 
 if TYPE_CHECKING:
     pass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 class Services(Core):
     """Start and end activities, and serve the pages."""
+
+    storage: SharedStorage
 
     def start_activity(
         self, *, component: str | None = None, package: str | None = None,

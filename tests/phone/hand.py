@@ -57,6 +57,18 @@ class Hand:
         await self.phone.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
         await self.phone.wait_idle()
 
+    async def tap_last(self, words: str) -> None:
+        """Tap the last view with this text, such as a dialog's button."""
+        found = [
+            view
+            for surface in self.phone.scene().surfaces
+            for view in walk(surface.root)
+            if view.text == words and not view.clip.empty
+        ]
+        clip = found[-1].clip
+        await self.phone.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
+        await self.phone.wait_idle()
+
     async def hold(self, words: str) -> None:
         """Hold a finger on a view."""
         clip = self.view(words).clip

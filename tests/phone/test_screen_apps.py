@@ -204,11 +204,11 @@ def test_the_calculator_knows_the_order_of_operations(formula: str, value: float
 
 async def test_the_camera_asks_before_its_first_picture(hand: Hand) -> None:
     await hand.open("com.android.camera2")
-    before = len(apps(hand)["com.android.gallery3d"]["photos"])
+    before = len(hand.phone.storage.pictures())
     await hand.tap("Shutter")
     await hand.tap("While using the app")
     await hand.tap("Shutter")
-    assert len(apps(hand)["com.android.gallery3d"]["photos"]) == before + 1
+    assert len(hand.phone.storage.pictures()) == before + 1
 
 
 async def test_the_browser_goes_back_through_its_pages_and_says_when_offline(hand: Hand) -> None:

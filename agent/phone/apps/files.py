@@ -1,15 +1,16 @@
 """Files: folders, a file's facts, search, new folders, renaming and deleting.
 
-Its files are the app's own records, not what `adb push` writes. Invariant: a file's folder exists.
+They are the files of the shared storage: what `adb push` writes is here, and what is deleted here
+is gone. Not a viewer of every kind. Invariant: the app keeps no list of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
-from agent.phone.app import App, AppIcon, Page, Seed
+from agent.errors import PhoneError
+from agent.phone.app import App, AppIcon, NoState, Page, no_state
+from agent.phone.storage import PICTURES, StoredFile
 from agent.phone.ui.patterns import (
     alert,
     empty,
@@ -32,51 +33,26 @@ from agent.phone.ui.vocabulary import (
     icon,
     icon_button,
     row,
+    scroll,
     stack,
     text,
 )  # fmt: skip
-
-
-class File(msgspec.Struct):
-    """A file or folder; `path` below the internal storage, size in bytes."""
-
-    path: str
-    size: int = 0
-    when: float = 0.0
-    folder: bool = False
-
-
-class Files(msgspec.Struct):
-    """The app's state."""
-
-    files: list[File] = []
-
-
-def seed(s: Seed) -> Files:
-    """Return the folders of a phone with a few files in them."""
-    folders = ("Alarms", "DCIM", "Documents", "Download", "Music", "Pictures")
-    files = (
-        ("Documents/Budget.xlsx", 48_213), ("Documents/Lease agreement.pdf", 812_400),
-        ("Documents/CV 2026.pdf", 224_918), ("Download/boarding-pass.pdf", 96_220),
-        ("Download/invoice-1042.pdf", 61_004), ("Download/map-lake-district.png", 2_310_554),
-        ("Music/Morning walk.mp3", 5_820_331), ("Pictures/whiteboard.jpg", 1_840_212),
-    )  # fmt: skip
-    made = [File(f, 0, s.now - 900_000, folder=True) for f in folders]
-    made += [
-        File(path, size, s.now - 86_400 * (i + 1) - s.rng.randrange(50_000))
-        for i, (path, size) in enumerate(files)
-    ]
-    return Files(made)
-
 
 files = App(
     package="com.android.documentsui",
     label="Files",
     icon=AppIcon("folder", "#58A6FF", "#2D7FE0"),
-    state=Files,
-    seed=seed,
+    state=NoState,
+    seed=no_state,
 )
-DRAWINGS = {"pdf": "file", "xlsx": "file", "png": "image", "jpg": "image", "mp3": "music"}
+DRAWINGS = {
+    **dict.fromkeys(PICTURES, "image"),
+    **dict.fromkeys(("mp3", "wav", "ogg", "flac", "m4a"), "music"),
+    "apk": "apps",
+}
+TEXTS = frozenset({"txt", "csv", "md", "log", "json", "xml"})
+SHOWN_BYTES = 20_000
+SHOWN_FILES = 500
 
 
 def size_text(size: int) -> str:
@@ -87,22 +63,18 @@ def size_text(size: int) -> str:
 
 
 @files.page(".files.FilesActivity", launcher=True, actions=["android.intent.action.GET_CONTENT"])
-def browse(page: Page[Files]) -> View:
+def browse(page: Page[NoState]) -> View:
     """Show a folder."""
     from agent.phone.apps.messages_data import when_text
 
     here = page.local("folder")
     searching = page.local("search") == "1"
     wanted = page.field("query").strip().lower() if searching else ""
-    shown = [
-        f
-        for f in page.data.files
-        if (
-            wanted in f.path.rpartition("/")[2].lower()
-            if wanted
-            else f.path.rpartition("/")[0] == here
-        )
-    ]
+    storage = page.host.storage
+    if wanted:
+        shown = [f for f in storage.walk() if wanted in f.name.lower()][:SHOWN_FILES]
+    else:
+        shown = [f for f in storage.inside(here) if not f.name.startswith(".")][:SHOWN_FILES]
     shown.sort(key=lambda f: (not f.folder, f.path.lower()))
 
     def up() -> bool:
@@ -118,23 +90,23 @@ def browse(page: Page[Files]) -> View:
     page.on_back = up
     _dialogs(page, here)
 
-    def opened(file: File) -> Callable[[], None]:
+    def opened(file: StoredFile) -> Callable[[], None]:
         def act() -> None:
             if file.folder:
                 page.set("search", "")
                 page.set("folder", file.path)
             else:
-                page.set("menu", file.path)
+                open_file(page, file)
 
         return act
 
-    def item(file: File) -> View:
-        name = file.path.rpartition("/")[2]
-        drawing = "folder" if file.folder else DRAWINGS.get(name.rpartition(".")[2], "file")
+    def item(file: StoredFile) -> View:
+        name = file.name
+        drawing = "folder" if file.folder else DRAWINGS.get(file.suffix, "file")
         facts = (
             "Folder"
             if file.folder
-            else f"{size_text(file.size)} • {when_text(page.now, file.when)}"
+            else f"{size_text(file.size)} • {when_text(page.now, file.modified)}"
         )
         return row(
             stack(icon(drawing, 24, "accent" if file.folder else "text2"), width=44, height=44,
@@ -171,17 +143,17 @@ def _ignore(_value: bool) -> None:
     """Throw a value away."""
 
 
-def _search(page: Page[Files]) -> None:
+def _search(page: Page[NoState]) -> None:
     page.set("search")
     page.focus("query")
 
 
-def _dialogs(page: Page[Files], here: str) -> None:
+def _dialogs(page: Page[NoState], here: str) -> None:
     if page.local("new"):
         _ask_name(page, "New folder", "", lambda name: _make(page, here, name), "new")
         return
     path = page.local("menu") or page.local("rename") or page.local("delete")
-    file = next((f for f in page.data.files if f.path == path), None)
+    file = page.host.storage.find(path) if path else None
     if file is None:
         return
     name = path.rpartition("/")[2]
@@ -192,10 +164,7 @@ def _dialogs(page: Page[Files], here: str) -> None:
 
         def delete() -> None:
             cancel()
-            gone = f"{file.path}/"
-            page.data.files[:] = [
-                f for f in page.data.files if f is not file and not f.path.startswith(gone)
-            ]
+            page.host.storage.delete(file.path)
             page.toast(f"{name} deleted")
 
         page.show_dialog(
@@ -213,14 +182,14 @@ def _dialogs(page: Page[Files], here: str) -> None:
             return act
 
         page.show_dialog(
-            menu(("Open", lambda: page.toast(f"{name}: {size_text(file.size)}")),
+            menu(("Open", lambda: _open_from_menu(page, file)),
                  ("Rename", then("rename")), ("Delete", then("delete"))),
             page.setter("menu", ""),
         )  # fmt: skip
 
 
 def _ask_name(
-    page: Page[Files], title: str, value: str, then: Callable[[str], None], local: str
+    page: Page[NoState], title: str, value: str, then: Callable[[str], None], local: str
 ) -> None:
     def close() -> None:
         page.set(local, "")
@@ -243,22 +212,43 @@ def _ask_name(
     )  # fmt: skip
 
 
-def _make(page: Page[Files], here: str, name: str) -> None:
-    path = f"{here}/{name}" if here else name
-    if any(f.path == path for f in page.data.files):
-        page.toast("That name is taken")
-        return
-    page.data.files.append(File(path, 0, page.now, folder=True))
+def _make(page: Page[NoState], here: str, name: str) -> None:
+    page.host.storage.make_folder(f"{here}/{name}" if here else name)
 
 
-def _rename(page: Page[Files], file: File, name: str) -> None:
+def _rename(page: Page[NoState], file: StoredFile, name: str) -> None:
     parent = file.path.rpartition("/")[0]
-    path = f"{parent}/{name}" if parent else name
-    if any(f.path == path for f in page.data.files if f is not file):
-        page.toast("That name is taken")
-        return
-    old = f"{file.path}/"
-    for inner in page.data.files:
-        if inner.path.startswith(old):
-            inner.path = f"{path}/{inner.path.removeprefix(old)}"
-    file.path = path
+    page.host.storage.rename(file.path, f"{parent}/{name}" if parent else name)
+
+
+def _open_from_menu(page: Page[NoState], file: StoredFile) -> None:
+    page.set("menu", "")
+    open_file(page, file)
+
+
+def open_file(page: Page[NoState], file: StoredFile) -> None:
+    """Show a picture in Photos and a text here; say of others that nothing can open them."""
+    if file.folder:
+        page.set("folder", file.path)
+    elif file.suffix in PICTURES:
+        page.open("com.android.gallery3d.app.PhotoActivity", "com.android.gallery3d",
+                  photo=file.path)  # fmt: skip
+    elif file.suffix in TEXTS:
+        page.open(".files.TextActivity", file=file.path)
+    else:
+        page.toast(f"No app can open {file.name}")
+
+
+@files.page(".files.TextActivity")
+def text_page(page: Page[NoState]) -> View:
+    """Show the beginning of a text file."""
+    path = page.args.get("file", "")
+    try:
+        with page.host.storage.open_path(path).open("rb") as file:
+            words = file.read(SHOWN_BYTES).decode("utf-8", "replace")
+    except (PhoneError, OSError):
+        return screen(title_bar("", back=page.close), empty("file", "File not found"))
+    return screen(
+        title_bar(path.rpartition("/")[2], back=page.close),
+        scroll("text", text(words, BODY_LARGE, id="file_text"), pad=edges(20, 10)),
+    )

@@ -1,6 +1,7 @@
-"""Photos and Camera: pictures painted from a number, and a camera that takes more of them.
+"""Photos and Camera: the pictures of the shared storage, and a camera that takes more of them.
 
-The camera asks for its permission first. Invariant: a picture looks the same wherever it is drawn.
+What the camera takes are files, what is deleted here is gone from the storage. The camera asks for
+its permission first. Invariant: the gallery shows exactly the pictures there are.
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ import math
 import random
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import msgspec
 
+from agent.errors import PhoneError
 from agent.phone.app import App, AppIcon, NoState, Page, Seed, no_state
+from agent.phone.first_files import landscape, photo_path
+from agent.phone.storage import SharedStorage, StoredFile
 from agent.phone.ui.canvas import Canvas
 from agent.phone.ui.patterns import alert, empty, screen, title_bar
 from agent.phone.ui.views import MATCH, Align, Rect, TextStyle, View
@@ -31,27 +39,19 @@ from agent.phone.ui.vocabulary import (
     text,
 )  # fmt: skip
 
-
-class Photo(msgspec.Struct):
-    """A picture; `scene` is what it is painted from."""
-
-    id: int
-    scene: int
-    when: float
-    favorite: bool = False
+if TYPE_CHECKING:
+    from PIL import Image
 
 
 class Photos(msgspec.Struct):
-    """The gallery's state."""
+    """The gallery's state: the paths of the pictures that somebody liked."""
 
-    photos: list[Photo] = []
-    next_id: int = 1
+    favorites: list[str] = []
 
 
-def seed(s: Seed) -> Photos:
-    """Return a dozen pictures of the last weeks."""
-    made = [Photo(i + 1, s.rng.randrange(1 << 20), s.now - 50_000 * (i + 1)) for i in range(14)]
-    return Photos(made, len(made) + 1)
+def seed(_seed: Seed) -> Photos:
+    """Return a gallery in which nothing was liked yet."""
+    return Photos()
 
 
 gallery = App(
@@ -70,6 +70,8 @@ camera = App(
     permissions=("android.permission.CAMERA",),
 )
 CAMERA = "android.permission.CAMERA"
+MAX_PIXELS = 40_000_000
+SHOWN_PHOTOS = 300
 SKIES = (
     ("#8EC5F2", "#E8F3FB"),
     ("#F3A56B", "#F8DDB0"),
@@ -110,23 +112,74 @@ def paint_photo(scene: int, *, rounded: float = 0) -> Callable[[Canvas, Rect], N
     return paint
 
 
+@lru_cache(maxsize=24)
+def _thumbnail(place: Path, changed_ns: int, size: int, side: int) -> Image.Image | None:
+    """Return a picture no larger than `side` pixels; None for a file that is none."""
+    del changed_ns, size
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(place) as opened:
+            if opened.width * opened.height > MAX_PIXELS:
+                return None
+            opened.draft("RGB", (side, side))
+            opened.thumbnail((side, side))
+            return ImageOps.exif_transpose(opened).convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        # A file may be named like a picture and be anything.
+        return None
+
+
+def paint_file(storage: SharedStorage, path: str, *, fills: bool) -> Callable[[Canvas, Rect], None]:
+    """Return a painter of a picture file: filling the place, or whole in the middle of it."""
+
+    def paint(canvas: Canvas, rect: Rect) -> None:
+        if rect.empty:
+            return
+        try:
+            place = storage.open_path(path)
+            facts = place.stat()
+        except (OSError, PhoneError):
+            canvas.fill(rect, canvas.color("surface2"))
+            return
+        side = 480 if fills else 1080
+        image = _thumbnail(place, facts.st_mtime_ns, facts.st_size, side)
+        if image is None:
+            canvas.fill(rect, canvas.color("surface2"))
+            return
+        wide, high = rect.width / image.width, rect.height / image.height
+        if fills:
+            part = max(wide, high)
+            cut = (round(rect.width / part), round(rect.height / part))
+            left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
+            canvas.picture(image.crop((left, top, left + cut[0], top + cut[1])), rect)
+            return
+        part = min(wide, high)
+        size = (max(1, round(image.width * part)), max(1, round(image.height * part)))
+        left = rect.left + (rect.width - size[0]) // 2
+        top = rect.top + (rect.height - size[1]) // 2
+        canvas.picture(image, Rect(left, top, left + size[0], top + size[1]))
+
+    return paint
+
+
 @gallery.page(".app.GalleryActivity", launcher=True, actions=["android.intent.action.PICK"])
 def photos(page: Page[Photos]) -> View:
-    """Show every picture in a grid."""
-
-    shown = sorted(page.data.photos, key=lambda p: -p.when)
+    """Show every picture in a grid, the newest first."""
+    storage = page.host.storage
+    shown = storage.pictures()[:SHOWN_PHOTOS]
     if not shown:
         return screen(title_bar("Photos"), empty("gallery", "No photos yet"))
-    days: dict[date, list[Photo]] = {}
+    days: dict[date, list[StoredFile]] = {}
     for photo in shown:
-        days.setdefault(datetime.fromtimestamp(photo.when, UTC).date(), []).append(photo)
+        days.setdefault(datetime.fromtimestamp(photo.modified, UTC).date(), []).append(photo)
 
-    def cell(photo: Photo) -> View:
-        day = datetime.fromtimestamp(photo.when, UTC)
+    def cell(photo: StoredFile) -> View:
+        day = datetime.fromtimestamp(photo.modified, UTC)
         return art(
-            paint_photo(photo.scene), MATCH, 116, key=f"photo {photo.id}",
+            paint_file(storage, photo.path, fills=True), MATCH, 116, key=f"photo {photo.path}",
             desc=f"Photo taken on {day:%b} {day.day}, {day.year} {day:%H:%M}",
-            on_click=page.opener(".app.PhotoActivity", photo=str(photo.id)),
+            on_click=page.opener(".app.PhotoActivity", photo=photo.path),
         )  # fmt: skip
 
     rows: list[View] = []
@@ -136,28 +189,33 @@ def photos(page: Page[Photos]) -> View:
     return screen(title_bar("Photos"), recycler("grid", *rows, id="gallery_root"))
 
 
-@gallery.page(".app.PhotoActivity")
+@gallery.page(".app.PhotoActivity", actions=["android.intent.action.VIEW file"])
 def photo_page(page: Page[Photos]) -> View:
     """Show one picture; swipe to the next, favour or delete it."""
-    shown = sorted(page.data.photos, key=lambda p: -p.when)
-    key = page.local("photo") or page.args.get("photo", "")
-    at = next((i for i, p in enumerate(shown) if str(p.id) == key), None)
+    storage = page.host.storage
+    shown = storage.pictures()
+    path = page.local("photo") or page.args.get("photo", "") or _path_of(page.args.get("data", ""))
+    at = next((i for i, p in enumerate(shown) if p.path == path), None)
     if at is None:
         return screen(title_bar("", back=page.close), empty("gallery", "Photo not found"))
-    photo = shown[at]
+    liked = path in page.data.favorites
 
     def swiped(direction: str) -> bool:
         step = {"left": 1, "right": -1}.get(direction, 0)
         if not step or not 0 <= at + step < len(shown):
             return False
-        page.set("photo", str(shown[at + step].id))
+        page.set("photo", shown[at + step].path)
         return True
 
     def favor() -> None:
-        photo.favorite = not photo.favorite
+        if liked:
+            page.data.favorites.remove(path)
+        else:
+            page.data.favorites.append(path)
 
     def delete() -> None:
-        page.data.photos.remove(photo)
+        storage.delete(path)
+        page.data.favorites[:] = [one for one in page.data.favorites if one != path]
         page.toast("Photo deleted")
         page.close()
 
@@ -169,20 +227,27 @@ def photo_page(page: Page[Photos]) -> View:
             cancel,
         )  # fmt: skip
     return screen(
-        title_bar("", back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
-        space(weight=1),
-        art(paint_photo(photo.scene), MATCH, 540, on_swipe=swiped, id="photo",
-            desc=f"Photo {photo.id}", clickable=False),
-        space(weight=1),
+        title_bar(shown[at].name, back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
+        art(paint_file(storage, path, fills=False), MATCH, 0, weight=1, on_swipe=swiped, id="photo",
+            desc=f"Photo {shown[at].name}", clickable=False),
         row(
             icon_button("share", "Share", lambda: page.toast("No app to share with")),
-            icon_button("star" if photo.favorite else "star_border", "Favorite", favor,
-                        tint="warn" if photo.favorite else "text", selected=photo.favorite),
+            icon_button("star" if liked else "star_border", "Favorite", favor,
+                        tint="warn" if liked else "text", selected=liked),
             icon_button("edit", "Edit", lambda: page.toast("Editing is not available")),
             icon_button("delete", "Delete", page.setter("delete")),
             width=MATCH, main=Align.BETWEEN, pad=edges(40, 12),
         ),
     )  # fmt: skip
+
+
+def _path_of(data: str) -> str:
+    """Return the path below the shared storage that a file: address means."""
+    path = unquote(data.partition("://")[2])
+    for root in ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/"):
+        if path.startswith(root):
+            return path.removeprefix(root)
+    return ""
 
 
 @camera.page("com.android.camera.CameraLauncher", launcher=True,
@@ -192,14 +257,14 @@ def viewfinder(page: Page[NoState]) -> View:
     """Show what the camera sees; the round button takes a picture."""
     allowed = CAMERA in page.host.granted_to(camera.package)
     taken = int(page.local("taken", "0"))
-    roll = page.host.app_state(gallery.package)
-    last = roll.photos[-1] if isinstance(roll, Photos) and roll.photos else None
+    storage = page.host.storage
+    last = next(iter(storage.pictures()), None)
 
     def shoot() -> None:
-        if not isinstance(roll, Photos):
-            return
-        roll.photos.append(Photo(roll.next_id, roll.next_id * 7919 + 13, page.now))
-        roll.next_id += 1
+        at = page.now
+        while storage.find(photo_path(at)) is not None:
+            at += 1
+        storage.write(photo_path(at), landscape(4242 + taken, "JPEG"), at)
         page.set("taken", str(taken + 1))
         page.toast("Photo saved")
 
@@ -234,7 +299,7 @@ def viewfinder(page: Page[NoState]) -> View:
         text("Photo", TextStyle(14, 600, "white"), halign=Align.CENTER, id="mode"),
         row(
             art(
-                paint_photo(last.scene),
+                paint_file(storage, last.path, fills=True),
                 56,
                 56,
                 desc="Last photo",

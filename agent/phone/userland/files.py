@@ -13,32 +13,18 @@ import io
 import os
 import shutil
 import stat as modes
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar, cast
 
+from agent.phone.storage import SharedStorage
 from agent.phone.userland.tree import CharDevice, Device, Directory, Link, Made, Tree
 
 OwnerT = TypeVar("OwnerT")
 
 MOUNTS = {"/data/local/tmp": "tmp", "/storage/emulated/0": "sdcard"}
 """Writable phone directories and where they lie below the phone's home."""
-
-SDCARD_FOLDERS = [
-    "Alarms",
-    "Android",
-    "Audiobooks",
-    "DCIM",
-    "Documents",
-    "Download",
-    "Movies",
-    "Music",
-    "Notifications",
-    "Pictures",
-    "Podcasts",
-    "Recordings",
-    "Ringtones",
-]
 
 MAX_LINKS = 40
 HOST_CHECK_BYTES = 64 * 1024 * 1024
@@ -84,6 +70,21 @@ def failure(code: int, path: str) -> OSError:
     return OSError(code, os.strerror(code), path)
 
 
+class _Written(io.FileIO):
+    """A file being written that tells somebody once it is closed."""
+
+    def __init__(self, number: int, mode: str, told: Callable[[], None]) -> None:
+        super().__init__(number, mode)
+        self._told = told
+
+    def close(self) -> None:
+        """Close the file; apps see it from now on."""
+        was_open = not self.closed
+        super().close()
+        if was_open:
+            self._told()
+
+
 class PhoneFiles(Generic[OwnerT]):
     """The file system of one phone.
 
@@ -92,14 +93,24 @@ class PhoneFiles(Generic[OwnerT]):
         tree: the read-only part.
         owner: what the tree's made files are made from.
         booted_at: modification time of the read-only part, seconds since 1970.
+        storage: what apps see of /sdcard; makes it, and is told what changes.
     """
 
-    def __init__(self, home: Path, tree: Tree[OwnerT], owner: OwnerT, booted_at: float) -> None:
+    def __init__(
+        self,
+        home: Path,
+        tree: Tree[OwnerT],
+        owner: OwnerT,
+        booted_at: float,
+        storage: SharedStorage,
+    ) -> None:
         self._root = home / "files"
         self._tree = tree
         self._owner = owner
         self._booted_at = booted_at
+        self._storage = storage
         self.full = False
+        storage.full = lambda: self.full
         self._unchecked_bytes = 0
         self.uid = UID_SHELL
 
@@ -174,12 +185,10 @@ class PhoneFiles(Generic[OwnerT]):
         return host
 
     def _make_mounts(self) -> None:
-        if self._root.is_dir():
-            return
-        for folder in MOUNTS.values():
-            (self._root / folder).mkdir(parents=True, exist_ok=True)
-        for name in SDCARD_FOLDERS:
-            (self._root / "sdcard" / name).mkdir(exist_ok=True)
+        temporary = self._root / MOUNTS["/data/local/tmp"]
+        if not temporary.is_dir():
+            temporary.mkdir(parents=True, exist_ok=True)
+        self._storage.furnish()
 
     def _link_target(self, absolute: str) -> str | None:
         node = self._tree.get(absolute)
@@ -320,7 +329,8 @@ class PhoneFiles(Generic[OwnerT]):
             raise failure(errno.ENOSPC, path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
         flags |= os.O_APPEND if append else (os.O_TRUNC if truncate else 0)
-        return os.fdopen(os.open(host, flags, mode & 0o777 & ~0o022), "ab" if append else "wb", 0)
+        number = os.open(host, flags, mode & 0o777 & ~0o022)
+        return cast(BinaryIO, _Written(number, "ab" if append else "wb", self._storage.changed))
 
     def check_room(self, count: int = 0) -> None:
         """Raise OSError ENOSPC when `count` more bytes do not fit the phone, or the host.
@@ -349,6 +359,7 @@ class PhoneFiles(Generic[OwnerT]):
         host = self._writable(absolute, path)
         self.check_room()
         host.mkdir(mode & 0o777)
+        self._storage.changed()
 
     def unlink(self, path: str, cwd: str = "/") -> None:
         """Remove a file or a link; raise OSError."""
@@ -359,6 +370,7 @@ class PhoneFiles(Generic[OwnerT]):
         if found.is_dir:
             raise failure(errno.EISDIR, path)
         self._writable(absolute, path).unlink()
+        self._storage.changed()
 
     def rmdir(self, path: str, cwd: str = "/") -> None:
         """Remove an empty directory; raise OSError."""
@@ -366,6 +378,7 @@ class PhoneFiles(Generic[OwnerT]):
         if self._lstat(absolute) is None:
             raise failure(errno.ENOENT, path)
         self._writable(absolute, path).rmdir()
+        self._storage.changed()
 
     def rename(self, source: str, target: str, cwd: str = "/") -> None:
         """Move within the writable places; raise OSError."""
@@ -374,6 +387,7 @@ class PhoneFiles(Generic[OwnerT]):
             raise failure(errno.ENOENT, source)
         end = self.resolve(target, cwd, follow=False)
         self._writable(start, source).rename(self._writable(end, target))
+        self._storage.changed()
 
     def symlink(self, target: str, path: str, cwd: str = "/") -> None:
         """Make a symbolic link whose text is a phone path; raise OSError."""
@@ -403,6 +417,7 @@ class PhoneFiles(Generic[OwnerT]):
         if self._lstat(absolute) is None:
             raise failure(errno.ENOENT, path)
         os.utime(self._writable(absolute, path), (mtime, mtime), follow_symlinks=False)
+        self._storage.changed()
 
     def usage(self, path: str) -> tuple[int, int]:
         """Return (total, free) bytes of the file system that holds a path."""

@@ -74,7 +74,9 @@ class Userland:
         self.automation: object | None = None
         """Who holds the accessibility automation; a phone gives it to one program at a time."""
         self.on_reboot: Callable[[str], None] | None = None
-        self.files: PhoneFiles[Userland] = PhoneFiles(home, shared_tree(), self, self.boot.at)
+        self.files: PhoneFiles[Userland] = PhoneFiles(
+            home, shared_tree(), self, self.boot.at, phone.storage
+        )
 
     def _new_boot(self) -> Boot:
         return Boot(str(uuid.uuid4()), self.phone.now())
