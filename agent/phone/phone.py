@@ -31,6 +31,7 @@ from agent.phone.records import (
     PhoneState,
     WindowInfo,
 )  # fmt: skip
+from agent.phone.running import AppProcesses
 from agent.phone.scene import Scene, Surface
 from agent.phone.storage import FirstFile, SharedStorage
 from agent.phone.ui.dump import dump
@@ -54,6 +55,7 @@ class Phone(Gestures):
         self.storage = SharedStorage(
             self.home / "files" / "sdcard", self._first_files, self.invalidate
         )
+        self.processes = AppProcesses(self.packages, lambda: [t.package for t in self.tasks()])
         self._file = persistence.StateFile()
         self._saving: set[asyncio.Future[None]] = set()
         self._load()

@@ -69,6 +69,7 @@ class Notice(msgspec.Struct):
     activity: str = ""
     args: dict[str, str] = {}
     ongoing: bool = False
+    tag: str = ""
 
 
 class DisplayState(msgspec.Struct):

@@ -22,6 +22,7 @@ from agent.phone.records import (
     TaskState,
     UnknownActivityError,
 )  # fmt: skip
+from agent.phone.running import AppProcesses, Change
 from agent.phone.scene import Surface
 from agent.phone.storage import SharedStorage
 
@@ -33,6 +34,7 @@ class Services(Core):
     """Start and end activities, and serve the pages."""
 
     storage: SharedStorage
+    processes: AppProcesses
 
     def start_activity(
         self, *, component: str | None = None, package: str | None = None,
@@ -84,6 +86,7 @@ class Services(Core):
     def force_stop(self, package: str) -> None:
         """End every task of a package; its data stays."""
         self.activities.remove(package)
+        self.processes.end(package)
         self._left_page()
 
     def clear(self, package: str) -> None:
@@ -95,6 +98,7 @@ class Services(Core):
         if package not in self.packages:
             raise PhoneError(f"Failed: {package} is not installed.", "See pm list packages.")
         self.activities.remove(package)
+        self.processes.end(package)
         app = app_of(package)
         if app is not None:
             self._apps[package] = app.seed(self._seed_for(package))
@@ -109,6 +113,7 @@ class Services(Core):
         """
         self.packages.remove(package)
         self.activities.remove(package)
+        self.processes.end(package)
         self._apps.pop(package, None)
         self._left_page()
 
@@ -123,6 +128,7 @@ class Services(Core):
         self.state_record.keyboard_shown = False
         self.shade = ""
         self._pressed = None
+        self.processes.all()
         self._transition()
         self.invalidate()
 
@@ -274,6 +280,7 @@ class Services(Core):
             "prompt", local={"kind": "anr" if hangs else "crash", "package": package}
         )
         if not hangs:
+            self.processes.end(package, Change.CRASHED)
             self.activities.remove(package)
         self.state_record.keyboard_shown = False
         self.invalidate()

@@ -174,10 +174,11 @@ async def _stop(call: Call, verb: str, words: list[str]) -> int:
     package = _package(call, words)
     if verb == "force-stop" or call.phone.focused_app.partition("/")[0] != package:
         call.phone.force_stop(package)
+        uid = call.phone.processes.uid_of(package)
         call.userland.note(
             "I",
             "ActivityManager",
-            f"Force stopping {package} appid=10000 user=0: from pid {call.pid}",
+            f"Force stopping {package} appid={uid} user=0: from pid {call.pid}",
         )
     return 0
 

@@ -15,6 +15,8 @@ from agent.phone.commands.window_dump import (
     dump_windows,
 )
 from agent.phone.phone import Phone
+from agent.phone.records import Notice
+from agent.phone.running import ALWAYS
 from agent.phone.shell.call import Call, CommandError, command
 
 
@@ -31,12 +33,30 @@ def _activity(phone: Phone, words: list[str]) -> str:
         case ["recents"]:
             rows = [
                 f"  * Recent #{number}: Task{{{task.id:x} #{task.id} type=standard "
-                f"A=10000:{task.package}}}"
+                f"A={phone.processes.uid_of(task.package)}:{task.package}}}"
                 for number, task in enumerate(phone.tasks())
             ]
             return "\n".join(["ACTIVITY MANAGER RECENT TASKS (dumpsys activity recents)", *rows])
+        case ["processes"] | ["p"]:
+            return _processes(phone)
         case _:
             return dump_activities(phone)
+
+
+def _processes(phone: Phone) -> str:
+    rows = [
+        "ACTIVITY MANAGER RUNNING PROCESSES (dumpsys activity processes)",
+        "  All known processes:",
+    ]
+    for one in phone.processes.all():
+        kind = "PERS" if one.name in ALWAYS else "APP"
+        rows += [
+            f"  *{kind}* UID {one.uid} ProcessRecord{{{one.pid * 4099:x} {one.record}}}",
+            f"    user #0 uid={one.uid} gids={{}}",
+            f"    packageList={{{one.name}}}",
+            f"    pid={one.pid}",
+        ]
+    return "\n".join(rows)
 
 
 def _battery(phone: Phone, words: list[str]) -> str:
@@ -119,13 +139,19 @@ def _input_method(phone: Phone, words: list[str]) -> str:
     )
 
 
+def notice_key(phone: Phone, notice: Notice) -> str:
+    """Return a notification's key: user, package, id, tag and uid."""
+    uid = phone.processes.uid_of(notice.package)
+    return f"0|{notice.package}|{notice.id}|{notice.tag or 'null'}|{uid}"
+
+
 def _notification(phone: Phone, words: list[str]) -> str:
     del words
     rows = ["Current Notification Manager state:", "  Notification List:"]
     for notice in phone.notices():
         rows += [
             f"    NotificationRecord(0x{notice.id:08x}: pkg={notice.package} user=UserHandle{{0}} "
-            f"id={notice.id} tag=null importance=3 key=0|{notice.package}|{notice.id}|null|10000)",
+            f"id={notice.id} tag=null importance=3 key={notice_key(phone, notice)})",
             f"      android.title=String ({notice.title})",
             f"      android.text=String ({notice.text})",
         ]
@@ -140,9 +166,19 @@ def _package(phone: Phone, words: list[str]) -> str:
 
 
 def _meminfo(phone: Phone, words: list[str]) -> str:
-    del words
+    names = [word for word in words if not word.startswith("-")]
+    if names:
+        process = phone.processes.of(names[0])
+        if process is None:
+            return f"No process found for: {names[0]}"
+        return (
+            f"Applications Memory Usage (in Kilobytes):\n\n** MEMINFO in pid {process.pid} "
+            f"[{process.name}] **\n           TOTAL PSS:    98304            TOTAL RSS:   152340"
+        )
+    with_tasks = {task.package for task in phone.tasks()}
     rows = "\n".join(
-        f"     98,304K: {task.package} (pid 4100 / activities)" for task in phone.tasks()
+        f"     98,304K: {one.name} (pid {one.pid}{' / activities' * (one.name in with_tasks)})"
+        for one in phone.processes.all()
     )
     return (
         "Applications Memory Usage (in Kilobytes):\n\nTotal PSS by process:\n"

@@ -87,7 +87,7 @@ async def facts(call: Call) -> int:
 async def ps(call: Call) -> int:
     """List processes: -A, -e, -f, -p PID, -o FIELDS."""
     found = options(call, "AaeflnTwZo:p:u:t:")
-    everyone = call.userland.processes.all(call.userland.running_packages())
+    everyone = call.userland.processes.all(call.phone.processes.all())
     if "p" in found:
         wanted = {int(pid) for pid in re.findall(r"\d{1,9}", found.text("p"))}
         everyone = [one for one in everyone if one.pid in wanted]
@@ -137,7 +137,7 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 async def pidof(call: Call) -> int:
     """Find processes by name."""
     found = options(call, "sxflo:")
-    everyone = call.userland.processes.all(call.userland.running_packages())
+    everyone = call.userland.processes.all(call.phone.processes.all())
     pids: list[str] = []
     for word in found.operands:
         for one in everyone:
@@ -186,7 +186,7 @@ def _signal(call: Call, text: str) -> signal.Signals:
 
 async def _kill_one(call: Call, word: str, number: signal.Signals | None) -> int:
     table = call.userland.processes
-    everyone = table.all(call.userland.running_packages())
+    everyone = table.all(call.phone.processes.all())
     if call.name == "kill":
         if not re.fullmatch(r"\d{1,9}", word):
             raise CommandError(

@@ -11,8 +11,30 @@ if TYPE_CHECKING:
     from agent.phone.records import PageState, TaskState, WindowInfo
 
 
+SYSTEM_SERVER = 655
+"""The pid of the process that draws what no app draws."""
+
+
 def _window(window: WindowInfo) -> str:
     return f"Window{{{window.token_hex} u0 {window.title}}}"
+
+
+def _pid(phone: Phone, package: str) -> int:
+    process = phone.processes.of(package)
+    return process.pid if process is not None else SYSTEM_SERVER
+
+
+def _owner(phone: Phone, package: str) -> str:
+    """Return who owns a window, as pid:user."""
+    process = phone.processes.of(package)
+    if process is None:
+        return f"{SYSTEM_SERVER}:1000"
+    return f"{process.pid}:{process.user.replace('_', '')}"
+
+
+def _record(phone: Phone, package: str) -> str:
+    process = phone.processes.of(package)
+    return process.record if process is not None else f"{SYSTEM_SERVER}:system/1000"
 
 
 def record(task: TaskState, page: PageState) -> str:
@@ -75,9 +97,10 @@ def _windows(phone: Phone) -> list[str]:
             rows += [
                 f"  Window #{number} {_window(window)}:",
                 f"    mDisplayId={window.display} "
-                f"mSession=Session{{{window.token + 7:x} 4100:u0a10000}} "
+                f"mSession=Session{{{window.token + 7:x} {_owner(phone, window.package)}}} "
                 f"mClient=android.os.BinderProxy@{window.token + 3:x}",
-                f"    mOwnerUid=10000 showForAllUsers=false package={window.package} appop=NONE",
+                f"    mOwnerUid={phone.processes.uid_of(window.package)} "
+                f"showForAllUsers=false package={window.package} appop=NONE",
                 f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=resize}} ty={window.type} "
                 f"fmt=TRANSLUCENT{' fl=SECURE' if window.secure else ''}}}",
                 f"    Requested w={right - left} h={bottom - top} mLayoutSeq=1",
@@ -153,7 +176,8 @@ def _task(phone: Phone, task: TaskState, *, front: bool) -> list[str]:
     width, height, _ = phone.display_size(task.display)
     kind = "home" if task.package.endswith("launcher3") else "standard"
     name = (
-        f"Task{{{task.pages[0].token + 5:x} #{task.id} type={kind} A=10000:{task.package} U=0 "
+        f"Task{{{task.pages[0].token + 5:x} #{task.id} type={kind} "
+        f"A={phone.processes.uid_of(task.package)}:{task.package} U=0 "
         f"visible={str(front).lower()} visibleRequested={str(front).lower()} mode=fullscreen "
         f"translucent={str(not front).lower()} sz={len(task.pages)}}}"
     )
@@ -168,8 +192,9 @@ def _task(phone: Phone, task: TaskState, *, front: bool) -> list[str]:
         rows += [
             f"    * Hist  #{number}: {record(task, page)}",
             f"      packageName={task.package} processName={task.package}",
-            f"      launchedFromUid=10000 launchedFromPackage={page.calling_package or 'null'}",
-            f"      app=ProcessRecord{{{page.token + 2:x} 4100:{task.package}/u0a100}}",
+            f"      launchedFromUid={phone.processes.uid_of(page.calling_package or '')} "
+            f"launchedFromPackage={page.calling_package or 'null'}",
+            f"      app=ProcessRecord{{{page.token + 2:x} {_record(phone, task.package)}}}",
             f"      Intent {{ act=android.intent.action.MAIN flg=0x10000000 "
             f"cmp={shorten(task.package + '/' + page.activity)} }}",
             f"      rootOfTask={str(number == 0).lower()} task={name}",
@@ -190,7 +215,8 @@ def dump_top(phone: Phone) -> str:
         component = shorten(f"{task.package}/{page.activity}")
         rows += [
             f"TASK {task.package} id={task.id} userId=0 displayId={task.display}(type=INTERNAL)",
-            f"  ACTIVITY {component} {page.token + 1:x} pid=4100 userId=0 uid=10000",
+            f"  ACTIVITY {component} {page.token + 1:x} pid={_pid(phone, task.package)} userId=0 "
+            f"uid={phone.processes.uid_of(task.package)}",
             f"    Local FragmentActivity {page.token + 9:x} State:",
             "      mResumed=true mStopped=false mFinished=false",
         ]

@@ -241,7 +241,9 @@ async def _notification(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["list"]:
             for notice in call.phone.notices():
-                await call.line(f"0|{notice.package}|{notice.id}|null|10000")
+                from agent.phone.commands.dumps import notice_key
+
+                await call.line(notice_key(call.phone, notice))
         case ["post"]:
             await _post(call, words[1:])
         case _:

@@ -1,4 +1,4 @@
-"""What runs on the phone: the system's processes, the apps' and the shell's.
+"""What runs on the phone: the system's processes and the shell's; the apps' are `phone.running`.
 
 Not processes of this machine. Invariant: a shell process is in the table exactly while its task
 runs, so `ps`, `pidof` and `kill` tell and do the truth.
@@ -10,8 +10,11 @@ import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from agent.phone.running import RunningApp
+
 FIRST_PID = 4000
 PID_LIMIT = 32768
+ZYGOTE = 420
 
 SYSTEM = (
     (1, 0, "root", "init", "/system/bin/init second_stage"),
@@ -45,11 +48,10 @@ class ProcessTable:
     def __init__(self) -> None:
         self._running: dict[int, Process] = {}
         self._next_pid = FIRST_PID
-        self._apps: dict[str, int] = {}
 
     def new_pid(self) -> int:
         """Return a pid that nobody has."""
-        while self._next_pid in self._running or self._next_pid in self._apps.values():
+        while self._next_pid in self._running:
             self._advance()
         pid = self._next_pid
         self._advance()
@@ -66,23 +68,11 @@ class ProcessTable:
         """Take an ended process out of the table."""
         self._running.pop(pid, None)
 
-    def sync_apps(self, packages: Iterable[str]) -> dict[str, int]:
-        """Give every running package a pid and forget those that ended; return the pids."""
-        running = list(packages)
-        self._apps = {name: pid for name, pid in self._apps.items() if name in running}
-        for name in running:
-            if name not in self._apps:
-                self._apps[name] = self.new_pid()
-        return dict(self._apps)
-
-    def all(self, packages: Iterable[str]) -> list[Process]:
-        """Return every process, by pid."""
+    def all(self, apps: Iterable[RunningApp]) -> list[Process]:
+        """Return every process, by pid, with those of the apps."""
         system = [Process(pid, ppid, user, name, args) for pid, ppid, user, name, args in SYSTEM]
-        apps = [
-            Process(pid, 420, app_user(pid), name, name)
-            for name, pid in self.sync_apps(packages).items()
-        ]
-        everyone = system + apps + list(self._running.values())
+        of_apps = [Process(one.pid, ZYGOTE, one.user, one.name, one.name) for one in apps]
+        everyone = system + of_apps + list(self._running.values())
         return sorted(everyone, key=lambda process: process.pid)
 
     def get(self, pid: int) -> Process | None:
@@ -94,8 +84,3 @@ class ProcessTable:
         for process in list(self._running.values()):
             if process.stop is not None:
                 process.stop(signal.SIGKILL)
-
-
-def app_user(pid: int) -> str:
-    """Return a plausible per-app user name."""
-    return f"u0_a{100 + pid % 100}"

@@ -11,9 +11,10 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from agent.phone.faults import Faults
+from agent.phone.running import Change, RunningApp
 from agent.phone.userland.files import PhoneFiles
 from agent.phone.userland.log import LogRing
 from agent.phone.userland.processes import ProcessTable
@@ -29,14 +30,6 @@ AppProcess = Callable[["Call", list[str]], Awaitable[int]]
 """What `app_process / CLASS ARGS…` runs: the call and the arguments after the class."""
 
 KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
-
-
-ALWAYS_RUNNING = (
-    "com.android.systemui",
-    "com.android.inputmethod.latin",
-    "com.android.phone",
-    "android.process.acore",
-)
 
 
 @dataclass(slots=True)
@@ -70,6 +63,7 @@ class Userland:
         self.frozen_scenes: dict[int, Scene] = {}
         """What the displays show while the screen is frozen (see `agent.phone.frozen`)."""
         self.install_sessions = InstallSessions()
+        phone.processes.listener = self._on_process
         self.app_processes: dict[str, AppProcess] = {}
         self.automation: object | None = None
         """Who holds the accessibility automation; a phone gives it to one program at a time."""
@@ -89,11 +83,6 @@ class Userland:
         """Return the seconds since the phone booted."""
         return max(0.0, self.now() - self.boot.at)
 
-    def running_packages(self) -> list[str]:
-        """Return the packages that have a process."""
-        tasks = [task.package for task in self.phone.tasks()]
-        return list(dict.fromkeys([*ALWAYS_RUNNING, *tasks]))
-
     def is_terminal(self, descriptors: Descriptors) -> bool:
         """Whether stdin is a terminal."""
         return bool(getattr(descriptors.get(0), "is_terminal", False))
@@ -102,9 +91,28 @@ class Userland:
         """Write to the phone's log."""
         self.log.write(self.now(), level, tag, message, pid=pid)
 
+    def _on_process(self, process: RunningApp, change: Change) -> None:
+        """Log what the activity manager says of an app's process."""
+        match change:
+            case Change.STARTED:
+                self.note(
+                    "I", "ActivityManager",
+                    f"Start proc {process.record} for next-top-activity",
+                )  # fmt: skip
+            case Change.STOPPED:
+                self.note("I", "ActivityManager", f"Killing {process.record} (adj 0): stop")
+            case Change.CRASHED:
+                said = f"FATAL EXCEPTION: main\nProcess: {process.name}, PID: {process.pid}"
+                self.note("E", "AndroidRuntime", said, pid=process.pid)
+                self.note("I", "ActivityManager", f"Process {process.name} (pid {process.pid}) "
+                          "has died: fg  TOP")  # fmt: skip
+            case _:
+                assert_never(change)
+
     def reboot(self) -> None:
         """Begin a new boot: other id, no shell process left."""
         self.processes.stop_all()
+        self.phone.processes.end_all()
         self.boot = self._new_boot()
         self.log.clear()
 
