@@ -7,12 +7,12 @@ is gone leaves nothing.
 from __future__ import annotations
 
 import asyncio
-import io
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from agent.phone.faults import FaultKind
 from agent.phone.frozen import shown_scene
+from agent.phone.png import encode
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from agent.phone.phone import Phone
     from agent.phone.scene import Scene
     from agent.phone.userland.userland import Userland
-
-PNG_LEVEL = 1
-"""zlib level: 1 is the fastest that still compresses screens to a tenth."""
 
 _pngs: WeakKeyDictionary[Phone, dict[int, tuple[object, bytes]]] = WeakKeyDictionary()
 _locks: WeakKeyDictionary[Phone, asyncio.Lock] = WeakKeyDictionary()
@@ -41,16 +38,10 @@ async def png(userland: Userland, display: int = 0) -> bytes:
         kept = of_phone.get(display)
         if kept is not None and kept[0] == shown and not black:
             return kept[1]
-        data = await asyncio.to_thread(lambda: _encode(_paint(phone, scene, black=black)))
+        data = await asyncio.to_thread(lambda: encode(_paint(phone, scene, black=black)))
         if not black:
             of_phone[display] = (shown, data)
         return data
-
-
-def _encode(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "PNG", compress_level=PNG_LEVEL)
-    return out.getvalue()
 
 
 async def raw_pixels(userland: Userland, display: int = 0) -> tuple[int, int, bytes]:
