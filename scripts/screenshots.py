@@ -26,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from paint import paint
 
 from agent.core import Core
-from agent.records import SessionState
 from agent.settings import Settings
 from console.app import SwitchboardApp
 from console.commands.demo import PHONES, begin
@@ -75,14 +74,6 @@ async def until(pilot: Pilot[int], seen: Callable[[], bool], what: str) -> bool:
     return True
 
 
-def _best(app: SwitchboardApp) -> str:
-    """Choose the session with the most to see: one that has a phone, and the most steps."""
-    sessions = [view.session for view in app.bridge.state.sessions.values()]
-    with_phone = [s for s in sessions if s.serial] or sessions
-    asking = {q.session_id for q in app.bridge.state.questions.values()}
-    return max(with_phone, key=lambda s: (s.session_id in asking, s.steps)).session_id
-
-
 async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
     """Open the console at a size, press keys, and paint what is on it."""
     app = SwitchboardApp(core, settings=settings, title="demo", focus_session=focus)
@@ -111,26 +102,14 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
     await app.close()
 
 
-async def phones_seen(core: Core) -> None:
-    """Wait until the core knows both virtual phones for what they are."""
-    async with asyncio.timeout(BOUND_S):
-        while True:
-            known = (await core.overview()).devices
-            if sum(info.virtual for info in known) >= PHONES:
-                return
-            await asyncio.sleep(0.1)
-
-
-async def busy(core: Core) -> str:
-    """Wait until there is something to see, and name the session to look at."""
+async def busy(core: Core, asking: str) -> None:
+    """Wait until there is something to see: a question is open and another session is at work."""
     async with asyncio.timeout(BOUND_S):
         while True:
             overview = await core.overview()
-            if overview.questions:
-                return overview.questions[0].session_id
-            ended = [s for s in overview.sessions if s.state is SessionState.COMPLETED and s.serial]
-            if len(ended) >= PHONES:
-                return max(ended, key=lambda s: s.steps).session_id
+            others = [s.steps for s in overview.sessions if s.session_id != asking]
+            if overview.questions and max(others, default=0) >= 3:
+                return
             await asyncio.sleep(0.2)
 
 
@@ -145,9 +124,8 @@ def main(names: list[str]) -> int:
         settings = load_settings()
 
         async def work(host: Host, _stop: StopRequest) -> ExitCode:
-            await phones_seen(host.core)
-            await begin(host.core)
-            focus = await busy(host.core)
+            focus = await begin(host)
+            await busy(host.core, focus)
             for shot in wanted:
                 await draw(host.core, settings, shot, focus)
             return ExitCode.DONE

@@ -14,6 +14,7 @@ from rich.style import Style
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.widget import Widget
 
 from agent.records import Element, LiveFrame, Point
 from agent.text import one_line
@@ -26,7 +27,7 @@ _NEW_INK, _NEW_PAPER = pack(16, 18, 22), pack(126, 214, 160)
 _TOUCH_INK, _TOUCH_PAPER = pack(255, 255, 255), pack(214, 51, 92)
 
 
-class FrameView(Sturdy):
+class FrameView(Sturdy, Widget):
     """A phone's screen in half blocks."""
 
     DEFAULT_CSS = """

@@ -111,6 +111,9 @@ def action_verb(action: ActionView) -> str:
 
 def action_object(action: ActionView) -> str:
     """Say what an action is about: the element, the text, the direction."""
+    if action.tool == "ask_user":
+        # The question itself stands right below.
+        return ""
     about = _telling(action)
     if action.tool == "type_text" and about:
         about = f"“{about}”"

@@ -52,6 +52,7 @@ class SessionPane(Sturdy, Vertical):
         devices: Mapping[str, DeviceInfo],
         now_ms: int,
         asks: bool = False,
+        delegates: bool = False,
         saying: str = "",
         parts: Sequence[tuple[status.Mark, str]] = (),
     ) -> None:
@@ -63,7 +64,7 @@ class SessionPane(Sturdy, Vertical):
             plan.show_plan(())
             self.transcript.show_items("", ())
             return
-        title.show(session_head(view, devices, now_ms, asks=asks))
+        title.show(session_head(view, devices, now_ms, asks=asks, delegates=delegates))
         if view.session.plan or not parts:
             plan.show_plan(view.session.plan)
         else:
@@ -78,11 +79,16 @@ class SessionPane(Sturdy, Vertical):
 
 
 def session_head(
-    view: SessionView, devices: Mapping[str, DeviceInfo], now_ms: int, *, asks: bool
+    view: SessionView,
+    devices: Mapping[str, DeviceInfo],
+    now_ms: int,
+    *,
+    asks: bool,
+    delegates: bool = False,
 ) -> Parts:
     """Write the two lines that stand over a transcript."""
     session = view.session
-    mark = status.of_session(session, asks=asks)
+    mark = status.of_session(session, asks=asks, delegates=delegates)
     until = session.updated_ms if session.state.is_terminal else now_ms
     facts = [f"step {session.steps}/{session.max_steps}", phrases.clock(until - session.created_ms)]
     if session.serial:

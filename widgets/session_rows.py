@@ -25,7 +25,7 @@ def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
     device = devices.get(serial)
     if device is None:
         return one_line(serial, 24)
-    kind = device.model or ("virtual phone" if device.virtual else "")
+    kind = "virtual" if device.virtual else device.model
     same = [d for d in devices.values() if (d.model, d.virtual) == (device.model, device.virtual)]
     if not kind:
         return one_line(serial, 24)
@@ -55,6 +55,7 @@ def session_rows(
     rows: list[Row] = []
     hidden_below = -1
     parents = {view.session.parent_id for view in state.sessions.values()}
+    at_work = delegating(state)
     for depth, view in tree(state):
         session = view.session
         if hidden_below >= 0 and depth > hidden_below:
@@ -72,9 +73,19 @@ def session_rows(
                 lead="  " * depth + branch,
                 now_ms=now_ms,
                 asks=session.session_id in asking,
+                delegates=session.session_id in at_work,
             )
         )
     return rows
+
+
+def delegating(state: State) -> frozenset[str]:
+    """Name the sessions that have a child which has not ended."""
+    return frozenset(
+        view.session.parent_id
+        for view in state.sessions.values()
+        if view.session.parent_id and not view.session.state.is_terminal
+    )
 
 
 def _matches(view: SessionView, wanted: str, state: State) -> bool:
@@ -85,8 +96,10 @@ def _matches(view: SessionView, wanted: str, state: State) -> bool:
     return all(word in hay.casefold() for word in wanted.casefold().split())
 
 
-def _session_row(session: Session, state: State, *, lead: str, now_ms: int, asks: bool) -> Row:
-    mark = status.of_session(session, asks=asks)
+def _session_row(
+    session: Session, state: State, *, lead: str, now_ms: int, asks: bool, delegates: bool
+) -> Row:
+    mark = status.of_session(session, asks=asks, delegates=delegates)
     title = session_title(session)
     ended = session.state.is_terminal
     head: Parts = (

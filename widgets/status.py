@@ -43,7 +43,10 @@ HELD = Mark("◇", "held", "$warn")
 LOST = Mark("!", "device away", "$bad")
 
 
-def of_session(session: Session, *, asks: bool = False) -> Mark:
+DELEGATES = Mark("◆", "parts at work", "$live")
+
+
+def of_session(session: Session, *, asks: bool = False, delegates: bool = False) -> Mark:
     """Say how a session stands; a flag that needs a person wins over the state."""
     if session.state.is_terminal:
         return _SESSION[session.state]
@@ -55,6 +58,8 @@ def of_session(session: Session, *, asks: bool = False) -> Mark:
         return PAUSED
     if session.held:
         return HELD
+    if delegates and session.state is SessionState.WAITING_FOR_USER:
+        return DELEGATES
     return _SESSION[session.state]
 
 

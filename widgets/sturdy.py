@@ -7,10 +7,16 @@ to the app, which logs it and says so.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.widget import Widget as _Drawn
+else:
+    _Drawn = object
 
 
 class Broke(Message):
@@ -22,8 +28,11 @@ class Broke(Message):
         self.where = where
 
 
-class Sturdy(Widget):
-    """Mix in before another widget class."""
+class Sturdy(_Drawn):
+    """Mix in before a widget class.
+
+    Not a widget by itself: Textual takes the default styles of the first base that is one.
+    """
 
     _drawing_broke = False
 

@@ -102,7 +102,7 @@ def _action(head: Parts, action: ActionView, sums: Parts) -> Paragraph:
         (about, "$foreground"),
     )
     said: Parts = ()
-    if mark.word != "done":
+    if action.outcome is not None and mark.word != "done":
         said = ((mark.word, mark.style),)
     return Paragraph(head, body, (*said, ("  ", ""), *sums) if said and sums else (*said, *sums))
 

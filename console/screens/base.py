@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from agent.records import DeviceState, SessionState
@@ -118,6 +119,12 @@ class ConsoleScreen(Sturdy, Screen[None]):
         self.show_footer()
 
     def on_descendant_blur(self, _event: DescendantBlur) -> None:
+        self.show_footer()
+
+    def focus_now(self, widget: Widget) -> None:
+        """Focus something that may just have been shown: the next key already belongs to it."""
+        self.app.stylesheet.update(self, animate=False)
+        self.set_focus(widget)
         self.show_footer()
 
     # --- header and footer ----------

@@ -29,7 +29,7 @@ from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
 from widgets.row_list import Line, Parts, RowList
 from widgets.session_pane import SessionPane
-from widgets.session_rows import device_name, device_rows, session_rows, session_title
+from widgets.session_rows import delegating, device_name, device_rows, session_rows, session_title
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
@@ -168,6 +168,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             devices=state.devices,
             now_ms=now_ms,
             asks=bool(asked),
+            delegates=self.selected in delegating(state),
             saying=self.console_app.bridge.saying.get(self.selected, ""),
             parts=self._parts(state),
         )
@@ -363,10 +364,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         """Show a column and focus something in it."""
         if column != self._column:
             self._go_to_column(column)
-            # Styles are applied now, not when idle: what is typed next belongs to the new focus.
-            self.app.stylesheet.update(self, animate=False)
-        self.set_focus(widget)
-        self.show_footer()
+        self.focus_now(widget)
 
     def _go_to_column(self, column: str) -> None:
         self._column = column

@@ -5,6 +5,7 @@ A dialog over any screen; esc leaves it.
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,6 +17,9 @@ from console import actions
 from widgets.lines import PartsLine
 from widgets.row_list import Parts
 from widgets.sturdy import Sturdy
+
+_LEAD = 33
+"""Cells before a sentence: keys and title."""
 
 
 class HelpScreen(Sturdy, ModalScreen[None]):
@@ -39,15 +43,22 @@ class HelpScreen(Sturdy, ModalScreen[None]):
             dialog.border_title = f"Keys · {self._subject}"
             dialog.border_subtitle = "esc back"
             with VerticalScroll(can_focus=False):
-                yield PartsLine(help_text(self._where), id="help")
+                yield PartsLine(id="help")
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay_out)
+
+    def _lay_out(self) -> None:
+        place = self.query_one("#help", PartsLine)
+        place.show(help_text(self._where, place.size.width))
 
     def action_scroll(self, by: int) -> None:
         """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False, force=True)
 
 
-def help_text(where: actions.Where) -> Parts:
-    """Write the keys of a screen, by group."""
+def help_text(where: actions.Where, width: int) -> Parts:
+    """Write the keys of a screen, by group, with sentences that wrap under themselves."""
     groups: dict[str, list[actions.Action]] = {}
     for action in actions.on_screen(where):
         groups.setdefault(action.group, []).append(action)
@@ -59,8 +70,11 @@ def help_text(where: actions.Where) -> Parts:
             parts += [
                 (f"  {keys:<12} ", "$footer-key"),
                 (f"{action.title:<17}", "$foreground"),
-                (f" {action.sentence}\n", "$muted"),
             ]
+            lines = wrap(action.sentence, max(20, width - _LEAD - 2))
+            under = "\n" + " " * _LEAD if width >= _LEAD + 24 else "\n    "
+            first = " " if width >= _LEAD + 24 else under
+            parts.append((first + under.join(lines) + "\n", "$muted"))
         parts.append(("\n", ""))
     parts.append(("^x and ^q also work while typing. Nothing here asks before it stops.", "$faint"))
     return tuple(parts)

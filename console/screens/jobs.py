@@ -102,7 +102,7 @@ class JobsScreen(ConsoleScreen):
     def do_job_new(self) -> None:
         """Show the form."""
         self._form.add_class("-shown")
-        self.call_after_refresh(self.query_one("#job-prompt", Input).focus)
+        self.focus_now(self.query_one("#job-prompt", Input))
 
     def do_job_stop(self) -> None:
         """Stop the job for good, at the second press."""
@@ -117,7 +117,7 @@ class JobsScreen(ConsoleScreen):
         """Filter the jobs."""
         field = self.query_one("#filter", Input)
         field.add_class("-shown")
-        self.call_after_refresh(field.focus)
+        self.focus_now(field)
 
     def do_job_copy(self) -> None:
         """Copy the job's details."""
@@ -133,12 +133,12 @@ class JobsScreen(ConsoleScreen):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input.id == "filter":
-            self.query_one("#jobs", RowList).focus()
+            self.focus_now(self.query_one("#jobs", RowList))
             return
         names = [f"job-{name}" for name, _, _ in _FIELDS]
         at = names.index(event.input.id or names[0])
         if at + 1 < len(names):
-            self.query_one(f"#{names[at + 1]}", Input).focus()
+            self.focus_now(self.query_one(f"#{names[at + 1]}", Input))
             return
         try:
             op = self._read_form()
