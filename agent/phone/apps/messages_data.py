@@ -16,12 +16,13 @@ PACKAGE = "com.android.messaging"
 
 
 class Message(msgspec.Struct):
-    """One message; `when` in seconds since the epoch."""
+    """One message; `when` in seconds since the epoch, `id` 0 until somebody lists messages."""
 
     body: str
     when: float
     mine: bool = False
     status: str = "sent"
+    id: int = 0
 
 
 class Thread(msgspec.Struct):

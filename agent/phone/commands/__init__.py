@@ -3,9 +3,9 @@
 from importlib import import_module
 
 _SUBJECTS = (
-    *("activity", "blocks", "capturing", "conditions", "digests", "dumps", "editing", "filters"),
-    *("finding", "folders", "input_methods", "keys", "listing", "nesting", "network", "packaging"),
-    *("printing", "recording", "running", "searching", "tables", "windowing"),
+    *("activity", "blocks", "capturing", "conditions", "content", "digests", "dumps", "editing"),
+    *("filters", "finding", "folders", "input_methods", "keys", "listing", "nesting", "network"),
+    *("packaging", "printing", "recording", "running", "searching", "tables", "windowing"),
 )
 
 

@@ -1,12 +1,10 @@
-"""Commands on the phone's tables: getprop, setprop, settings, content, logcat and log."""
+"""Commands on the phone's tables: getprop, setprop, settings, logcat and log."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
-
-import msgspec
 
 from agent.errors import PhoneError
 from agent.phone.commands.options import options
@@ -96,111 +94,6 @@ async def settings(call: Call) -> int:
         case _:
             raise CommandError(f"Bad arguments\n{SETTINGS_USAGE}", 255)
     return 0
-
-
-@command("content")
-async def content(call: Call) -> int:
-    """Query and change the providers: settings, SMS, contacts."""
-    words = list(call.args)
-    if not words:
-        raise CommandError("usage: adb shell content [subcommand] [options]")
-    verb = words.pop(0)
-    values: dict[str, list[str]] = {}
-    while words:
-        option = words.pop(0)
-        if not option.startswith("--") or not words:
-            raise CommandError(f"[ERROR] Unsupported argument: {option}")
-        values.setdefault(option, []).append(words.pop(0))
-    uri = values.get("--uri", [""])[0]
-    match = re.fullmatch(r"content://([^/]+)/?(.*)", uri)
-    if match is None:
-        raise CommandError(
-            "[ERROR] Content provider URI not specified. Did you specify --uri argument?"
-        )
-    authority, path = match.groups()
-    if authority == "settings":
-        return await _settings_rows(call, verb, path, values)
-    rows = _rows(call, authority)
-    if rows is None:
-        await call.err(f"Error while accessing provider:{authority}")
-        await call.err(f"java.lang.IllegalStateException: Could not find provider: {authority}")
-        return 1
-    if verb != "query":
-        raise CommandError(f"[ERROR] {verb} is not possible on {authority}")
-    columns = values.get("--projection", [""])[0].split(":")
-    return await _show_rows(call, rows, [name for name in columns if name])
-
-
-async def _show_rows(call: Call, rows: list[dict[str, object]], columns: list[str]) -> int:
-    if not rows:
-        await call.line("No result found.")
-    for number, row in enumerate(rows):
-        shown = {name: row.get(name, "NULL") for name in columns} if columns else row
-        text = ", ".join(f"{key}={value}" for key, value in shown.items())
-        await call.line(f"Row: {number} {text}")
-    return 0
-
-
-async def _settings_rows(call: Call, verb: str, path: str, values: dict[str, list[str]]) -> int:
-    namespace, _, key = path.partition("/")
-    table = call.phone.settings
-    if namespace not in ("system", "secure", "global"):
-        raise CommandError(f"[ERROR] Unknown URL content://settings/{path}")
-    if verb == "query":
-        where = values.get("--where", [""])[0]
-        name = re.fullmatch(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
-        key = key or (name.group(1) if name else "")
-        rows: list[dict[str, object]] = [
-            {"_id": number, "name": one, "value": value}
-            for number, (one, value) in enumerate(table.list(namespace).items(), 1)
-            if not key or one == key
-        ]
-        columns = [name for name in values.get("--projection", [""])[0].split(":") if name]
-        return await _show_rows(call, rows, columns)
-    bound = dict(_binding(text) for text in values.get("--bind", []))
-    match verb:
-        case "insert" if "name" in bound and "value" in bound:
-            table.put(namespace, bound["name"], bound["value"])
-        case "update" if "value" in bound:
-            where = values.get("--where", [""])[0]
-            name = re.search(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
-            key = key or (name.group(1) if name else bound.get("name", ""))
-            table.put(namespace, key, bound["value"])
-        case "delete":
-            where = values.get("--where", [""])[0]
-            name = re.search(r"name\s*=\s*[\"']([^\"']*)[\"']", where)
-            table.delete(namespace, key or (name.group(1) if name else ""))
-        case _:
-            raise CommandError(f"[ERROR] Unsupported command: {verb}")
-    return 0
-
-
-def _binding(text: str) -> tuple[str, str]:
-    name, _, rest = text.partition(":")
-    return name, rest.partition(":")[2]
-
-
-def _rows(call: Call, authority: str) -> list[dict[str, object]] | None:
-    """Return the rows of a provider, read from the apps' true state."""
-    packages = {
-        "sms": "com.android.messaging",
-        "contacts": "com.android.contacts",
-        "com.android.contacts": "com.android.contacts",
-        "com.android.calendar": "com.android.calendar",
-    }
-    package = packages.get(authority)
-    state = call.phone.app_state(package) if package else None
-    if state is None:
-        return None
-    found: list[dict[str, object]] = []
-    for value in msgspec.to_builtins(state).values():
-        if not isinstance(value, list):
-            continue
-        for number, row in enumerate(value, 1):
-            if isinstance(row, dict):
-                plain = {key: one for key, one in row.items() if not isinstance(one, list | dict)}
-                found.append({"_id": number, **plain})
-    return found
 
 
 _LEVELS = "VDIWEFS"
