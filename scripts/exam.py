@@ -1,0 +1,450 @@
+"""Examine the virtual phone by programs that others wrote: `python scripts/exam.py [STRANGER …]`.
+
+Each stranger is installed from its own registry into an environment of its own below a temporary
+directory, and runs against phones that this script starts, by an adb server on a port of its own.
+The table goes into docs/virtual-phone.md, between its markers, and all results into a JSON file.
+Invariant: nothing is installed outside of the temporary directory, and all that was started ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "scripts" / "exams"
+PAGE = ROOT / "docs" / "virtual-phone.md"
+BEGIN, END = "<!-- exam: begin -->", "<!-- exam: end -->"
+INSTALL_LIMIT_S, RUN_LIMIT_S = 900, 600
+
+sys.path.insert(0, str(ROOT))
+
+from scripts.exams import stock_adb  # noqa: E402
+
+
+class CannotSitError(Exception):
+    """The stranger cannot be installed or run on this machine; the message says why."""
+
+
+@dataclass
+class Report:
+    """What became of one stranger."""
+
+    stranger: str
+    version: str = ""
+    absent: str = ""
+    rows: list[dict[str, str]] = field(default_factory=list)
+
+    def count(self, outcome: str) -> int:
+        """Return how many cases had an outcome."""
+        return sum(row["outcome"] == outcome for row in self.rows)
+
+
+@dataclass
+class Hall:
+    """Where an exam is held: a folder, one phone for each stranger, and the server they use."""
+
+    folder: Path
+    serials: list[str]
+    adb: Path
+    port: int
+
+    def environment(self, serial: str) -> dict[str, str]:
+        """Return the environment that a stranger runs in."""
+        return {
+            **os.environ,
+            "EXAM_SERIAL": serial,
+            "EXAM_FOLDER": str(self.folder),
+            "ANDROID_ADB_SERVER_PORT": str(self.port),
+            "ANDROID_SERIAL": serial,
+            "ADBUTILS_ADB_PATH": str(self.adb),
+            "HOME": str(self.folder / "home"),
+            "PYTHONPATH": str(PROGRAMS),
+        }
+
+
+# -- environments
+
+
+def python_from(least: tuple[int, int]) -> str:
+    """Return a Python of at least a version, from PATH or where tools usually put them."""
+    home = Path.home()
+    pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv"))
+    places = [
+        *(shutil.which(f"python3.{minor}") or "" for minor in range(least[1], 20)),
+        *(shutil.which(name) or "" for name in ("python3", "python")),
+        *map(str, pyenv.glob("versions/*/bin/python")),
+        *map(str, (home / ".local/share/uv/python").glob("*/bin/python3")),
+    ]
+    for place in [sys.executable, *filter(None, places)]:
+        asked = subprocess.run(
+            [place, "-c", "import sys; print(*sys.version_info[:2])"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        found = re.fullmatch(r"(\d+) (\d+)\n", asked.stdout)
+        if found and (int(found[1]), int(found[2])) >= least:
+            return place
+    raise CannotSitError(f"no Python {least[0]}.{least[1]} or newer was found")
+
+
+def call(words: list[str], limit_s: int, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run a command; raise CannotSitError when it fails or takes too long."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=limit_s, check=False, **options
+        )  # type: ignore[call-overload]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotSitError(f"{Path(words[0]).name}: {error}") from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise CannotSitError(
+            f"{Path(words[0]).name}: {said[-1][:200] if said else done.returncode}"
+        )
+    return done
+
+
+def python_environment(
+    hall: Hall, name: str, packages: list[str], least: tuple[int, int] = (3, 11)
+) -> Path:
+    """Install packages into an environment of their own; return its Python."""
+    folder = hall.folder / "environments" / name
+    call([python_from(least), "-m", "venv", str(folder)], INSTALL_LIMIT_S)
+    python = folder / "bin" / "python"
+    call([str(python), "-m", "pip", "install", "--quiet", *packages], INSTALL_LIMIT_S)
+    return python
+
+
+def version_of(python: Path, package: str) -> str:
+    """Return the version of a package in an environment."""
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return call([str(python), "-c", code], 60).stdout.strip()
+
+
+def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list[dict[str, str]]:
+    """Run a stranger's program and return the cases it prints."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=RUN_LIMIT_S, env=environment,
+            cwd=folder, check=False,
+        )  # fmt: skip
+        out, err = done.stdout, done.stderr
+    except subprocess.TimeoutExpired as late:
+        out = (late.stdout or b"").decode() if isinstance(late.stdout, bytes) else ""
+        err = "the program took too long"
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith('{"case"')]
+    if not rows:
+        raise CannotSitError((err.strip().splitlines() or ["it printed nothing"])[-1][:200])
+    return rows
+
+
+# -- strangers
+
+
+def bundled_adb(hall: Hall, serial: str) -> Report:
+    """Examine the adb binary that adbutils carries."""
+    return stock(hall, serial, hall.adb, None, "adb, as adbutils carries it")
+
+
+def debian_adb(hall: Hall, serial: str) -> Report:
+    """Examine Debian's adb, unpacked from its packages."""
+    if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
+        raise CannotSitError("Debian's packages need apt and dpkg")
+    folder = hall.folder / "debian"
+    folder.mkdir()
+    wanted, seen = ["adb"], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        found = call(["apt-cache", "depends", "--no-recommends", "--no-suggests", name], 60).stdout
+        needs = re.findall(r"Depends: ([a-z][a-z0-9.+-]+)", found)
+        wanted += [one for one in needs if one.startswith("android-lib") or one == "libusb-1.0-0"]
+    call(["apt-get", "download", *sorted(seen)], INSTALL_LIMIT_S, cwd=folder)
+    for package in folder.glob("*.deb"):
+        call(["dpkg", "-x", str(package), str(folder / "root")], 60)
+    binary = next(iter(sorted((folder / "root").rglob("bin/adb"))))
+    libraries = {path.parent for path in (folder / "root").rglob("*.so*")}
+    joined = Path(":".join(str(path) for path in sorted(libraries)))
+    return stock(hall, serial, binary.resolve(), joined, "adb, Debian's package")
+
+
+def stock(hall: Hall, serial: str, binary: Path, libraries: Path | None, name: str) -> Report:
+    """Examine an adb binary by a server of its own."""
+    home = hall.folder / f"home-{len(list(hall.folder.glob('home-*')))}"
+    try:
+        with stock_adb.server(binary, libraries, home) as adb:
+            adb.serial = ""
+            version = adb.version()
+            adb.run("connect", serial)
+            adb.serial = serial
+            return Report(name, version, rows=stock_adb.examine(adb))
+    except RuntimeError as error:
+        raise CannotSitError(str(error)) from error
+
+
+def adb_shell(hall: Hall, serial: str) -> Report:
+    """Examine adb-shell, which needs no server."""
+    python = python_environment(hall, "adb-shell", ["adb-shell[async]"])
+    rows = rows_of(
+        [str(python), str(PROGRAMS / "adb_shell_client.py")], hall.environment(serial), hall.folder
+    )
+    return Report("adb-shell", version_of(python, "adb-shell"), rows=rows)
+
+
+NO_SUCH_PART = {
+    "test_device_wait_for": "waits for the device on USB; a virtual phone is on TCP",
+    "test_wait_for": "waits for the device on USB; a virtual phone is on TCP",
+}
+
+
+def adbutils(hall: Hall, serial: str) -> Report:
+    """Examine adbutils by the end-to-end tests of its source distribution."""
+    python = python_environment(hall, "adbutils", ["adbutils", "pytest", "pytest-cov"])
+    version = version_of(python, "adbutils")
+    folder = hall.folder / "adbutils-source"
+    folder.mkdir()
+    call(
+        [str(python), "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "adbutils",
+         "-d", str(folder), f"adbutils=={version}"],
+        INSTALL_LIMIT_S,
+    )  # fmt: skip
+    with tarfile.open(next(iter(folder.glob("*.tar.gz")))) as archive:
+        archive.extractall(folder, filter="data")
+    tests = next(iter(folder.glob("adbutils-*/e2etests")), None)
+    if tests is None:
+        raise CannotSitError("the source distribution carries no end-to-end tests")
+    for path in tests.glob("*.py"):
+        # One file names the default server's port; it has to be the exam's.
+        path.write_text(path.read_text().replace("5037", str(hall.port)))
+    output = folder / "results.xml"
+    subprocess.run(
+        [str(python), "-m", "pytest", str(tests), "-q", "-p", "no:cacheprovider", "-c", os.devnull,
+         "--rootdir", str(tests), f"--junitxml={output}"],
+        capture_output=True, timeout=RUN_LIMIT_S, env=hall.environment(serial), cwd=folder,
+        check=False,
+    )  # fmt: skip
+    if not output.exists():
+        raise CannotSitError("its tests could not be run")
+    from xml.etree import ElementTree
+
+    rows = []
+    for case in ElementTree.parse(output).iter("testcase"):
+        name = case.get("name", "")
+        bad = case.find("failure") if case.find("failure") is not None else case.find("error")
+        skipped = case.find("skipped")
+        outcome, reason = "passed", ""
+        if skipped is not None:
+            outcome, reason = "not applicable", f"skipped by itself: {skipped.get('message', '')}"
+        elif bad is not None and name in NO_SUCH_PART:
+            outcome, reason = "not applicable", NO_SUCH_PART[name]
+        elif bad is not None:
+            outcome, reason = "failed", bad.get("message", "")[:300]
+        rows.append({"case": name, "outcome": outcome, "reason": reason})
+    return Report("adbutils, its end-to-end tests", version, rows=rows)
+
+
+def uiautomator2(hall: Hall, serial: str) -> Report:
+    """Examine the library uiautomator2."""
+    python = python_environment(hall, "uiautomator2", ["uiautomator2==3.7.1"])
+    program = str(PROGRAMS / "uiautomator2_client.py")
+    rows = rows_of([str(python), program], hall.environment(serial), hall.folder)
+    return Report("uiautomator2", version_of(python, "uiautomator2"), rows=rows)
+
+
+TANGO = (
+    "@yume-chan/adb@2.6.4", "@yume-chan/scrcpy@2.3.0", "@yume-chan/adb-scrcpy@2.3.2",
+    "@yume-chan/adb-server-node-tcp@2.5.2", "@yume-chan/stream-extra",
+)  # fmt: skip
+
+
+def tango(hall: Hall, serial: str) -> Report:
+    """Examine the Tango packages; their video is decoded here, as Node has no decoder."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        raise CannotSitError("Node and npm were not found")
+    folder = hall.folder / "environments" / "tango"
+    folder.mkdir(parents=True)
+    call(["npm", "install", "--silent", "--no-fund", "--no-audit", "--prefix", str(folder), *TANGO],
+         INSTALL_LIMIT_S)  # fmt: skip
+    shutil.copy(PROGRAMS / "tango.mjs", folder)
+    rows = rows_of(["node", str(folder / "tango.mjs")], hall.environment(serial), folder)
+    for row in rows:
+        if row.get("video"):
+            pictures = decoded(hall.folder / row["video"])
+            if pictures != row["frames"]:
+                row["outcome"] = "failed"
+                row["reason"] = f"{row['frames']} frames were sent, {pictures} could be decoded"
+    return Report("@yume-chan/adb, adb-scrcpy, adb-server-node-tcp", "2.6.4", rows=rows)
+
+
+def decoded(path: Path) -> int:
+    """Return how many pictures a file of H.264 holds."""
+    import av
+
+    with av.open(str(path), format="h264") as container:
+        return sum(1 for _ in container.decode(video=0))
+
+
+def mysc(hall: Hall, serial: str) -> Report:
+    """Examine mysc-core."""
+    python = python_environment(hall, "mysc", ["mysc-core", "numpy"], (3, 12))
+    rows = rows_of(
+        [str(python), str(PROGRAMS / "mysc_client.py")], hall.environment(serial), hall.folder
+    )
+    return Report("mysc-core", version_of(python, "mysc-core"), rows=rows)
+
+
+def mobilerun(hall: Hall, serial: str) -> Report:
+    """Examine the adb driver of mobilerun, which is a package of its own."""
+    python = python_environment(hall, "mobilerun", ["mobilerun-core-local"])
+    rows = rows_of(
+        [str(python), str(PROGRAMS / "mobilerun_client.py")], hall.environment(serial), hall.folder
+    )
+    version = version_of(python, "mobilerun-core-local")
+    return Report("mobilerun's adb driver (mobilerun-core-local)", version, rows=rows)
+
+
+STRANGERS: dict[str, Callable[[Hall, str], Report]] = {
+    "adb-bundled": bundled_adb,
+    "adb-debian": debian_adb,
+    "adb-shell": adb_shell,
+    "adbutils": adbutils,
+    "uiautomator2": uiautomator2,
+    "tango": tango,
+    "mysc-core": mysc,
+    "mobilerun": mobilerun,
+}
+
+
+# -- the hall
+
+
+@contextlib.contextmanager
+def hall_for(count: int) -> Iterator[Hall]:
+    """Start phones and an adb server they are connected to."""
+    import adbutils as own
+
+    binary = Path(own.__file__).parent / "binaries" / "adb"
+    if not binary.exists():
+        binary = Path(own.adb_path())
+    with tempfile.TemporaryDirectory(prefix="phone-exam-") as name:
+        folder = Path(name)
+        (folder / "home").mkdir()
+        phones = subprocess.Popen(
+            [sys.executable, "-m", "agent.phone", "--count", str(count), "--until-eof",
+             "--home", str(folder / "phones")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        )  # fmt: skip
+        try:
+            assert phones.stdout is not None
+            serials = [json.loads(phones.stdout.readline())["serial"] for _ in range(count)]
+            with stock_adb.server(binary, None, folder / "home-server") as adb:
+                for serial in serials:
+                    adb.run("connect", serial)
+                yield Hall(folder, serials, binary, adb.port)
+        finally:
+            if phones.stdin is not None:
+                phones.stdin.close()
+            phones.wait(20)
+
+
+def examine(names: list[str]) -> list[Report]:
+    """Examine the phone by strangers; return what became of each."""
+    reports = []
+    with hall_for(len(names)) as hall:
+        for name, serial in zip(names, hall.serials, strict=True):
+            sys.stderr.write(f"{name} …\n")
+            try:
+                report = STRANGERS[name](hall, serial)
+            except CannotSitError as error:
+                report = Report(name, absent=str(error))
+            except subprocess.TimeoutExpired:
+                report = Report(name, absent="it took too long")
+            reports.append(report)
+            for row in report.rows:
+                if row["outcome"] != "passed":
+                    sys.stderr.write(f"  {row['outcome']}: {row['case']}: {row['reason']}\n")
+            if report.absent:
+                sys.stderr.write(f"  not run: {report.absent}\n")
+    return reports
+
+
+def table(reports: list[Report]) -> str:
+    """Return the results as a table for the page."""
+    lines = [
+        f"Made by `make exam` on {datetime.now(UTC):%Y-%m-%d}.",
+        "",
+        "| stranger | version | passed / applicable | not applicable | remarks |",
+        "|---|---|---|---|---|",
+    ]
+    for one in reports:
+        if one.absent:
+            lines.append(f"| {one.stranger} | – | not run | – | {_cell(one.absent)} |")
+            continue
+        passed, failed = one.count("passed"), one.count("failed")
+        remarks = [
+            f"{row['outcome']}: {row['case']}" + (f" ({row['reason']})" if row["reason"] else "")
+            for row in one.rows
+            if row["outcome"] != "passed"
+        ]
+        lines.append(
+            f"| {one.stranger} | {one.version} | {passed} / {passed + failed} | "
+            f"{one.count('not applicable')} | {_cell('; '.join(remarks)) or '–'} |"
+        )
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    text = re.sub(r"(/[\w.@-]+){2,}", lambda path: path[0].rsplit("/", 1)[1], text)
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")[:400]
+
+
+def write_page(text: str) -> None:
+    """Put the table into the page, between its markers."""
+    page = PAGE.read_text()
+    head, begin, rest = page.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{PAGE.name} has no markers {BEGIN} and {END}")
+    PAGE.write_text(f"{head}{BEGIN}\n{text}\n{END}{tail}")
+
+
+def main() -> int:
+    """Examine, write the results, and return 1 when a case failed."""
+    parser = argparse.ArgumentParser(description="Examine the virtual phone by others' programs.")
+    parser.add_argument("strangers", nargs="*", metavar="STRANGER", help=", ".join(STRANGERS))
+    parser.add_argument("--json", type=Path, help="where all results go")
+    parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
+    options = parser.parse_args()
+    names = options.strangers or list(STRANGERS)
+    if unknown := [name for name in names if name not in STRANGERS]:
+        parser.error(f"no stranger {', '.join(unknown)}; there are {', '.join(STRANGERS)}")
+    reports = examine(names)
+    text = table(reports)
+    sys.stdout.write(text + "\n")
+    if options.json:
+        rows = [
+            {"stranger": one.stranger, "version": one.version, "absent": one.absent,
+             "cases": one.rows}
+            for one in reports
+        ]  # fmt: skip
+        options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    if not options.no_page and not options.strangers:
+        write_page(text)
+    return int(any(one.count("failed") for one in reports))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""The strangers of the exam: programs that others wrote for phones."""

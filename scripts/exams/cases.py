@@ -1,0 +1,47 @@
+"""Run the cases of one stranger and print what became of each, one JSON object a line.
+
+Runs in the stranger's own environment, so it needs nothing but Python. Not a test framework.
+Invariant: each case has an end: passed, failed, or not applicable with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import signal
+import sys
+import traceback
+
+CASE_LIMIT_S = 60
+
+
+class NotApplicable(Exception):
+    """The case asks for something that this phone, or this machine, does not have."""
+
+
+def _too_long(number, frame):
+    raise TimeoutError(f"the case took longer than {CASE_LIMIT_S} s")
+
+
+def run(cases):
+    """Run functions or coroutine functions in order; their docstrings are the cases' names."""
+    signal.signal(signal.SIGALRM, _too_long)
+    for case in cases:
+        outcome, reason = "passed", ""
+        signal.alarm(CASE_LIMIT_S)
+        try:
+            result = case()
+            if inspect.iscoroutine(result):
+                asyncio.run(result)
+        except NotApplicable as error:
+            outcome, reason = "not applicable", str(error)
+        except BaseException as error:
+            outcome = "failed"
+            reason = f"{type(error).__name__}: {str(error).strip()[:300]}"
+            traceback.print_exc(file=sys.stderr)
+        finally:
+            signal.alarm(0)
+        row = {"case": case.__doc__.strip(), "outcome": outcome, "reason": reason}
+        sys.stdout.write(json.dumps(row) + "\n")
+        sys.stdout.flush()
