@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: help setup demo test lint types bench screenshots lock docs clean
+SECONDS ?= 60
+
+.PHONY: help setup demo test fuzz lint types bench exam screenshots lock docs clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +26,9 @@ demo: $(READY) ## Open the console on virtual phones with the offline pilot
 test: lint types ## Lint, types, tests, import doors and documentation checks
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
+fuzz: $(READY) ## Throw random packets and shell lines at a virtual phone for SECONDS (SEED=N repeats)
+	@$(BIN)/python -m tests.phone.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 lint: $(READY) ## ruff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -33,6 +38,9 @@ types: $(READY) ## mypy, strict, on the three packages
 
 bench: $(READY) ## Measure; prints the tables that the documents quote
 	@$(BIN)/python -m bench $(ARGS)
+
+exam: $(READY) ## Examine the virtual phone by programs that others wrote
+	@$(BIN)/python scripts/exam.py $(ARGS)
 
 screenshots: $(READY) ## Draw the pictures in screenshots/ from a running demo
 	@$(BIN)/python scripts/screenshots.py $(ARGS)

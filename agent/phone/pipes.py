@@ -7,6 +7,8 @@ capacity plus one write, so a reader that does not read stops its writer instead
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections import deque
 from typing import Protocol, cast
 
@@ -186,13 +188,13 @@ async def read_exactly(source: Source, count: int) -> bytes:
 
 
 async def read_all(source: Source, limit: int) -> bytes:
-    """Read to the end, at most `limit` bytes; raise OverflowError beyond."""
+    """Read to the end, at most `limit` bytes; raise OSError (ENOMEM) beyond."""
     parts: list[bytes] = []
     total = 0
     while chunk := await source.read():
         total += len(chunk)
         if total > limit:
-            raise OverflowError(f"more than {limit} bytes")
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         parts.append(chunk)
     return b"".join(parts)
 

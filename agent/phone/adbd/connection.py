@@ -325,7 +325,12 @@ class Connection:
         if self._delayed_ack:
             stream.hold()
         window = stream.offer()
-        self.send(Command.OPEN, stream.local_id, window, service.encode() + b"\0")
+        self.send(
+            Command.OPEN,
+            stream.local_id,
+            window,
+            service.encode("utf-8", "surrogateescape") + b"\0",
+        )
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
                 accepted = await stream.opened

@@ -46,7 +46,7 @@ class ReverseRules:
         try:
             answer = self._obey(connection, request)
         except PhoneError as error:
-            text = error.message.encode()
+            text = error.message.encode("utf-8", "surrogateescape")
             await stream.write(b"FAIL%04x" % len(text) + text)
         else:
             await stream.write(answer)
@@ -58,7 +58,7 @@ class ReverseRules:
                 text = "".join(
                     f"{self._label(connection)} {name} {rule.target}\n"
                     for name, rule in self._rules.items()
-                ).encode()
+                ).encode("utf-8", "surrogateescape")
                 return b"%04x" % len(text) + text
             case "killforward-all":
                 for name in list(self._rules):
@@ -98,7 +98,7 @@ class ReverseRules:
         self._rules[name] = Rule(connection, target, handler)
         if canonical(local) != "tcp:0":
             return b"OKAY"
-        port = name.partition(":")[2].encode()
+        port = name.partition(":")[2].encode("utf-8", "surrogateescape")
         return b"OKAY%04x" % len(port) + port
 
     def _remove(self, name: str) -> None:
