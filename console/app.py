@@ -35,7 +35,7 @@ from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.session_rows import session_title
 from widgets.sturdy import Broke
 
@@ -379,7 +379,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
             parts.append((f"  and {len(running) - 8} more\n", "$muted"))
         parts.append(
             ("\nA core that lives in this console ends with it, and these sessions wait to be "
-             "resumed;\na core of its own goes on with them.", "$muted")
+             "resumed; a core of its own goes on with them.", "$muted")
         )  # fmt: skip
         return tuple(parts)
 

@@ -20,7 +20,7 @@ from textual.widgets import TextArea
 
 from agent.text import clean
 from widgets.lines import PartsLine
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.sturdy import Sturdy
 
 

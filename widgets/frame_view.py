@@ -109,11 +109,11 @@ class FrameView(Sturdy, Widget):
         pixels = fit(self._source, rows, columns)
         self._pixels = pixels if self._pixels is None else settle(self._pixels, pixels)
         grid = Grid(self._pixels)
-        if self.numbers_shown:
-            self._draw_numbers(grid)
         if self._touch is not None:
             row, column = _cell(self._touch, grid)
             grid.mark(row, column - 1, "(●)", ink=_TOUCH_INK, paper=_TOUCH_PAPER)
+        if self.numbers_shown:
+            self._draw_numbers(grid)
         return grid
 
     def _draw_numbers(self, grid: Grid) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from agent.records import Job, JobStatus
 from agent.text import clean, one_line
 from widgets import phrases, status
-from widgets.row_list import Line, Parts, Row
+from widgets.parts import Parts
+from widgets.row_list import Line, Row
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.content import Content
 from textual.widgets import Static
 
 from agent.records import FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
 from agent.text import one_line
 from widgets import phrases, status
-from widgets.row_list import Parts
+from widgets.parts import Parts, to_content
 from widgets.sturdy import Sturdy
 from widgets.time_bar import bar, legend, total_ms
 
@@ -27,7 +26,7 @@ class PartsLine(Sturdy, Static):
     ALLOW_SELECT = False
 
     def __init__(self, parts: Parts = (), *, id: str | None = None) -> None:
-        super().__init__(Content.assemble(*parts), id=id, markup=False)
+        super().__init__(to_content(parts), id=id, markup=False)
         self._parts = parts
 
     @property
@@ -39,7 +38,7 @@ class PartsLine(Sturdy, Static):
         """Show other parts."""
         if parts != self._parts:
             self._parts = parts
-            self.update(Content.assemble(*parts))
+            self.update(to_content(parts))
 
 
 class PlanView(PartsLine):

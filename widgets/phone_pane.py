@@ -16,7 +16,7 @@ from agent.records import Element, FrameStatus, LiveFrame, Point, TimeSplit
 from agent.text import one_line
 from widgets.frame_view import FrameView
 from widgets.lines import PartsLine, frame_label, time_panel
-from widgets.row_list import Parts
+from widgets.parts import Parts, steady, to_content
 from widgets.sturdy import Sturdy
 
 _USUAL = (1080, 2400)
@@ -117,17 +117,17 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:
     """Put one part at each end of a line; the left one gives way, down to half."""
-    end = Content.assemble(*right).truncate(max(4, width // 2), ellipsis=True)
+    end = to_content(right).truncate(max(4, width // 2), ellipsis=True)
     room = max(0, width - end.cell_length - 1)
     kept: list[tuple[str, str]] = []
     used = 0
     for text, style in left:
-        piece = Content(text).truncate(max(0, room - used), ellipsis=True)
+        piece = Content(steady(text)).truncate(max(0, room - used), ellipsis=True)
         kept.append((piece.plain, style))
         used += piece.cell_length
-        if piece.cell_length < Content(text).cell_length:
+        if piece.cell_length < Content(steady(text)).cell_length:
             break
     gap = width - used - end.cell_length
-    if end.cell_length < Content.assemble(*right).cell_length:
+    if end.cell_length < to_content(right).cell_length:
         right = ((end.plain, right[0][1]),)
     return (*kept, (" " * max(0, gap), ""), *right)

@@ -19,6 +19,7 @@ from textual.widgets import Static
 from agent.records import Question, QuestionKind
 from agent.text import clean, one_line
 from widgets import phrases
+from widgets.parts import to_content
 from widgets.sturdy import Sturdy
 
 GRACE_S = 0.5
@@ -104,7 +105,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         if not self.has_focus:
             hint = f"tab here, then {hint}"
         parts.append((f"\n{hint}" if question.options else hint, "$faint"))
-        return Content.assemble(*parts)
+        return to_content(tuple(parts))
 
     def on_focus(self) -> None:
         self._redraw()

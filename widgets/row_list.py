@@ -21,10 +21,8 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
+from widgets.parts import Parts, to_content
 from widgets.sturdy import Sturdy
-
-Parts = tuple[tuple[str, str], ...]
-"""Cleaned text with style names; comparable, unlike Content, which compares its text alone."""
 
 
 class Line(NamedTuple):
@@ -227,10 +225,10 @@ class RowList(Sturdy, ScrollView, can_focus=True):
 
     def _draw(self, line: Line, width: int, here: bool, focused: bool) -> Strip:
         bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
-        right = Content.assemble(*line.right)
+        right = to_content(line.right)
         width -= _MARGIN
         room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
-        left = Content.assemble(*line.left).truncate(room, ellipsis=True)
+        left = to_content(line.left).truncate(room, ellipsis=True)
         gap = width - _GUTTER - left.cell_length - right.cell_length
         whole = Content.assemble(bar, left, " " * max(0, gap), right)
         style = self.visual_style

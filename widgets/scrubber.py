@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from widgets.row_list import Parts
+from widgets.parts import Parts
 
 _MARKS = {
     "question": ("?", "$ask"),

@@ -15,7 +15,7 @@ from agent.state import SessionView
 from agent.text import one_line
 from widgets import phrases, status
 from widgets.lines import PartsLine, PlanView
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.session_rows import device_name, session_title
 from widgets.sturdy import Sturdy
 from widgets.transcript_view import TranscriptView

@@ -12,7 +12,8 @@ from agent.records import DeviceInfo, DeviceState, Session
 from agent.state import Attention, SessionView, State, tree
 from agent.text import one_line
 from widgets import phrases, status
-from widgets.row_list import Line, Parts, Row
+from widgets.parts import Parts
+from widgets.row_list import Line, Row
 
 
 def session_title(session: Session) -> str:

@@ -7,8 +7,8 @@ while there is room.
 from __future__ import annotations
 
 from agent.records import TimeSplit
+from widgets.parts import Parts
 from widgets.phrases import duration
-from widgets.row_list import Parts
 
 _SHARES = (
     ("observe", "observe_ms", "$observe"),

@@ -21,7 +21,7 @@ from agent.state import (
 )
 from agent.text import clean, one_line
 from widgets import phrases, status
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.time_bar import bar, legend, total_ms
 
 _BRIEF = 240

@@ -22,6 +22,7 @@ from textual.visual import Visual
 
 from agent.state import Item
 from agent.text import clean
+from widgets.parts import to_content
 from widgets.sturdy import Sturdy
 from widgets.transcript_lines import Paragraph, paragraphs
 
@@ -169,9 +170,9 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def _draw(self, paragraph: Paragraph) -> list[Strip]:
         style = self.visual_style
-        head = Content.assemble(*paragraph.head)
-        right = Content.assemble(*paragraph.right)
-        body = Content.assemble(*paragraph.body)
+        head = to_content(paragraph.head)
+        right = to_content(paragraph.right)
+        body = to_content(paragraph.body)
         room = max(4, self._width - head.cell_length)
         # The right part stands on the first line; where it leaves too little room it gets its own.
         beside = right.cell_length + 2 if right else 0

@@ -20,8 +20,8 @@ from agent.records import DeviceState, SessionState
 from agent.state import State, attention
 from console import actions
 from widgets.lines import PartsLine
+from widgets.parts import Parts
 from widgets.phone_pane import spread
-from widgets.row_list import Parts
 from widgets.sturdy import Sturdy
 
 if TYPE_CHECKING:

@@ -25,9 +25,10 @@ from widgets import status
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer
 from widgets.lines import PartsLine
+from widgets.parts import Parts
 from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
-from widgets.row_list import Line, Parts, RowList
+from widgets.row_list import Line, RowList
 from widgets.session_pane import SessionPane
 from widgets.session_rows import delegating, device_name, device_rows, session_rows, session_title
 from widgets.transcript_view import TranscriptView

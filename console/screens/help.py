@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 
 from console import actions
 from widgets.lines import PartsLine
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.sturdy import Sturdy
 
 _LEAD = 33

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from widgets.lines import PartsLine
-from widgets.row_list import Parts
+from widgets.parts import Parts
 from widgets.sturdy import Sturdy
 
 

@@ -20,9 +20,9 @@ from console import actions
 from console.playback import Playback
 from console.screens.base import ConsoleScreen
 from widgets.lines import PartsLine
+from widgets.parts import Parts
 from widgets.phone_pane import PhonePane, spread
 from widgets.phrases import clock
-from widgets.row_list import Parts
 from widgets.scrubber import scrubber
 from widgets.session_pane import SessionPane
 from widgets.session_rows import device_name

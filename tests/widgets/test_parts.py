@@ -1,0 +1,76 @@
+"""Text on lines: literal, and as wide as every terminal thinks it is."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.records import TimeSplit, Usage
+from widgets import phrases
+from widgets.parts import steady, to_content
+from widgets.phone_pane import spread
+from widgets.scrubber import scrubber
+from widgets.time_bar import bar
+
+TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
+
+
+def test_markup_is_text() -> None:
+    content = to_content((("[@click=app.exit()]x[/]", ""), ("[/nothing", "")))
+    assert content.plain == "[@click=app.exit()]x[/][/nothing"
+
+
+def test_what_changes_the_letter_before_is_left_out() -> None:
+    assert steady("👍🏽 ❤️ 👩‍🔬") == "👍 ❤ 👩🔬"
+
+
+@given(left=TEXT, right=TEXT, width=st.integers(0, 80))
+def test_a_spread_line_never_grows_over_its_width(left: str, right: str, width: int) -> None:
+    line = to_content(spread(((left, ""),), ((right, ""),), width))
+    assert line.cell_length <= max(width, 4)
+
+
+@given(
+    st.builds(
+        TimeSplit,
+        observe_ms=st.integers(0, 10**6),
+        model_ms=st.integers(0, 10**6),
+        act_ms=st.integers(0, 10**6),
+        settle_ms=st.integers(0, 10**6),
+        idle_ms=st.integers(0, 10**6),
+    ),
+    st.integers(0, 60),
+)
+def test_a_bar_of_n_cells_has_n_cells(split: TimeSplit, cells: int) -> None:
+    drawn = "".join(text for text, _ in bar(split, cells))
+    assert len(drawn) in (0, cells)
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.integers(0, 90))
+def test_a_scrubber_is_as_wide_as_asked(position: int, length: int, width: int) -> None:
+    line = scrubber(min(position, length), length, [(length, "result"), (0, "error")], width)
+    assert len("".join(text for text, _ in line)) == width
+
+
+def test_values_are_said_in_few_letters() -> None:
+    assert [phrases.duration(ms) for ms in (0, 340, 4_200, 42_000, 65_000, 7_384_000)] == [
+        "0 ms",
+        "340 ms",
+        "4.2 s",
+        "42 s",
+        "1:05",
+        "2:03:04",
+    ]
+    assert [phrases.age(ms) for ms in (0, 8_000, 300_000, 7_200_000, 172_800_000)] == [
+        "now",
+        "8s",
+        "5m",
+        "2h",
+        "2d",
+    ]
+    assert phrases.interval(0) == "once"
+    assert phrases.interval(1_800_000) == "30 min"
+    assert phrases.cost(Usage()) == ""
+    assert phrases.cost(Usage(input_tokens=4_000, output_tokens=100, cost_usd=0.5)) == (
+        "4.1k tok · $0.50"
+    )

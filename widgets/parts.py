@@ -1,0 +1,24 @@
+"""Turn parts into Content, in letters whose width every terminal agrees on.
+
+Skin tones, joiners and variation selectors make one picture of several characters in some
+terminals and not in others; a line that holds them would push what stands to its right.
+"""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+Parts = tuple[tuple[str, str], ...]
+"""Cleaned text with style names; comparable, unlike Content, which compares its text alone."""
+
+_DISPUTED = dict.fromkeys([*range(0x1F3FB, 0x1F400), 0x200D, 0xFE0E, 0xFE0F, 0x20E3])
+
+
+def steady(text: str) -> str:
+    """Leave out what only changes how the character before it looks."""
+    return text if text.isascii() else text.translate(_DISPUTED)
+
+
+def to_content(parts: Parts) -> Content:
+    """Assemble parts; markup in them is text."""
+    return Content.assemble(*((steady(text), style) for text, style in parts))
