@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,7 +20,8 @@ from agent.phone.activities import (
     Activities,
 )  # fmt: skip
 from agent.phone.app import App, Seed
-from agent.phone.apps import all_apps, app_of
+from agent.phone.apps import app_of
+from agent.phone.factory import built_in, seed_for
 from agent.phone.packages import PackageTable
 from agent.phone.properties import factory_properties
 from agent.phone.records import (
@@ -81,7 +81,9 @@ class Core:
         self._closed = False
         self._after_prompt: Callable[[], None] | None = None
         self._apps: dict[str, msgspec.Struct] = {}
-        self._factory: bytes | None = None
+        self._unread: Mapping[str, bytes] = {}
+        """States of apps that nobody has looked at, as JSON; shared by phones made alike."""
+        self._born: float | None = None
         self.toast_text = ""
         self.text_tools: PageState | None = None
         """The page whose focused field shows the bar with cut, copy and paste."""
@@ -94,9 +96,7 @@ class Core:
             name, seed, width=WIDTH, height=HEIGHT, density=DENSITY
         )
         self.settings = SettingsTable(self._setting_changed)
-        self.packages = PackageTable(
-            app.info(10040 + i) for i, app in enumerate(all_apps().values())
-        )
+        self.packages = PackageTable(built_in())
         self.state_record = PhoneState()
         self.activities = Activities(lambda: self.state_record, self.packages, self.now)
 
@@ -340,11 +340,16 @@ class Core:
         """Return the state of an app, made from its seed the first time."""
         data = self._apps.get(app.package)
         if data is None:
-            data = self._apps[app.package] = app.seed(self._seed_for(app.package))
+            raw = self._unread.get(app.package)
+            data = self._apps[app.package] = (
+                app.seed(self._seed_for(app.package))
+                if raw is None
+                else msgspec.json.decode(raw, type=app.state)
+            )
         return data
 
     def _seed_for(self, package: str) -> Seed:
-        return Seed(random.Random(f"{self.seed}/{package}"), self.now())
+        return seed_for(self.seed, package, self.now())
 
     def after(self, delay_s: float, call: Callable[[], None]) -> None:
         """Call something later on the phone's loop; at once where no loop runs."""

@@ -17,9 +17,10 @@ from agent.phone.core import MOVE_STEP_S, TAP_S
 from agent.phone.records import (
     PageState,
 )  # fmt: skip
+from agent.phone.rescroll import rescroll
 from agent.phone.scene import Scene, Surface
 from agent.phone.services import Services
-from agent.phone.touch import EDGE_DP, Touch
+from agent.phone.touch import EDGE_DP, LONG_PRESS_S, Touch
 from agent.phone.ui.bind import field_state, find, path_to
 from agent.phone.ui.views import Kind, View
 
@@ -40,10 +41,36 @@ class Gestures(Services):
     ) -> None:
         super().__init__(home, name=name, seed=seed, clock=clock)
         self._touch = Touch(self)
+        self._scrolls: dict[int, tuple[Scene, PageState, str]] = {}
+        """By display: the scene that differs from what is shown by one view's scrolling alone."""
+
+    def scrolled(self, display: int, page: PageState, key: str) -> None:
+        """Say that a view of a page was scrolled, and nothing else happened."""
+        before = self._scrolls.get(display)
+        scene = self._scenes.get(display)
+        if before is not None and before[1] is page and before[2] == key:
+            scene = scene or before[0]
+        self.invalidate()
+        if scene is not None:
+            self._scrolls[display] = (scene, page, key)
+
+    def _forget_scenes(self) -> None:
+        super()._forget_scenes()
+        self._scrolls.clear()
+
+    def scene(self, display: int = 0) -> Scene:
+        """Return the current scene of a display, built or moved when something changed since."""
+        _ = self.frame_version
+        scrolled = self._scrolls.get(display)
+        if scrolled is not None and display not in self._scenes:
+            moved = rescroll(*scrolled)
+            if moved is not None:
+                self._scenes[display] = moved
+        return super().scene(display)
 
     async def tap(self, x: float, y: float, display: int = 0) -> None:
         """Tap a point in display pixels."""
-        self._touch.down(0, x, y, display)
+        self._touch.down(0, x, y, display, stays=False)
         await asyncio.sleep(TAP_S)
         self._touch.up(0, x, y, display)
 
@@ -58,7 +85,7 @@ class Gestures(Services):
     ) -> None:
         """Move a finger in a straight line, taking `duration_ms`."""
         loop = asyncio.get_running_loop()
-        self._touch.down(0, x1, y1, display)
+        self._touch.down(0, x1, y1, display, stays=duration_ms >= LONG_PRESS_S * 1000)
         start, length = loop.time(), max(duration_ms, 1) / 1000
         while (part := (loop.time() - start) / length) < 1:
             await asyncio.sleep(min(MOVE_STEP_S, length * (1 - part)))

@@ -20,12 +20,14 @@ from agent.phone import persistence
 from agent.phone.activities import (
     short_component,
 )  # fmt: skip
+from agent.phone.app import App
 from agent.phone.apps import all_apps, app_of
-from agent.phone.core import DENSITY, HEIGHT, SAVE_DELAY_S, WIDTH, log
+from agent.phone.core import SAVE_DELAY_S, log
+from agent.phone.factory import factory, whole_minute
 from agent.phone.gestures import Gestures
+from agent.phone.profiles import Posture, Profile, profile_of
 from agent.phone.records import (
     STATE_FORMAT,
-    DisplayState,
     NotIdleError,
     NullRootError,
     PhoneState,
@@ -43,15 +45,19 @@ if TYPE_CHECKING:
 class Phone(Gestures):
     """Simulate one phone whose state persists in the directory `home`.
 
+    Args:
+        profile: what kind of phone (`agent.phone.profiles`); the kind it was by default.
+
     Raises:
-        PhoneError: the directory cannot be read.
+        PhoneError: the directory cannot be read, or there is no such kind of phone.
     """
 
     def __init__(
         self, home: Path, *, name: str = "virtual-1", seed: int = 0,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.time, profile: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(home, name=name, seed=seed, clock=clock)
+        self._profile = profile
         self.storage = SharedStorage(
             self.home / "files" / "sdcard", self._first_files, self.invalidate
         )
@@ -59,6 +65,47 @@ class Phone(Gestures):
         self._file = persistence.StateFile()
         self._saving: set[asyncio.Future[None]] = set()
         self._load()
+        if profile is not None and self.state_record.profile != profile:
+            self.state_record.profile = profile
+            self.set_posture(0)
+        self._apply_profile()
+
+    @property
+    def profile(self) -> Profile:
+        """What kind of phone it is."""
+        return profile_of(self._profile or self.state_record.profile)
+
+    @property
+    def posture(self) -> Posture:
+        """How the device is held, and so which screen it has."""
+        postures = self.profile.postures
+        return postures[min(self.state_record.posture, len(postures) - 1)]
+
+    def set_posture(self, number: int) -> None:
+        """Fold or unfold the device: apps stay and are laid out for the other screen.
+
+        Raises:
+            PhoneError: it has no such posture.
+        """
+        if not 0 <= number < len(self.profile.postures):
+            raise PhoneError(
+                f"A {self.profile.name} has no posture {number}.",
+                "See cmd device_state print-states.",
+            )
+        self.state_record.posture = number
+        now = self.posture
+        self.set_display(width=now.width, height=now.height, density=now.density)
+        self._transition()
+
+    def _apply_profile(self) -> None:
+        kind = self.profile
+        self.properties.set_base({
+            "ro.product.model": kind.model, "ro.product.system.model": kind.model,
+            "ro.product.vendor.model": kind.model,
+            "ro.build.characteristics": kind.characteristics,
+            "ro.sf.lcd_density": str(kind.postures[0].density),
+            "ro.switchboard.display": f"{kind.postures[0].width}x{kind.postures[0].height}",
+        })  # fmt: skip
 
     def _first_files(self) -> list[FirstFile]:
         from agent.phone.first_files import first_files
@@ -119,7 +166,7 @@ class Phone(Gestures):
         """Return the true state as JSON values: settings, apps' data, what is in front."""
         record = self.state_record
         apps = {
-            package: msgspec.to_builtins(self.app_data(app))
+            package: self._plain_state(app)
             for package, app in all_apps().items()
             if app.state.__struct_fields__
         }
@@ -151,16 +198,24 @@ class Phone(Gestures):
             "files": [[f.path, f.size] for f in self.storage.walk() if not f.folder],
         }
 
+    def _plain_state(self, app: App[msgspec.Struct]) -> object:
+        """Return an app's state as JSON values, without keeping one that nobody changed."""
+        if app.package not in self._apps and app.package in self._unread:
+            return msgspec.json.decode(self._unread[app.package])
+        return msgspec.to_builtins(self.app_data(app))
+
     def snapshot(self) -> bytes:
         """Return everything that `restore` needs, as JSON."""
         record = self.state_record
         record.settings = self.settings.differences()
         record.properties = self.properties.overrides()
         record.installed = self.packages.installed()
-        record.apps = {
-            package: msgspec.Raw(msgspec.json.encode(data)) for package, data in self._apps.items()
-        }
-        return msgspec.json.encode(record)
+        record.apps = {package: msgspec.Raw(raw) for package, raw in self._unread.items()}
+        for package, data in self._apps.items():
+            record.apps[package] = msgspec.Raw(msgspec.json.encode(data))
+        encoded = msgspec.json.encode(record)
+        record.apps = {}
+        return encoded
 
     def restore(self, data: bytes) -> None:
         """Go back to a snapshot.
@@ -186,13 +241,19 @@ class Phone(Gestures):
                 f"not {STATE_FORMAT}.",
                 "Take a new one, or reset the phone.",
             )
+        record.apps = {}
+        self._adopt(record, apps, {})
+
+    def _adopt(
+        self, record: PhoneState, apps: dict[str, msgspec.Struct], unread: Mapping[str, bytes]
+    ) -> None:
+        """Be what a record says from now on."""
         self._touch.cancel_all()
         self._after_prompt = None
         self.shade = self.toast_text = ""
         self._pressed = None
-        self._apps = apps
+        self._apps, self._unread = apps, unread
         self.state_record = record
-        record.apps = {}
         self.settings.load_differences(record.settings)
         self.properties.load_overrides(record.properties)
         self.packages.load_installed(record.installed)
@@ -201,28 +262,14 @@ class Phone(Gestures):
         self.invalidate()
 
     def reset(self) -> None:
-        """Put the phone back to what its seed makes; the display size too."""
-        self.restore(self._factory_state())
+        """Put the phone back to what its seed makes; the display size too.
 
-    def _factory_state(self) -> bytes:
-        if self._factory is None:
-            seeded = {p: (app, app.seed(self._seed_for(p))) for p, app in all_apps().items()}
-            record = PhoneState(
-                born=self.now(),
-                notices=[
-                    notice
-                    for app, data in seeded.values()
-                    if app.first_notices is not None
-                    for notice in app.first_notices(data)
-                ],
-                displays=[DisplayState(0, WIDTH, HEIGHT, DENSITY, "Built-in Screen")],
-                apps={
-                    package: msgspec.Raw(msgspec.json.encode(data))
-                    for package, (_, data) in seeded.items()
-                },
-            )
-            self._factory = msgspec.json.encode(record)
-        return self._factory
+        Files are put back by whoever owns them (`PhoneFiles.wipe`).
+        """
+        if self._born is None:
+            self._born = whole_minute(self.now())
+        new = factory(self.seed, self._born, self.profile.name)
+        self._adopt(msgspec.json.decode(new.record, type=PhoneState), {}, new.apps)
 
     def _load(self) -> None:
         data = persistence.read_state(self.home)

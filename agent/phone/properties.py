@@ -63,6 +63,10 @@ class Properties(MutableMapping[str, str]):
     def __len__(self) -> int:
         return len({**self._base, **self._changed})
 
+    def set_base(self, values: Mapping[str, str]) -> None:
+        """Say what the device was built with, before it boots."""
+        self._base.update(values)
+
     def overrides(self) -> dict[str, str]:
         """Return what `setprop` changed, for the saved state."""
         return dict(self._changed)

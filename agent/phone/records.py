@@ -11,6 +11,7 @@ import msgspec
 
 from agent.errors import PhoneError
 from agent.phone.packages import PackageInfo
+from agent.phone.profiles import DEFAULT_PROFILE
 
 STATE_FORMAT = 1
 
@@ -106,6 +107,9 @@ class PhoneState(msgspec.Struct):
     battery_charging: bool = False
     born: float = 0.0
     """When the phone was new, in seconds since the epoch; its first files are older."""
+    profile: str = DEFAULT_PROFILE
+    posture: int = 0
+    """Which of its profile's screens it shows."""
 
 
 class StartStatus(StrEnum):

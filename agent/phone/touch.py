@@ -30,6 +30,7 @@ class TouchHost(Protocol):
 
     def scene(self, display: int = 0) -> Scene: ...
     def invalidate(self) -> None: ...
+    def scrolled(self, display: int, page: PageState, key: str) -> None: ...
     def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None: ...
     def offer_text_tools(self, page: PageState) -> None: ...
     def system_gesture(self, name: str) -> bool: ...
@@ -71,8 +72,15 @@ class Touch:
         self._fingers.clear()
         self._host.press("")
 
-    def down(self, pointer: int, x: float, y: float, display: int = 0) -> None:
-        """Put a finger down at a point in display pixels."""
+    def down(
+        self, pointer: int, x: float, y: float, display: int = 0, *, stays: bool = True
+    ) -> None:
+        """Put a finger down at a point in display pixels.
+
+        Args:
+            stays: whether it may stay long enough for a long press; a tap never does, however
+                busy the machine is meanwhile.
+        """
         scene = self._host.scene(display)
         if scene.off:
             return
@@ -95,6 +103,8 @@ class Touch:
         slide = next((v for v in reversed(finger.path) if v.kind is Kind.SLIDER), None)
         if slide is not None:
             finger.dragging = slide
+        if not stays:
+            return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -110,9 +120,8 @@ class Touch:
         finger.last_x, finger.last_y = x, y
         if finger.done:
             return
-        scene = self._host.scene(display)
         if not finger.moved:
-            slop = scene.metrics.px(SLOP_DP)
+            slop = self._host.scene(display).metrics.px(SLOP_DP)
             if max(abs(x - finger.x), abs(y - finger.y)) <= slop:
                 return
             finger.moved = True
@@ -195,7 +204,7 @@ class Touch:
         after = min(max(before + step, 0), view.scroll_range)
         if after != before:
             surface.page.scroll[view.key] = after
-            self._host.invalidate()
+            self._host.scrolled(finger.display, surface.page, view.key)
 
     def _drag(self, finger: _Finger, x: float) -> None:
         view = finger.dragging

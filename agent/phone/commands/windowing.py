@@ -9,12 +9,10 @@ from agent.phone.commands.activity import activity_command
 from agent.phone.commands.packaging import package_command
 from agent.phone.shell.call import Call, CommandError, command
 
-WIDTH, HEIGHT, DENSITY = 1080, 2400, 420
-"""The built-in display before any override."""
-
 _SERVICES = """
 SurfaceFlinger accessibility activity activity_task alarm appops audio battery bluetooth_manager
-clipboard connectivity content device_policy display dropbox input input_method jobscheduler
+clipboard connectivity content device_policy device_state display dropbox input input_method
+jobscheduler
 location lock_settings media.camera media_session netstats nfc notification overlay package
 permission phone power procstats role settings shortcut statusbar telecom trust uimode user
 vibrator_manager voiceinteraction wallpaper webviewupdate wifi window
@@ -77,7 +75,8 @@ async def _size(call: Call, words: list[str], display: int) -> int:
     entry = next((one for one in phone.displays() if one.id == display), None)
     if entry is None:
         raise CommandError(f"Error: no display {display}", 255)
-    natural = (WIDTH, HEIGHT) if display == 0 else (entry.width, entry.height)
+    built = phone.posture
+    natural = (built.width, built.height) if display == 0 else (entry.width, entry.height)
     if not words:
         await call.line(f"Physical size: {natural[0]}x{natural[1]}")
         if (entry.width, entry.height) != natural:
@@ -105,7 +104,7 @@ async def _density(call: Call, words: list[str], display: int) -> int:
     entry = next((one for one in call.phone.displays() if one.id == display), None)
     if entry is None:
         raise CommandError(f"Error: no display {display}", 255)
-    natural = DENSITY if display == 0 else entry.density
+    natural = call.phone.posture.density if display == 0 else entry.density
     if not words:
         await call.line(f"Physical density: {natural}")
         if entry.density != natural:
@@ -162,6 +161,8 @@ async def cmd(call: Call) -> int:
             return await _uimode(call, rest)
         case "bluetooth_manager" | "wifi" | "connectivity" | "nfc":
             return await _radio(call, service, rest)
+        case "device_state":
+            return await _device_state(call, rest)
         case "battery":
             from agent.phone.commands.dumps import battery_command
 
@@ -174,6 +175,39 @@ async def cmd(call: Call) -> int:
             raise CommandError("cmd: Failure calling service " + service + ": Unknown error", 255)
         case _:
             raise CommandError(f"cmd: Can't find service: {service}", 20)
+
+
+async def _device_state(call: Call, words: list[str]) -> int:
+    """Fold and unfold: `print-state`, `print-states`, `state N`, `state reset`."""
+    phone = call.phone
+    postures = phone.profile.postures
+    match words:
+        case ["print-states"]:
+            rows = [f"  DeviceState{{identifier={n}, name='{one.name}', app_accessible=true}},"
+                    for n, one in enumerate(postures)]  # fmt: skip
+            await call.line("\n".join(["Supported states: [", *rows, "]"]))
+        case ["print-states-simple"]:
+            await call.line(",".join(str(number) for number in range(len(postures))))
+        case ["print-state"]:
+            await call.line(str(phone.state_record.posture))
+        case ["state"]:
+            number = phone.state_record.posture
+            await call.line(f"Committed state: DeviceState{{identifier={number}, "
+                            f"name='{postures[number].name}', app_accessible=true}}")  # fmt: skip
+        case ["state", "reset"]:
+            phone.set_posture(0)
+        case ["state", number]:
+            if not re.fullmatch(r"\d{1,3}", number):
+                raise CommandError(f"Error: requested state should be an integer: {number}", 255)
+            if int(number) >= len(postures):
+                raise CommandError(
+                    f"Error: Requested state: {number} is not supported.\n"
+                    "Use print-states to see the supported states.", 255,
+                )  # fmt: skip
+            phone.set_posture(int(number))
+        case _:
+            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    return 0
 
 
 async def _statusbar(call: Call, words: list[str]) -> int:

@@ -1,0 +1,150 @@
+"""A phone's whole content at one moment, apps and files, to go back to within milliseconds.
+
+`Phone.snapshot` is the state alone; this also holds what lies on /sdcard and /data/local/tmp.
+Kept in memory. Invariant: going back writes only the files that differ, and afterwards each is
+what it was, with its mode and time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat as modes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.errors import PhoneError
+
+if TYPE_CHECKING:
+    from agent.phone.phone import Phone
+
+LARGEST_BYTES = 256 * 1024 * 1024
+
+
+class KeptFile(msgspec.Struct, frozen=True):
+    """A file, folder or link: path below the phone's files, full mode, time in nanoseconds."""
+
+    path: str
+    mode: int
+    modified_ns: int
+    content: bytes = b""
+    """A file's bytes, or the text of a link."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A phone's state and its files; no files at all when none had been looked at yet."""
+
+    state: bytes
+    files: tuple[KeptFile, ...]
+
+
+def take(phone: Phone) -> Checkpoint:
+    """Return what a phone holds now.
+
+    Raises:
+        PhoneError: its files are too large to keep, or cannot be read.
+    """
+    root = phone.home / "files"
+    kept: list[KeptFile] = []
+    left = LARGEST_BYTES
+    try:
+        for path, facts in _walk(root):
+            content = b""
+            if modes.S_ISREG(facts.st_mode):
+                left -= facts.st_size
+                if left < 0:
+                    raise PhoneError(
+                        f"The files of {phone.name} are larger than {LARGEST_BYTES} bytes.",
+                        "Delete large files from the phone before you keep its content.",
+                    )
+                content = path.read_bytes()
+            elif modes.S_ISLNK(facts.st_mode):
+                content = os.fsencode(path.readlink())
+            name = str(path.relative_to(root))
+            kept.append(KeptFile(name, facts.st_mode, facts.st_mtime_ns, content))
+    except OSError as error:
+        raise _failed(phone, error) from error
+    return Checkpoint(phone.snapshot(), tuple(kept))
+
+
+def go_back(phone: Phone, to: Checkpoint) -> None:
+    """Put a phone's state and files back to a checkpoint.
+
+    Raises:
+        PhoneError: the state cannot be read, or the files cannot be written.
+    """
+    phone.restore(to.state)
+    root = phone.home / "files"
+    wanted = {one.path: one for one in to.files}
+    try:
+        for path, facts in sorted(_walk(root), reverse=True):
+            one = wanted.get(str(path.relative_to(root)))
+            if one is None or modes.S_IFMT(one.mode) != modes.S_IFMT(facts.st_mode):
+                _remove(path, facts)
+        if not wanted:
+            shutil.rmtree(root, ignore_errors=True)
+        for one in to.files:
+            _put(root / one.path, one)
+        for one in reversed(to.files):
+            if not modes.S_ISLNK(one.mode):
+                os.utime(root / one.path, ns=(one.modified_ns, one.modified_ns))
+    except OSError as error:
+        raise _failed(phone, error) from error
+    phone.invalidate()
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield everything below a directory, each folder before what is in it, no link followed."""
+    pending = [root] if root.is_dir() else []
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                facts = entry.stat(follow_symlinks=False)
+                yield Path(entry.path), facts
+                if modes.S_ISDIR(facts.st_mode):
+                    pending.append(Path(entry.path))
+
+
+def _put(path: Path, one: KeptFile) -> None:
+    """Make one file what it was, unless it still is."""
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        facts = None
+    if modes.S_ISDIR(one.mode):
+        if facts is None:
+            path.mkdir(parents=True, exist_ok=True)
+        path.chmod(modes.S_IMODE(one.mode))
+        return
+    if modes.S_ISLNK(one.mode):
+        target = os.fsdecode(one.content)
+        if facts is None or str(path.readlink()) != target:
+            path.unlink(missing_ok=True)
+            path.symlink_to(target)
+        return
+    same = facts is not None and (facts.st_size, facts.st_mtime_ns) == (
+        len(one.content), one.modified_ns
+    )  # fmt: skip
+    if not same:
+        if facts is not None:
+            # A new file: what has the old one open, or another name of it, keeps its bytes.
+            path.unlink()
+        path.write_bytes(one.content)
+    path.chmod(modes.S_IMODE(one.mode))
+
+
+def _remove(path: Path, facts: os.stat_result) -> None:
+    if modes.S_ISDIR(facts.st_mode):
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _failed(phone: Phone, error: OSError) -> PhoneError:
+    return PhoneError(
+        f"The files of {phone.name} cannot be kept or put back: {error.strerror}.",
+        "Check who owns the phone's directory, and that its disk has room.",
+    )
