@@ -27,8 +27,12 @@ EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,2
 
 # Every pattern needs one of these, and most labels have none.
 _MAY_HOLD = re.compile(r"[\d@:=]")
-_NODE = re.compile(r"<node\b[^>]*>")
-_TEXT_ATTRIBUTE = re.compile(r'\b(text|content-desc|hint)="([^"]*)"')
+# Android's own serializer (KXmlSerializer) puts a value that holds " between single quotes, and a
+# value may hold > as it is. Possessive, so that a tag which never ends costs one pass.
+_TAG = re.compile(r"""<[^\s<>/?!](?:[^<>"']|"[^<"]*"|'[^<']*')*+>""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
+_NO_TEXT = frozenset({"index", "class", "package", "resource-id", "bounds", "password"})
+"""Attributes that no user's words stand in; any other may be text, whatever a build calls it."""
 
 
 def passes_luhn(digits: str) -> bool:
@@ -77,18 +81,29 @@ def redact(text: str) -> str:
 def redact_tree(xml: bytes) -> bytes:
     """Redact the texts of a UI tree's XML, and blank what a password field holds.
 
-    Only the attributes text, content-desc and hint are touched: the attribute named `password`
-    would otherwise look like a password itself.
+    Every element counts, whatever its name, and every attribute but those that never hold text;
+    the one named `password` would otherwise look like a password itself.
     """
 
-    def attribute(match: Match[str]) -> str:
-        value = escape(redact(unescape(match.group(2))), quote=True).replace("\n", "&#10;")
-        return f'{match.group(1)}="{value}"'
-
-    def node(match: Match[str]) -> str:
+    def tag(match: Match[str]) -> str:
         whole = match.group()
-        if ' password="true"' in whole:
-            whole = re.sub(r'(\btext)="[^"]*"', r'\1=""', whole)
-        return _TEXT_ATTRIBUTE.sub(attribute, whole)
+        hidden = any(
+            found[1] == "password" and (found[2] or found[3]) == "true"
+            for found in _ATTRIBUTE.finditer(whole)
+        )
 
-    return _NODE.sub(node, xml.decode("utf-8", "replace")).encode()
+        def attribute(found: Match[str]) -> str:
+            name, value = found[1], found[2] or found[3] or ""
+            if name in _NO_TEXT:
+                return found.group()
+            if hidden and name == "text":
+                return 'text=""'
+            plain = unescape(value)
+            redacted = redact(plain)
+            if redacted == plain:
+                return found.group()
+            return f'{name}="{escape(redacted, quote=True)}"'.replace("\n", "&#10;")
+
+        return _ATTRIBUTE.sub(attribute, whole)
+
+    return _TAG.sub(tag, xml.decode("utf-8", "replace")).encode()

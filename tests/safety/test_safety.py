@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.devices.tree import parse_tree
 from agent.records import Bounds, Element
 from agent.safety.approval import is_yes
 from agent.safety.policy import (
@@ -148,3 +149,28 @@ def test_a_tree_keeps_its_shape_and_loses_personal_data() -> None:
     assert "hunter2" not in redacted
     assert 'password="false" bounds="[0,1080][1080,2400]"' in redacted
     assert "&amp; &quot;more&quot;" in redacted
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        """<node text='Call "Bob" at 555-123-4567' />""",
+        """<node text="more > 555-123-4567" />""",
+        """<node text="more >" content-desc = "555-123-4567" />""",
+        """<node hint-text="555-123-4567" tooltip-text="555-123-4567" />""",
+        """<android.widget.TextView text="555-123-4567" />""",
+        """<node text='it is "555-123-4567"' password='true'></node>""",
+    ],
+)
+def test_a_tree_loses_personal_data_however_it_is_written(element: str) -> None:
+    redacted = redact_tree(f"<hierarchy rotation='0'>{element}</hierarchy>".encode())
+    assert b"555-123" not in redacted
+    assert len(parse_tree(redacted, (1080, 2400))) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [b"<a '" * 100_000 + b'<a "' * 100_000, b"<a " + b"x" * 500_000 + b">", b"<a>" * 100_000],
+)
+def test_a_hostile_tree_is_redacted_in_one_pass(hostile: bytes) -> None:
+    assert redact_tree(hostile) == hostile
