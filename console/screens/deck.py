@@ -11,14 +11,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.events import DescendantFocus, Resize, ScreenSuspend
+from textual.events import DescendantFocus, Resize
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from agent.records import DeviceState, LiveFrame, Question, TimeSplit
+from agent.records import Question, TimeSplit
 from agent.state import SessionView, State, attention, tree
 from console import actions
-from console.frame_feed import Wanted
 from console.screens.base import ConsoleScreen
 from console.screens.deck_acts import DeckActs
 from widgets import status
@@ -30,7 +29,7 @@ from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
 from widgets.row_list import Line, RowList
 from widgets.session_pane import SessionPane
-from widgets.session_rows import delegating, device_name, device_rows, session_rows, session_title
+from widgets.session_rows import delegating, device_rows, session_rows, session_title
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
@@ -138,7 +137,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._show_devices(state)
         self._show_session(state, now_ms)
         self._show_tabs(len(waiting))
-        self._want_frames(state)
+        self.want_frames(state)
         self.show_frame()
 
     def _coming(self, state: State) -> str:
@@ -253,70 +252,6 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if view is not None:
             failed = f"failed:{session_id}:{view.session.generation}"
             self.console_app.seen |= {failed} if view.session.state.value == "FAILED" else set()
-
-    # --- frames ----------
-
-    def _device_serial(self) -> str:
-        view = self.view()
-        state = self.console_app.bridge.state
-        if view is not None:
-            if view.session.serial:
-                return view.session.serial
-            # A parent that only delegates shows the phone of a child at work.
-            for other in state.sessions.values():
-                if other.session.parent_id == self.selected and other.session.serial:
-                    return other.session.serial
-            return ""
-        online = [d.serial for d in state.devices.values() if d.state is DeviceState.ONLINE]
-        return online[0] if online else ""
-
-    def _want_frames(self, state: State) -> None:
-        serial = self._device_serial()
-        device = state.devices.get(serial)
-        width_px, height_px = self.phone.wanted_px
-        seen = self.is_current and self.phone.frame.is_on_screen and width_px > 1
-        there = device is not None and device.state is DeviceState.ONLINE
-        wanted = Wanted(serial, width_px, height_px) if seen and there else None
-        self.console_app.feed.want(wanted)
-
-    def show_frame(self) -> None:
-        app = self.console_app
-        state = app.bridge.state
-        serial = self._device_serial()
-        device = state.devices.get(serial)
-        proportions = (device.width_px, device.height_px) if device else (0, 0)
-        frame: LiveFrame | None = app.feed.newest
-        step = 0
-        view = self.view()
-        if frame is None and view is not None and view.transcript.observation is not None:
-            kept = view.transcript.observation.frame
-            if kept is not None and (device is None or device.state is not DeviceState.ONLINE):
-                frame = app.stored.ready(kept, self.phone.wanted_px)
-                proportions = (kept.width_px, kept.height_px)
-                step = view.session.steps
-                if frame is None:
-                    size = self.phone.wanted_px
-                    app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
-        self.phone.show_phone(
-            frame,
-            name=device_name(serial, state.devices) if serial else "",
-            proportions=proportions,
-            now_ms=app.now_ms(),
-            step=step,
-        )
-
-    async def _read_stored(self, kept: object, size: tuple[int, int], serial: str) -> None:
-        from agent.records import Frame
-
-        assert isinstance(kept, Frame)
-        await self.console_app.stored.read(kept, size, serial=serial)
-        self.show_frame()
-
-    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
-        self._want_frames(self.console_app.bridge.state)
-
-    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.console_app.feed.want(None)
 
     # --- panes ----------
 

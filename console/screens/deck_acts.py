@@ -6,8 +6,6 @@ once, ending and beginning anew take two acts; an answer goes to the question wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.widgets import Input
 
 from agent.protocol import (
@@ -22,32 +20,21 @@ from agent.protocol import (
 )
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state import SessionView
-from console.screens.base import ConsoleScreen
+from console.screens.deck_phone import DeckPhone
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer, Mode, Purpose
 from widgets.question_card import QuestionCard
 from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
-if TYPE_CHECKING:
-    from console.screens.deck import DeckScreen
-
 _DENY = "Deny"
 
 
-class DeckActs(ConsoleScreen):
+class DeckActs(DeckPhone):
     """The Deck's actions."""
 
     _begins = False
     _rejects: Question | None = None
-
-    @property
-    def deck(self) -> DeckScreen:
-        """Itself, by its own type."""
-        from console.screens.deck import DeckScreen
-
-        assert isinstance(self, DeckScreen)
-        return self
 
     def _session(self) -> Session | None:
         view = self.deck.view()

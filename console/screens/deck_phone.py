@@ -1,0 +1,92 @@
+"""The Deck's phone: whose screen is shown, live or stored, and when frames are asked for.
+
+A part of the Deck. Invariant: frames are asked for only while the picture can be seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.events import ScreenSuspend
+
+from agent.records import DeviceState, Frame, LiveFrame
+from agent.state import State
+from console.frame_feed import Wanted
+from console.screens.base import ConsoleScreen
+from widgets.phone_pane import PhonePane
+from widgets.session_rows import device_name
+
+if TYPE_CHECKING:
+    from console.screens.deck import DeckScreen
+
+
+class DeckPhone(ConsoleScreen):
+    """The right column of the Deck."""
+
+    @property
+    def deck(self) -> DeckScreen:
+        """Itself, by its own type."""
+        from console.screens.deck import DeckScreen
+
+        assert isinstance(self, DeckScreen)
+        return self
+
+    def _device_serial(self) -> str:
+        view = self.deck.view()
+        state = self.console_app.bridge.state
+        if view is not None:
+            if view.session.serial:
+                return view.session.serial
+            # A parent that only delegates shows the phone of a child at work.
+            for other in state.sessions.values():
+                if other.session.parent_id == self.deck.selected and other.session.serial:
+                    return other.session.serial
+            return ""
+        online = [d.serial for d in state.devices.values() if d.state is DeviceState.ONLINE]
+        return online[0] if online else ""
+
+    def want_frames(self, state: State) -> None:
+        """Follow the device that is seen, at the size it is drawn; nothing while nobody sees it."""
+        serial = self._device_serial()
+        device = state.devices.get(serial)
+        width_px, height_px = self.deck.phone.wanted_px
+        seen = self.is_current and self.deck.phone.frame.is_on_screen and width_px > 1
+        there = device is not None and device.state is DeviceState.ONLINE
+        wanted = Wanted(serial, width_px, height_px) if seen and there else None
+        self.console_app.feed.want(wanted)
+
+    def show_frame(self) -> None:
+        app = self.console_app
+        state = app.bridge.state
+        serial = self._device_serial()
+        device = state.devices.get(serial)
+        proportions = (device.width_px, device.height_px) if device else (0, 0)
+        frame: LiveFrame | None = app.feed.newest
+        step = 0
+        view = self.deck.view()
+        if frame is None and view is not None and view.transcript.observation is not None:
+            kept = view.transcript.observation.frame
+            if kept is not None and (device is None or device.state is not DeviceState.ONLINE):
+                frame = app.stored.ready(kept, self.deck.phone.wanted_px)
+                proportions = (kept.width_px, kept.height_px)
+                step = view.session.steps
+                if frame is None:
+                    size = self.deck.phone.wanted_px
+                    app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
+        self.deck.phone.show_phone(
+            frame,
+            name=device_name(serial, state.devices) if serial else "",
+            proportions=proportions,
+            now_ms=app.now_ms(),
+            step=step,
+        )
+
+    async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
+        await self.console_app.stored.read(kept, size, serial=serial)
+        self.show_frame()
+
+    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
+        self.want_frames(self.console_app.bridge.state)
+
+    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
+        self.console_app.feed.want(None)
