@@ -136,6 +136,11 @@ class Canvas:
         self.scale = scale
         self._clip = Rect(0, 0, image.width, image.height)
 
+    @property
+    def clip(self) -> Rect:
+        """What is drawn on now, in pixels of the image."""
+        return self._clip
+
     def color(self, role: str) -> Color:
         """Return a theme role as RGBA."""
         return self.theme.color(role)

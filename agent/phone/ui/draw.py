@@ -42,8 +42,9 @@ def paint(view: View, canvas: Canvas, m: Metrics) -> None:
                 view.art(canvas, view.rect)
         case _:
             pass
-    for child in view.children:
-        paint(child, canvas, m)
+    if view.layer is None or not view.layer.draw(view, canvas):
+        for child in view.children:
+            paint(child, canvas, m)
     if view.pressed:
         canvas.clip_to(view.clip)
         canvas.fill(view.rect, canvas.color("ripple"), _radii(view, m))

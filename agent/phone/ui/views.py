@@ -8,12 +8,14 @@ tree is never changed again; a change of state builds a new tree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from agent.phone.ui.canvas import Canvas
+    from agent.phone.ui.layers import Layer
 
 MATCH = -1.0
 """A length: as much as the parent gives."""
@@ -187,6 +189,18 @@ class View:
     """After layout of text: start and end offset of every line."""
     ellipsized: bool = False
     measured: tuple[int, int] = (0, 0)
+    layer: Layer | None = None
+    """Of a scrolling view that has moved: its content as one image, shared by its copies."""
+
+    def moved(self, dx: int, dy: int, clip: Rect) -> View:
+        """Return the laid-out tree anew, moved by whole pixels, seen through another clip."""
+        made = View(*_parts(self))
+        left, top, right, bottom = self.rect
+        made.rect = Rect(left + dx, top + dy, right + dx, bottom + dy)
+        made.clip = made.rect.intersect(clip)
+        if self.children:
+            made.children = [child.moved(dx, dy, made.clip) for child in self.children]
+        return made
 
     @property
     def acts(self) -> bool:
@@ -198,3 +212,7 @@ class View:
     @property
     def is_focusable(self) -> bool:
         return self.enabled and (self.acts or self.scrolls or self.kind is Kind.FIELD)
+
+
+_parts: Callable[[View], tuple[Any, ...]] = attrgetter(*(part.name for part in fields(View)))
+"""All that a view is made from, in order; copying so costs a third of what `copy.copy` does."""

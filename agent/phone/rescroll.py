@@ -1,0 +1,45 @@
+"""Make the scene that comes of another one by scrolling: its content moves, nothing is built anew.
+
+Apps do not look at how far their pages are scrolled, so all else of the scene is as it was.
+Invariant: the scene it starts from stays as it is, since another thread may be painting it.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+from agent.phone.records import PageState
+from agent.phone.scene import Scene, Surface
+from agent.phone.ui.bind import path_to
+from agent.phone.ui.layers import Layer
+from agent.phone.ui.views import View
+
+
+def rescroll(scene: Scene, page: PageState, key: str) -> Scene | None:
+    """Return the scene with one view of a page where the page says that it is scrolled to.
+
+    None when the view is not in it.
+    """
+    for index, surface in enumerate(scene.surfaces):
+        if surface.page is page and (path := path_to(surface.root, key)):
+            moved = list(scene.surfaces)
+            moved[index] = _moved(scene, surface, path)
+            return replace(scene, surfaces=moved)
+    return None
+
+
+def _moved(scene: Scene, surface: Surface, path: list[View]) -> Surface:
+    view = path[-1]
+    if view.layer is None and not view.reverse:
+        view.layer = Layer(view, scene.metrics)
+    child = copy.copy(view)
+    child.scroll_y = surface.page.scroll.get(view.key, view.scroll_y)
+    dy = (child.scroll_y - view.scroll_y) * (1 if view.reverse else -1)
+    child.children = [one.moved(0, dy, view.clip) for one in view.children]
+    old = view
+    for parent in reversed(path[:-1]):
+        changed = copy.copy(parent)
+        changed.children = [child if one is old else one for one in parent.children]
+        old, child = parent, changed
+    return replace(surface, root=child)
