@@ -21,12 +21,12 @@ from agent.errors import (
 )
 from agent.loop import verify
 from agent.loop.elements import find_by_key
-from agent.loop.guard import Guard
+from agent.loop.guard import Guard, judge
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
 from agent.loop.rows import is_editable
 from agent.protocol import ToolCallRequested
-from agent.records import ActionOutcome, Observation
+from agent.records import ActionOutcome, Foreground, Observation
 from agent.safety.redaction import redact
 from agent.tasks.task import TaskContext
 from agent.text import one_line
@@ -80,7 +80,10 @@ class Actor:
         ruling = await self.guard.rule(deed, screen.elements, call)
         if ruling.refusal:
             return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
-        return await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
+        act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
+        if act.outcome is not ActionOutcome.DONE:
+            self.guard.undone()
+        return act
 
     async def proceed(self, deed: Deed, screen: Observation, *, waited: bool, asked: float) -> Act:
         """Carry out a deed that may be done, once the session is not paused."""
@@ -88,8 +91,14 @@ class Actor:
         idle_ms = self._since(asked)
         device = self.context.device
         if waited or idle_ms > self.pace.stale_s * 1000:
-            fresh = await self.observer.observe(device, screen)
-            found = _again(deed, fresh.observation)
+            try:
+                fresh = await self.observer.observe(device, screen)
+            except DeviceLostError:
+                raise
+            except DeviceError as error:
+                reason = f"The screen cannot be read again, so nothing was done: {_said(error)}"
+                return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
+            found = _again(deed, screen, fresh.observation)
             if found is None:
                 reason = "The screen changed while the operator was asked, and it is not there now"
                 return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
@@ -172,15 +181,30 @@ def judge_effect(deed: Deed, before: Observation, after: Observation) -> str:
             assert_never(action)
 
 
-def _again(deed: Deed, screen: Observation) -> Deed | None:
-    """Find the element of a deed on a newer screen; None when it is not there any more."""
-    if deed.element is None:
-        return deed
-    same = find_by_key(screen.elements, deed.element.key)
-    if same is None or not same.enabled:
+def _again(deed: Deed, before: Observation, now: Observation) -> Deed | None:
+    """Find a deed again on a newer screen; None when it would not be the same deed there."""
+    found = deed
+    if deed.element is not None:
+        same = find_by_key(now.elements, deed.element.key)
+        if same is None or not same.enabled:
+            return None
+        # A key has the beginning of a label only; what was approved is the whole of it.
+        if (same.label, same.package) != (deed.element.label, deed.element.package):
+            return None
+        point = same.bounds.center if deed.point is not None else None
+        if isinstance(deed.action, TypeText):
+            point = None if same.focused else same.bounds.center
+        found = replace(deed, element=same, point=point)
+    elif isinstance(deed.action, PressButton | TypeText) and _focus(before) != _focus(now):
+        # A key goes to whatever has the focus: elsewhere, or with other text, it does other things.
         return None
-    middle = same.bounds.center
-    return replace(deed, element=same, point=middle if deed.point is not None else None)
+    if judge(found, now.elements) != judge(deed, before.elements):
+        return None
+    return found
+
+
+def _focus(screen: Observation) -> tuple[Foreground, tuple[tuple[str, str], ...]]:
+    return screen.foreground, tuple((e.key, e.value) for e in screen.elements if e.focused)
 
 
 def _said(error: DeviceError) -> str:

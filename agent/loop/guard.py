@@ -73,8 +73,10 @@ class Guard:
     context: TaskContext
     _denied: set[str] = field(default_factory=set)
     _covered: tuple[str, ...] = ()
-    """Words of the destructive button just approved: the phone's own "are you sure?" that
-    follows, with the very same words, is the same deed."""
+    """Words of the destructive button just approved and pressed: the phone's own "are you sure?"
+    that follows, with the very same words, is the same deed."""
+    _there: frozenset[str] = frozenset()
+    """Keys of what was on the screen then: those are other things' buttons, not the question."""
 
     async def rule(self, deed: Deed, screen: Sequence[Element], call: ToolCallRequested) -> Ruling:
         """Decide, asking the operator when the policy says so."""
@@ -89,7 +91,9 @@ class Guard:
                 pass
         title = () if deed.element is None else words(deed.element.label)
         if verdict.risk is Risk.DESTRUCTIVE and title and title == covered:
-            return Ruling()
+            twins = sum(e.clickable and words(e.label) == title for e in screen)
+            if twins == 1 and deed.element is not None and deed.element.key not in self._there:
+                return Ruling()
         key = f"{call.tool} {deed.element.key if deed.element else call.arguments}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already refused this"))
@@ -97,6 +101,7 @@ class Guard:
         if is_yes(answer):
             if verdict.risk is Risk.DESTRUCTIVE:
                 self._covered = title
+                self._there = frozenset(element.key for element in screen)
             return Ruling(waited=True)
         self._denied.add(key)
         why = (
@@ -105,6 +110,10 @@ class Guard:
             else f'The operator refused: "{redact_secrets(one_line(answer, 200))}"'
         )
         return Ruling(refusal=blocked(why), waited=True)
+
+    def undone(self) -> None:
+        """Take note that the deed just allowed was not done, so nothing can follow from it."""
+        self._covered = ()
 
     async def ask(self, deed: Deed, verdict: Verdict, call: ToolCallRequested) -> str | None:
         """Put the approval to the operator."""

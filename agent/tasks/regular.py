@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from agent.errors import DeviceLostError
 from agent.loop import prompts, verify
 from agent.loop.act import Actor
+from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
 from agent.loop.guard import background_refusal, duplicate_refusal
 from agent.loop.ledger import Ledger
@@ -312,10 +313,8 @@ class _Turn:
     async def _take_up(self, lost: ToolCallRequested, arguments: ToolArguments) -> TurnEnd | None:
         """Look whether the element that approval was asked for is there, and ask on."""
         screen = (await self.eyes.observe(None)).observation
-        same = next(
-            (e for e in screen.elements if lost.element and e.key == lost.element.key), None
-        )
-        if same is None:
+        same = None if lost.element is None else find_by_key(screen.elements, lost.element.key)
+        if same is None or lost.element is None or same.label != lost.element.label:
             text = verify.failed("The work was interrupted, and the element is not there any more")
             await self._finish(lost, ActionOutcome.FAILED, text, None)
             return None
