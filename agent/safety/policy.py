@@ -93,9 +93,11 @@ def judge_click(element: Element) -> Verdict:
         return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something')
     if element.editable:
         return ALLOWED
-    # A label of several parts is a list's row: what somebody wrote, not a button that sends it.
+    # A label of several parts is mostly a list's row: what somebody wrote, unless it begins with
+    # the bare word of a button, as "Send | 1 recipient" does.
     is_row = " | " in element.label
-    if is_send(element) or (not is_row and _button(title, _OUTGOING_BUTTONS)):
+    outgoing = title in _OUTGOING_BUTTONS if is_row else _button(title, _OUTGOING_BUTTONS)
+    if is_send(element) or outgoing:
         return _ask(Risk.OUTGOING, f'"{name}" may send something to other people')
     return ALLOWED
 
@@ -126,10 +128,12 @@ def is_send(element: Element) -> bool:
     """Tell whether an element is the button that sends a message."""
     if not element.clickable or element.editable:
         return False
+    if id_words(element.resource_id) in _SEND_IDS:
+        return True
     label = words(element.label)
-    if " | " in element.label or len(label) > _BUTTON_WORDS:
-        return False
-    return label[:1] == ("send",) or id_words(element.resource_id) in _SEND_IDS
+    if " | " in element.label:
+        return words(element.label.split(" | ", 1)[0]) == ("send",)
+    return label[:1] == ("send",) and len(label) <= _BUTTON_WORDS
 
 
 def _any(haystack: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:

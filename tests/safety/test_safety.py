@@ -76,6 +76,8 @@ def test_safety_a_word_that_only_holds_pay_needs_none() -> None:
         ("Send", Risk.OUTGOING),
         ("Send SMS", Risk.OUTGOING),
         ("Call", Risk.OUTGOING),
+        ("Send | 1 recipient", Risk.OUTGOING),
+        ("Post | 3 photos", Risk.OUTGOING),
     ],
 )
 def test_safety_what_cannot_be_undone_needs_approval(label: str, risk: Risk) -> None:
@@ -92,6 +94,13 @@ def test_safety_a_button_without_a_label_is_judged_by_its_id() -> None:
 
 def test_safety_what_people_wrote_in_a_row_is_not_a_send_button() -> None:
     assert judge_click(element("Anna | please send me the file")).decision is Decision.ALLOW
+
+
+def test_safety_a_send_button_with_a_long_label_is_known_by_its_id() -> None:
+    for label in ("SMS | to Anna", "To Anna, who is in two of your groups"):
+        long = element(label, resource_id="com.x:id/send_message_button")
+        assert judge_click(long).risk is Risk.OUTGOING
+        assert judge_enter([long]).risk is Risk.OUTGOING
 
 
 def test_safety_enter_beside_a_send_button_may_send() -> None:
