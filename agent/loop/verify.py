@@ -51,7 +51,10 @@ def verify_typing(
         return f"WARNING: {what}, but no field shows it."
     if now.password:
         return f"OK: {what}. The password field does not show what it holds."
-    if text[:_TYPED_PREFIX].strip() in now.value:
+    was = None if field is None else find_by_key(before.elements, field.key)
+    if was is not None and was.value == now.value and was.value:
+        return f'WARNING: {what}, but the field still holds "{now.value[:_OTHER_TEXT]}".'
+    if now.value and text[:_TYPED_PREFIX].strip() in now.value:
         return f"OK: {what}. The field now holds it."
     if not now.value:
         if before.fingerprint != after.fingerprint:

@@ -32,6 +32,17 @@ def test_typing_is_judged_by_what_the_field_holds() -> None:
     assert typing("", "Bob").endswith('the field holds "Bob".')
 
 
+def test_typing_that_left_the_field_as_it_was_is_no_success() -> None:
+    assert typing("Anna Berg", "Anna Berg").endswith('the field still holds "Anna Berg".')
+    assert typing("Anna Berg", "Anna BergAnna Berg").startswith("OK: ")
+
+
+def test_typing_only_spaces_into_a_field_that_stays_empty_is_no_success() -> None:
+    empty = seen(field("To", 0.4, ""))
+    said = verify.verify_typing("Typed", "  ", empty.elements[0], empty, empty)
+    assert said.startswith("WARNING: ")
+
+
 def test_a_failure_tells_to_try_something_else() -> None:
     assert verify.failed("no such element.") == (
         "FAILED: no such element. Try a different approach."
