@@ -26,6 +26,8 @@ CONNECT_TIMEOUT_S = 15.0
 MAX_REPLY_CHARS = 400_000
 """A stream that does not end is cut off here."""
 MAX_TOOL_CALLS = 32
+_SHOWN_SHARE = 50
+"""A text that is still growing is shown again once it has grown by this part of itself."""
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _NO_KEY = "none"
 
@@ -179,6 +181,7 @@ class OpenAIModel:
         usage = Usage(calls=1)
         finished = ""
         length = 0
+        said = shown = 0
         async for chunk in stream:
             if chunk.usage is not None:
                 details = chunk.usage.prompt_tokens_details
@@ -194,8 +197,12 @@ class OpenAIModel:
                 if delta.content:
                     text.append(delta.content)
                     length += len(delta.content)
-                    if on_text is not None:
+                    said += len(delta.content)
+                    # The whole text each time: shown at every word of a long answer, it would cost
+                    # the square of its length.
+                    if on_text is not None and said - shown >= said // _SHOWN_SHARE:
                         on_text("".join(text))
+                        shown = said
                 for part in delta.tool_calls or ():
                     length += _join(pieces, part)
             if length > MAX_REPLY_CHARS or len(pieces) > MAX_TOOL_CALLS:
@@ -204,6 +211,8 @@ class OpenAIModel:
                     f"{MAX_REPLY_CHARS:,} characters.",
                     retryable=True,
                 )
+        if on_text is not None and shown < said:
+            on_text("".join(text))
         if not finished:
             raise self._error(f"The answer of {self._name} broke off.", retryable=True)
         calls = tuple(

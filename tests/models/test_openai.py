@@ -54,6 +54,17 @@ async def test_streamed_text_and_tool_calls_are_put_together_by_index() -> None:
     assert (reply.usage.output_tokens, reply.usage.calls) == (10, 1)
 
 
+async def test_a_long_answer_is_not_shown_anew_at_every_word() -> None:
+    long = "word " * 4000
+    async with openai_server([Reply(text=long, piece=5)]) as server:
+        client = model(server.base_url)
+        seen: list[str] = []
+        await client.complete(request(), seen.append)
+        await client.close()
+    assert seen[-1] == long
+    assert len(set(seen)) == len(seen) < 500
+
+
 async def test_the_conversation_goes_out_in_the_wire_form() -> None:
     call = ToolCall(call_id="c1", name="wait", arguments='{"seconds":1}')
     conversation = (
