@@ -143,6 +143,9 @@ class Link:
             )
             await self._problem(call.id, problem_of(busy))
             return
+        while len(self._calls) >= 2 * CALLS_AT_ONCE:
+            # What may always be called is bounded too: who reads no replies is not read either.
+            await asyncio.wait(self._calls, return_when=asyncio.FIRST_COMPLETED)
         # Tasks begin in the order of their making, so an unsubscribe meets its subscription.
         task = asyncio.create_task(self._answer(call))
         self._calls.add(task)

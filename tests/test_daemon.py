@@ -38,7 +38,7 @@ from agent.errors import (
     WrongStateError,
 )
 from agent.protocol import JobList, SessionCreate, StepStarted, WarningEvent
-from agent.rpc import EVENT_CREDIT, Problem, error_of, problem_of, socket_path
+from agent.rpc import CALLS_AT_ONCE, EVENT_CREDIT, Problem, error_of, problem_of, socket_path
 from agent.store.store import EventDraft, Store
 from tests.small_core import SmallCore
 
@@ -448,6 +448,20 @@ async def test_a_client_that_takes_nothing_is_hung_up_on(
         await until(lambda: bench.daemon.clients == 2 and bench.core.followers == 1)
         await until(lambda: bench.daemon.clients == 1 and bench.core.followers == 0)
         assert await bench.client.sessions() == ()
+
+
+async def test_a_client_that_reads_no_replies_is_not_read_either(bench: Bench) -> None:
+    pings = 20_000
+    async with raw(bench) as client:
+        await client.say(b'{"id":0,"method":"ping"}')
+        await client.hear()
+        link = list(bench.daemon._links)[-1]
+        client.writer.write(b'{"id":1,"method":"ping"}\n' * pings)
+        most = 0
+        for _ in range(pings):
+            most = max(most, len(link._calls))
+            assert (await client.hear())["id"] == 1
+    assert 0 < most <= 2 * CALLS_AT_ONCE
 
 
 async def test_a_client_that_is_cut_off_leaves_nothing_behind(bench: Bench) -> None:
