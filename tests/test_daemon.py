@@ -37,7 +37,7 @@ from agent.errors import (
     UsageError,
     WrongStateError,
 )
-from agent.protocol import JobList, SessionCreate, StepStarted, WarningEvent
+from agent.protocol import Event, JobList, SessionCreate, StepStarted, WarningEvent
 from agent.rpc import CALLS_AT_ONCE, EVENT_CREDIT, Problem, error_of, problem_of, socket_path
 from agent.store.store import EventDraft, Store
 from tests.small_core import SmallCore
@@ -540,7 +540,7 @@ async def test_a_core_that_ends_is_an_error_to_every_waiting_caller(tmp_path: Pa
         client = await Client.connect(bench.daemon.path)
         waiting = asyncio.create_task(client.request(JobList()))
         async with client.events() as events:
-            following = asyncio.create_task(anext(aiter(events)))
+            following: asyncio.Future[Event] = asyncio.ensure_future(anext(aiter(events)))
             await until(lambda: bench.core.followers == 1)
             await bench.daemon.close()
             with pytest.raises(RuntimeDiedError, match="has ended"):

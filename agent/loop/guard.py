@@ -29,7 +29,7 @@ from agent.safety.words import words
 from agent.tasks.task import TaskContext
 from agent.text import one_line
 from agent.tools.actions import Deed
-from agent.tools.arguments import ClickElement, LongPressElement, PressButton, TypeText
+from agent.tools.arguments import ClickElement, LongPressElement, PressButton, Scroll, TypeText
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +52,9 @@ def judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
     """Judge a deed on the real element and the real text."""
     action = deed.action
     if isinstance(action, ClickElement | LongPressElement) and deed.element is not None:
+        return judge_click(deed.element)
+    if isinstance(action, Scroll) and deed.element is not None and not deed.element.scrollable:
+        # A swipe over what does not scroll is no look around: "slide to pay" takes it as a press.
         return judge_click(deed.element)
     if isinstance(action, TypeText):
         verdict = judge_text(action.text)
@@ -137,6 +140,8 @@ def _intent(deed: Deed) -> str:
         return f'Type "{redact_secrets(one_line(action.text, 200))}".'
     if deed.element is not None and isinstance(action, LongPressElement):
         return f'Long-press "{deed.element.label[:80]}".'
+    if deed.element is not None and isinstance(action, Scroll):
+        return f'Swipe {action.direction} over "{deed.element.label[:80]}".'
     if deed.element is not None:
         return f'Press "{deed.element.label[:80]}".'
     return f"{deed.said}."

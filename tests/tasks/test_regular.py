@@ -415,6 +415,15 @@ async def test_a_screen_that_cannot_be_read_after_the_approval_is_no_end_of_the_
     assert "nothing was done" in results(context)[0]
 
 
+async def test_safety_a_swipe_over_a_slider_that_pays_waits_for_approval() -> None:
+    phone = PaperPhone(lambda: (node("Slide to pay", (0.1, 0.4, 0.9, 0.5)),))
+    swipe = says("scroll", direction="left", element=1)
+    context = MemoryContext(scripted(swipe, DONE), phone)
+    await task().run(context)
+    assert '"Slide to pay"' in context.questions[0].text
+    assert phone.done == []
+
+
 async def test_safety_a_card_is_never_typed_and_stands_nowhere() -> None:
     counter = Counter()
     typed = says("type_text", text="4111 1111 1111 1111", element=3)
