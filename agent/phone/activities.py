@@ -81,7 +81,13 @@ class Activities:
         return next((t for t in self._state().tasks if any(p is page for p in t.pages)), None)
 
     def resolve(
-        self, *, component: str | None, package: str | None, action: str | None, data: str | None
+        self,
+        *,
+        component: str | None,
+        package: str | None,
+        action: str | None,
+        data: str | None,
+        mime_type: str | None = None,
     ) -> tuple[PackageInfo, str]:
         """Find the activity an intent means.
 
@@ -105,7 +111,11 @@ class Activities:
                     "List packages with pm list packages.",
                 )
             return info, info.launcher_activity
-        scheme = data.partition(":")[0] if data else ""
+        scheme = data.partition(":")[0].lower() if data else ""
+        if mime_type:
+            for info in self._packages:
+                if package in (None, info.package) and f"{action} {mime_type}" in info.actions:
+                    return info, info.actions[f"{action} {mime_type}"]
         for info in self._packages:
             if package is not None and info.package != package:
                 continue

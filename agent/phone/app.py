@@ -74,6 +74,8 @@ class Host(Protocol):
     def stop_package(self, package: str, *, clear: bool) -> None: ...
     def granted_to(self, package: str) -> list[str]: ...
     def battery(self) -> int: ...
+    def load(self, page: PageState, seconds: float) -> None: ...
+    def is_loading(self, page: PageState) -> bool: ...
     def require_permission(
         self, package: str, permission: str, then: Callable[[], None]
     ) -> None: ...
@@ -136,6 +138,15 @@ class Page(Generic[S]):
     def close(self) -> None:
         """Finish this activity, as Back does."""
         self.host.close_page(self.state)
+
+    def load(self, seconds: float) -> None:
+        """Load for a while, as what comes over a network does."""
+        self.host.load(self.state, seconds)
+
+    @property
+    def loading(self) -> bool:
+        """Whether what this page shows has not come yet."""
+        return self.host.is_loading(self.state)
 
     def toast(self, text: str) -> None:
         """Show a short message at the bottom of the screen."""

@@ -51,7 +51,9 @@ def press(phone: Phone, code: int, *, long_press: bool = False, meta: int = 0) -
             return True
         return False
     if code in (k.POWER, k.SLEEP, k.WAKEUP):
-        if code != k.WAKEUP:
+        if code == k.POWER and long_press:
+            phone.show_power_menu()
+        elif code != k.WAKEUP:
             phone.sleep()
         return True
     if code in (k.VOLUME_UP, k.VOLUME_DOWN, k.VOLUME_MUTE):

@@ -58,6 +58,7 @@ class Phone(Gestures):
     ) -> None:  # fmt: skip
         super().__init__(home, name=name, seed=seed, clock=clock)
         self._profile = profile
+        self._loading = set()
         self.storage = SharedStorage(
             self.home / "files" / "sdcard", self._first_files, self.invalidate
         )
@@ -250,7 +251,9 @@ class Phone(Gestures):
         """Be what a record says from now on."""
         self._touch.cancel_all()
         self._after_prompt = None
-        self.shade = self.toast_text = ""
+        self.shade = self.toast_text = self.splash = ""
+        self.heads_up = None
+        self._loading.clear()
         self._pressed = None
         self._apps, self._unread = apps, unread
         self.state_record = record

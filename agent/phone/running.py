@@ -76,6 +76,10 @@ class AppProcesses:
                 self._start(name)
         return sorted(self._running.values(), key=lambda one: one.pid)
 
+    def runs(self, name: str) -> bool:
+        """Return whether a package has had a process since it was last ended."""
+        return name in self._running
+
     def of(self, name: str) -> RunningApp | None:
         """Return the process of a package, or None where it does not run."""
         self.all()

@@ -52,11 +52,14 @@ class ServedPhone:
         home: the phone's own directory.
         name: how it is called; also the seed of its identity.
         gate: asks before it trusts a computer; every computer may connect without one.
+        profile: what kind of phone it is (`agent.phone.profiles`); what it was by default.
     """
 
-    def __init__(self, home: Path, name: str, *, gate: KeyGate | None = None) -> None:
+    def __init__(
+        self, home: Path, name: str, *, gate: KeyGate | None = None, profile: str | None = None
+    ) -> None:
         self._clock_offset_s = 0.0
-        self.phone = Phone(home, name=name, clock=self._now)
+        self.phone = Phone(home, name=name, clock=self._now, profile=profile)
         self.userland = Userland(self.phone, home, name)
         self.gate = FaultyGate(gate or OpenGate())
         self.daemon = AdbDaemon(self.userland, gate=self.gate, reboot=self._begin_reboot)
@@ -213,6 +216,7 @@ class PhoneHost:
         count: how many phones.
         port: TCP port of the first; the others follow it. 0: any free ports.
         secure: whether the phones ask before they trust a computer (see `KeyGate`).
+        profile: what kind of phones (`agent.phone.profiles`); what they were by default.
     """
 
     def __init__(
@@ -222,6 +226,7 @@ class PhoneHost:
         count: int = 1,
         port: int = 0,
         secure: bool = False,
+        profile: str | None = None,
     ) -> None:
         if count < 1:
             raise PhoneError(f"{count} phones cannot be served", "Ask for at least one.")
@@ -237,6 +242,7 @@ class PhoneHost:
         self._count = count
         self._port = port
         self._secure = secure
+        self._profile = profile
         self._phones: dict[str, ServedPhone] = {}
         self._channel = Channel(self, home)
         self._claims: list[Claim] = []
@@ -263,7 +269,8 @@ class PhoneHost:
         name = f"virtual-{index + 1}"
         home = self._home / name
         self._claims.append(await claim(home))
-        return ServedPhone(home, name, gate=KeyGate(home) if self._secure else None)
+        gate = KeyGate(home) if self._secure else None
+        return ServedPhone(home, name, gate=gate, profile=self._profile)
 
     async def close(self) -> None:
         """End every phone."""
@@ -322,10 +329,15 @@ class PhoneHost:
 
 
 async def serve_forever(
-    home: Path, count: int, port: int, announce: Callable[[str, Phone], None]
+    home: Path,
+    count: int,
+    port: int,
+    announce: Callable[[str, Phone], None],
+    *,
+    profile: str | None = None,
 ) -> None:
     """Serve phones until cancelled; `announce` is called once for each that is ready."""
-    host = PhoneHost(home, count=count, port=port)
+    host = PhoneHost(home, count=count, port=port, profile=profile)
     try:
         for serial, phone in await host.start():
             announce(serial, phone)

@@ -30,15 +30,26 @@ if TYPE_CHECKING:
     pass
 
 
+SPLASH_S = 0.3
+HEADS_UP_S = 5.0
+
+
 class Services(Core):
     """Start and end activities, and serve the pages."""
 
     storage: SharedStorage
     processes: AppProcesses
+    splash = ""
+    """The package whose splash screen is shown."""
+    heads_up: Notice | None = None
+    """The notification that has just come and stands over the screen."""
+    on_power: Callable[[str], None] | None = None
+    """Turns the phone off, or off and on again; None where nobody can."""
+    _loading: set[int]
 
     def start_activity(
         self, *, component: str | None = None, package: str | None = None,
-        action: str | None = None, data: str | None = None,
+        action: str | None = None, data: str | None = None, mime_type: str | None = None,
         extras: Mapping[str, str] | None = None, display: int = 0,
     ) -> StartResult:  # fmt: skip
         """Start the activity an intent means.
@@ -51,15 +62,17 @@ class Services(Core):
         if action == "android.intent.action.MAIN" and not package and not component:
             return self._went_home()
         info, activity = self.activities.resolve(
-            component=component, package=package, action=action, data=data
+            component=component, package=package, action=action, data=data, mime_type=mime_type
         )
         args = {k: str(v) for k, v in (extras or {}).items()}
         if data:
             args["data"] = data
         if info.package == HOME_PACKAGE:
             return self._went_home()
+        cold = not self.processes.runs(info.package)
         result = self.activities.start(info, activity, args, display=display)
         self._left_page()
+        self._start_cold(info.package, cold and display == 0)
         return result
 
     def launch(self, package: str, display: int = 0) -> StartResult:
@@ -71,9 +84,41 @@ class Services(Core):
         info, activity = self.activities.resolve(
             component=None, package=package, action=None, data=None
         )
+        cold = not self.processes.runs(package)
         result = self.activities.start(info, activity, {}, display=display, as_launcher=True)
         self._left_page()
+        self._start_cold(package, cold and display == 0)
         return result
+
+    def _start_cold(self, package: str, cold: bool) -> None:
+        """Show the splash screen of an app that had no process."""
+        length_s = SPLASH_S * self._transition_scale()
+        if not cold or not length_s:
+            return
+        self.splash = package
+        self.busy_for(length_s)
+        self.invalidate()
+
+        def over() -> None:
+            if self.splash == package:
+                self.splash = ""
+
+        self.after(length_s, over)
+
+    def _transition_scale(self) -> float:
+        return min(max(self.settings.number("global", "transition_animation_scale", 1.0), 0.0), 2.0)
+
+    def load(self, page: PageState, seconds: float) -> None:
+        """Let a page load for a while; it is shown as loading until then."""
+        length_s = seconds * self._transition_scale()
+        if not length_s:
+            return
+        self._loading.add(page.token)
+        self.after(length_s, lambda: self._loading.discard(page.token))
+
+    def is_loading(self, page: PageState) -> bool:
+        """Return whether a page still loads."""
+        return page.token in self._loading
 
     def launch_if_there(self, package: str) -> bool:
         """Start a package if it is installed; return whether it was."""
@@ -167,8 +212,10 @@ class Services(Core):
             raise UnknownActivityError(
                 f"Activity class {{{package}/{name}}} does not exist.", "Name another activity."
             )
+        cold = not self.processes.runs(package)
         self.activities.start(info, name, args, caller=page)
         self._left_page()
+        self._start_cold(package, cold)
 
     def close_page(self, page: PageState) -> None:
         """Finish a page."""
@@ -199,7 +246,24 @@ class Services(Core):
         """Put a notification in the shade, in place of one with the same id."""
         kept = [n for n in self.state_record.notices if n.id != notice.id]
         self.state_record.notices = [notice, *kept]
+        if self._pops_up():
+            self.heads_up = notice
+
+            def over() -> None:
+                if self.heads_up is notice:
+                    self.heads_up = None
+
+            self.after(HEADS_UP_S, over)
         self.invalidate()
+
+    def _pops_up(self) -> bool:
+        s = self.settings
+        return (
+            self.screen_on
+            and not self.locked
+            and s.flag("global", "heads_up_notifications_enabled")
+            and not s.flag("global", "zen_mode")
+        )
 
     def notices(self) -> list[Notice]:
         """Return the notifications, the newest first."""
@@ -220,6 +284,8 @@ class Services(Core):
     def dismiss_notice(self, notice_id: int) -> None:
         """Take a notification away."""
         self.state_record.notices = [n for n in self.state_record.notices if n.id != notice_id]
+        if self.heads_up is not None and self.heads_up.id == notice_id:
+            self.heads_up = None
         self.invalidate()
 
     def close_shade(self) -> bool:
@@ -285,6 +351,13 @@ class Services(Core):
         self.state_record.keyboard_shown = False
         self.invalidate()
 
+    def show_power_menu(self) -> None:
+        """Show what a power button that is held offers."""
+        self.state_record.system["prompt"] = PageState("prompt", local={"kind": "power"})
+        self.state_record.keyboard_shown = False
+        self.shade = ""
+        self.invalidate()
+
     def answer_prompt(self, answer: str) -> None:
         """Answer the system dialog that is shown."""
         prompt = self.state_record.system.pop("prompt", None)
@@ -297,6 +370,11 @@ class Services(Core):
                 self.grant(package, prompt.local.get("permission", ""))
                 if then is not None:
                     self.run(then)
+        elif prompt.local.get("kind") == "power":
+            if answer == "lock":
+                self.sleep()
+            elif answer in ("restart", "power_off") and self.on_power is not None:
+                self.on_power("" if answer == "restart" else "shutdown")
         elif answer == "close":
             self.activities.remove(package)
         elif answer == "app_info":

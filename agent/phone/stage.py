@@ -14,7 +14,7 @@ import msgspec
 
 from agent.phone.app import App, Host, Page
 from agent.phone.apps import app_of, icon_of
-from agent.phone.records import PageState
+from agent.phone.records import Notice, PageState
 from agent.phone.scene import Scene, Surface
 from agent.phone.system import bars, dialogs, keyboard, keyguard, shade
 from agent.phone.system.text_tools import text_tools
@@ -51,10 +51,13 @@ def build_scene(phone: Phone, display: int) -> Scene:
     else:
         _application(phone, scene)
         if main:
+            _splash(phone, scene)
             _prompt(phone, scene)
     if main:
         if phone.shade:
             _shade(phone, scene)
+        elif phone.heads_up is not None and not phone.locked:
+            _heads_up(phone, scene, phone.heads_up)
         if phone.keyboard_shown and not phone.locked and not phone.shade:
             _keyboard(phone, scene)
             _text_tools(phone, scene)
@@ -200,6 +203,9 @@ def _prompt(phone: Phone, scene: Scene) -> None:
             modal=True,
             dims=True,
             on_back=dismiss,
+            on_dismiss=(lambda: phone.answer_prompt("nothing"))
+            if prompt.local.get("kind") == "power"
+            else None,
         )
     )
 
@@ -229,6 +235,47 @@ def _shade(phone: Phone, scene: Scene) -> None:
     surface = _add(phone, scene, view, "NotificationShade", "shade")
     surface.on_back = phone.close_shade
     surface.dims = True
+
+
+def _splash(phone: Phone, scene: Scene) -> None:
+    """Cover an app that starts cold with its icon; it takes no touches and no focus."""
+    from agent.phone.system.launcher import icon_art
+    from agent.phone.ui.vocabulary import art
+
+    package = phone.splash
+    if not package or not scene.surfaces or scene.surfaces[0].package != package:
+        return
+    shown = art(icon_art(icon_of(package)), 108, 108, id="splashscreen_icon_view")
+    shown.halign = shown.valign = Align.CENTER
+    view = stack(shown, width=MATCH, height=MATCH, fill="background")
+    frame = Rect(0, 0, scene.width, scene.height)
+    lay_out(view, frame, scene.metrics)
+    scene.surfaces.append(
+        Surface(
+            f"Splash Screen {package}", package, view, frame, PageState("splash"),
+            type="APPLICATION_STARTING", token=0x5B1A54, focusable=False, touchable=False,
+        )
+    )  # fmt: skip
+
+
+def _heads_up(phone: Phone, scene: Scene, notice: Notice) -> None:
+    """Show a notification that has just come over the top of what is there."""
+    m = scene.metrics
+    view = shade.notice_card(phone, notice)
+    view.elevation = 8
+    state = _system_page(phone, "heads_up")
+    bind(view, state, phone.pressed_in(state))
+    width = min(scene.width - m.px(24), m.px(DIALOG_WIDTH_DP + 60))
+    lay_out(view, Rect(0, 0, width, m.px(200)), m)
+    left, top = (scene.width - width) // 2, m.px(bars.STATUS_DP + 4)
+    frame = Rect(left, top, left + width, top + view.measured[1])
+    lay_out(view, frame, m)
+    scene.surfaces.append(
+        Surface(
+            "NotificationShade", SYSTEM_UI, view, frame, state, type="NOTIFICATION_SHADE",
+            token=0x3C0FFE, focusable=False,
+        )
+    )  # fmt: skip
 
 
 def _keyboard(phone: Phone, scene: Scene) -> None:

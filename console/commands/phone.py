@@ -44,8 +44,13 @@ Examples:
     metavar="P",
     help="Port of the first, the next ones follow; 0 is any free one.",
 )
+@click.option(
+    "--profile",
+    type=click.Choice(["phone", "small", "tablet", "foldable"]),
+    help="What kind of phone; what each was before, at first a phone.",
+)
 @click.pass_context
-def serve(ctx: click.Context, count: int, port: int) -> None:
+def serve(ctx: click.Context, count: int, port: int, profile: str | None) -> None:
     """Serve virtual phones until interrupted; prints a JSON line for each that is ready."""
     import asyncio
     import json
@@ -68,7 +73,7 @@ def serve(ctx: click.Context, count: int, port: int) -> None:
             say(message)
 
     async def work(stop: StopRequest) -> ExitCode:
-        serving = asyncio.ensure_future(serve_forever(home, count, port, announce))
+        serving = asyncio.ensure_future(serve_forever(home, count, port, announce, profile=profile))
         asked = asyncio.ensure_future(stop.asked.wait())
         with stop.graceful():
             await asyncio.wait({serving, asked}, return_when=asyncio.FIRST_COMPLETED)

@@ -96,6 +96,9 @@ Software that manages a computer's hardware and runs other programs.
 }  # fmt: skip
 
 
+LOAD_S = 0.4
+
+
 def address_of(typed: str) -> str:
     """Return what was typed as an address; words become a search."""
     address = typed.strip().removeprefix("https://").removeprefix("http://")
@@ -189,6 +192,7 @@ def _go(page: Page[Browser], address: str) -> None:
     del page.data.tab[:-50]
     if address not in ("home", "history"):
         page.data.history.append(address)
+        page.load(LOAD_S)
     page.state.focus = ""
     page.host.hide_keyboard()
     _show_address(page)
@@ -204,6 +208,13 @@ def _content(page: Page[Browser], address: str) -> View:
         hits = [a for a, (title, body) in SITES.items()
                 if all(w in f"{title} {body}".lower() for w in words)]  # fmt: skip
         return _list(page, f"{len(hits)} results", hits)
+    if page.loading:
+        return column(
+            row(row(width=130, height=3, fill="accent"), width=MATCH, height=3, fill="surface2",
+                id="progress", cls="android.widget.ProgressBar", desc="Loading"),
+            scroll("web", fill="surface", cls="android.webkit.WebView", height=MATCH),
+            width=MATCH, weight=1,
+        )  # fmt: skip
     site = SITES.get(address)
     if site is None:
         return column(

@@ -229,7 +229,10 @@ def person(page: Page[Contacts]) -> View:
     )  # fmt: skip
 
 
-@contacts.page(".activities.EditActivity", actions=["android.intent.action.INSERT"])
+INSERT = "android.intent.action.INSERT vnd.android.cursor.dir"
+
+
+@contacts.page(".activities.EditActivity", actions=[f"{INSERT}/contact", f"{INSERT}/raw_contact"])
 def edit(page: Page[Contacts]) -> View:
     """Edit a person, or make a new one."""
     contact = _find(page)

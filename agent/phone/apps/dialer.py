@@ -6,6 +6,7 @@ Nobody is called. Invariant: every call that was started is in the list.
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import msgspec
 
@@ -81,10 +82,11 @@ def name_of(page: Page[Calls], number: str) -> str:
 
 @dialer.page(".DialtactsActivity", launcher=True,
              actions=["android.intent.action.DIAL", "android.intent.action.DIAL tel",
-                      "android.intent.action.CALL tel"])  # fmt: skip
+                      "android.intent.action.CALL tel",
+                      "android.intent.action.VIEW tel"])  # fmt: skip
 def dial(page: Page[Calls]) -> View:
     """Show the calls or the keypad."""
-    given = page.args.get("data", "").removeprefix("tel:").replace("%20", " ")
+    given = unquote(page.args.get("data", "").removeprefix("tel:"))
     tab = page.local("tab", "keypad" if given else "recents")
     number = page.local("number", given)
 

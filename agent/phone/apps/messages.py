@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from urllib.parse import parse_qsl, unquote
 
 from agent.phone.app import App, AppIcon, Page
 from agent.phone.apps.messages_data import (
@@ -168,7 +169,9 @@ def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -
 def conversation(page: Page[Messages]) -> View:
     """Show one thread with the field to write in."""
     key = page.local("thread") or page.args.get("thread", "")
-    number = page.args.get("data", "").partition(":")[2]
+    number, _, query = page.args.get("data", "").partition(":")[2].partition("?")
+    number = unquote(number.removeprefix("//"))
+    given = page.args.get("sms_body") or dict(parse_qsl(query)).get("body", "")
     thread = thread_of(page.data, key or number)
     if thread is None and (key or number):
         name = key or number
@@ -177,10 +180,10 @@ def conversation(page: Page[Messages]) -> View:
         return screen(title_bar("Messages", back=page.close), empty("chat", "No conversation"))
     thread.unread = 0
     current = thread
-    body = page.field("compose", page.args.get("sms_body", ""))
+    body = page.field("compose", given)
 
     def act() -> None:
-        words = page.field("compose", page.args.get("sms_body", ""))
+        words = page.field("compose", given)
         if not words.strip():
             return
         if current.id == 0:
@@ -222,7 +225,7 @@ def conversation(page: Page[Messages]) -> View:
         row(
             icon_button("add", "Attach", lambda: page.toast("Nothing to attach yet"),
                         id="attach_media_button"),
-            field("compose", value=page.args.get("sms_body", ""), hint="Text message", weight=1,
+            field("compose", value=given, hint="Text message", weight=1,
                   id="compose_message_text", multiline=True, min_height=48, max_height=140,
                   pad=edges(18, 12), fill="surface2", radius=24, style=BODY_LARGE),
             icon_button("send", "Send SMS", act, id="send_message_button",

@@ -170,10 +170,24 @@ def ask_delete(page: Page[Notes], note: Note, then: Callable[[], None]) -> None:
     )  # fmt: skip
 
 
-@notes.page(".NoteEditActivity", actions=["android.intent.action.CREATE_NOTE"])
+@notes.page(".NoteEditActivity", actions=["android.intent.action.CREATE_NOTE",
+                                       "android.intent.action.SEND text/plain"])  # fmt: skip
 def note_edit(page: Page[Notes]) -> View:
     """Edit a note; what is typed is kept at once, an empty note is not kept."""
     note = _find(page, page.local("note") or page.args.get("note", ""))
+    given = {
+        "title": page.args.get("title") or page.args.get("android.intent.extra.SUBJECT", ""),
+        "body": page.args.get("text") or page.args.get("android.intent.extra.TEXT", ""),
+    }
+    if note is None and any(given.values()) and not page.local("given"):
+        # What another app sends is a note at once, as what is typed is.
+        page.set("given")
+        for key, words in given.items():
+            page.set_field(key, words)
+        note = Note(page.data.next_id, given["title"], given["body"], page.now)
+        page.data.next_id += 1
+        page.data.notes.append(note)
+        page.set("note", str(note.id))
 
     def keep(_text: str) -> None:
         current = _find(page, page.local("note") or page.args.get("note", ""))
@@ -214,9 +228,9 @@ def note_edit(page: Page[Notes]) -> View:
         ),
         scroll(
             "note_scroll",
-            field("title", value=page.args.get("title", note.title if note else ""), hint="Title",
+            field("title", value=note.title if note else "", hint="Title",
                   style=TextStyle(24, 500), id="title", on_text=keep, height=56),
-            field("body", value=page.args.get("text", note.body if note else ""), hint="Note",
+            field("body", value=note.body if note else "", hint="Note",
                   style=TextStyle(17, 400, line_height=1.45), id="body", multiline=True,
                   on_text=keep, min_height=400, valign=Align.START),
             pad=edges(22, 8), gap=6,

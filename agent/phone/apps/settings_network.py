@@ -32,7 +32,7 @@ BLUETOOTH_DEVICES = (
 @sub_page(
     "network", "Network & internet", icon="wifi", color="#3B6EA8",
     summary="Wi‑Fi, mobile, hotspot", activity=".Settings$NetworkDashboardActivity",
-    actions=("android.settings.WIRELESS_SETTINGS",),
+    actions=("android.settings.WIRELESS_SETTINGS", "android.settings.AIRPLANE_MODE_SETTINGS"),
 )  # fmt: skip
 def network(page: P) -> list[View]:
     """Show the radios."""

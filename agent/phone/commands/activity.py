@@ -27,6 +27,15 @@ _START_VALUED = frozenset(
         *("--task", "--task-overlay", "--flags-mutability", "--splashscreen-style"),
     }
 )
+PROTECTED = frozenset(
+    f"android.intent.action.{name}"
+    for name in (
+        "AIRPLANE_MODE", "BATTERY_CHANGED", "BATTERY_LOW", "BATTERY_OKAY", "BOOT_COMPLETED",
+        "LOCKED_BOOT_COMPLETED", "PACKAGE_ADDED", "PACKAGE_REMOVED", "PACKAGE_REPLACED",
+        "REBOOT", "SCREEN_OFF", "SCREEN_ON", "TIMEZONE_CHANGED", "TIME_SET", "USER_PRESENT",
+    )
+)  # fmt: skip
+"""Broadcasts that only the system may send; settings are what the shell changes instead."""
 _NO_EXTRAS: frozenset[str] = frozenset()
 CURRENT_USER = {"UserInfo": "UserInfo{0:Owner:4c13}"}
 
@@ -117,6 +126,7 @@ async def _start(call: Call, words: list[str]) -> int:
             package=intent.package,
             action=intent.action,
             data=intent.data,
+            mime_type=intent.mime_type,
             extras=intent.extras,
             display=int(display),
         )
@@ -190,6 +200,12 @@ async def _broadcast(call: Call, words: list[str]) -> int:
         valued=frozenset({"--user", "--receiver-permission"}),
     )
     intent.flags |= 0x400000
+    if intent.action in PROTECTED and call.files.uid != 0:
+        raise CommandError(
+            "\nException occurred while executing 'broadcast':\njava.lang.SecurityException: "
+            f"Permission Denial: not allowed to send broadcast {intent.action} from "
+            f"pid={call.pid}, uid=2000", 255,
+        )  # fmt: skip
     await call.line(f"Broadcasting: {intent.shown()}")
     if intent.action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
         call.phone.close_shade()

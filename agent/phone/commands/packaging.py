@@ -216,6 +216,7 @@ async def _resolve(call: Call, verb: str, words: list[str]) -> int:
                 package=intent.package,
                 action=action,
                 data=intent.data,
+                mime_type=intent.mime_type,
             )
             package = info.package
         except UnknownActivityError:

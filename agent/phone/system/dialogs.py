@@ -11,6 +11,7 @@ from typing import Protocol
 
 from agent.phone.app import Host
 from agent.phone.records import PageState
+from agent.phone.system.power_menu import power_menu
 from agent.phone.ui.patterns import alert
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
 from agent.phone.ui.vocabulary import TITLE, button, column, edges, icon, row, styled, text
@@ -37,6 +38,8 @@ class Answering(Host, Protocol):
 
 def title_of(prompt: PageState) -> str:
     """Return the window title of a dialog."""
+    if prompt.local.get("kind") == "power":
+        return "GlobalActions"
     package = prompt.local.get("package", "")
     if prompt.local.get("kind") == "permission":
         return f"{PERMISSION_UI}/{activity_of(prompt)}"
@@ -59,11 +62,14 @@ def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], b
     label = info.label if info is not None else package
 
     def back() -> bool:
-        host.answer_prompt("close" if state.local.get("kind") != "permission" else "deny")
+        kind = state.local.get("kind", "")
+        host.answer_prompt({"permission": "deny", "power": "nothing"}.get(kind, "close"))
         return True
 
     if state.local.get("kind") == "permission":
         return _permission(host, state, label), PERMISSION_UI, back
+    if state.local.get("kind") == "power":
+        return power_menu(host.answer_prompt), "com.android.systemui", back
     crash = state.local.get("kind") == "crash"
     title = f"{label} keeps stopping" if crash else f"{label} isn't responding"
     names = [("aerr_app_info", "info", "App info"), ("aerr_close", "close", "Close app")]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 AppProcess = Callable[["Call", list[str]], Awaitable[int]]
 """What `app_process / CLASS ARGS…` runs: the call and the arguments after the class."""
 
+IDLE_CORES = 7.6
+"""How much of the eight cores has nothing to do, on average."""
 KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
 
 
@@ -68,6 +70,7 @@ class Userland:
         self.automation: object | None = None
         """Who holds the accessibility automation; a phone gives it to one program at a time."""
         self.on_reboot: Callable[[str], None] | None = None
+        phone.on_power = lambda how: self.on_reboot(how) if self.on_reboot is not None else None
         self.files: PhoneFiles[Userland] = PhoneFiles(
             home, shared_tree(), self, self.boot.at, phone.storage
         )
@@ -142,7 +145,7 @@ def _build_tree() -> Tree[Userland]:
         Made(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
     )
     tree.add("/proc/version", Made(lambda _: f"Linux version {KERNEL} (build@build)\n".encode()))
-    tree.add("/proc/uptime", Made(lambda land: f"{land.uptime_s():.2f} 0.00\n".encode()))
+    tree.add("/proc/uptime", Made(_uptime))
     tree.add("/proc/meminfo", Made(_meminfo))
     tree.add("/proc/cpuinfo", Made(_cpuinfo))
     tree.add("/proc/loadavg", Made(lambda _: b"0.08 0.03 0.01 1/812 4242\n"))
@@ -159,6 +162,11 @@ def _build_tree() -> Tree[Userland]:
 def _build_prop(land: Userland) -> bytes:
     rows = (f"{key}={value}\n" for key, value in land.phone.properties.items())
     return "".join(row for row in rows if row.startswith("ro.")).encode()
+
+
+def _uptime(land: Userland) -> bytes:
+    running_s = max(land.uptime_s(), 0.01)
+    return f"{running_s:.2f} {running_s * IDLE_CORES:.2f}\n".encode()
 
 
 def _meminfo(land: Userland) -> bytes:
