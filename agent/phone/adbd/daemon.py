@@ -26,7 +26,7 @@ FEATURES = (
     *("fixed_push_symlink_timestamp", "abb_exec", "remount_shell", "track_app"),
     *("sendrecv_v2", "sendrecv_v2_dry_run_send"),
 )
-"""Compression is left out on purpose: the peer is on the same machine."""
+"""Compression is not offered, as the peer is on the same machine; who insists gets it."""
 
 MAX_CONNECTIONS = 64
 SINK_LIMIT_BYTES = 16 * 1024**3
@@ -101,7 +101,7 @@ class AdbDaemon:
             case "exec" if colon:
                 await serve_exec(userland, stream, rest)
             case "abb" | "abb_exec" if colon:
-                words = ["cmd", *rest.split("\0")]
+                words = ["cmd", *(rest.split("\0") if rest else [])]
                 await serve_words(userland, stream, words, framed=kind == "abb")
             case "sync":
                 await SyncService(userland, stream).serve()

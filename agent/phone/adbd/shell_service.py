@@ -15,7 +15,7 @@ from enum import IntEnum
 
 from agent.phone.adbd.stream import Stream
 from agent.phone.adbd.terminal import Terminal
-from agent.phone.pipes import Pipe
+from agent.phone.pipes import EmptySource, NullSink, Pipe
 from agent.phone.shell.call import Descriptors
 from agent.phone.shell.interpreter import Shell
 from agent.phone.shell.session import Session
@@ -25,6 +25,7 @@ HUNG_UP = 129
 INTERRUPTED = 130
 HANG_UP_GRACE_S = 0.25
 """For a command to take in what the peer sent before it closed, as `adb exec-in` does."""
+TRAP_LIMIT_S = 2.0
 FRAME_CHUNK_BYTES = 256 * 1024
 GATHER_BYTES = 16 * 1024
 GATHER_S = 0.001
@@ -196,7 +197,7 @@ async def _read_frames(
                 elif kind == FrameId.WINDOW_SIZE:
                     resize(data)
         except EOFError:
-            end()
+            # The peer has left: a hang-up, which is not the end of the input.
             return
         if kind == FrameId.CLOSE_STDIN:
             end()
@@ -236,6 +237,7 @@ async def _run(
     if not line:
         return await Session(shell, descriptors, tty).run()
     task = asyncio.ensure_future(shell.run_text(line, descriptors))
+    shell.register(shell.pid, "sh", f"sh -c {line}"[:1000], task)
     if tty is not None:
         tty.foreground = task
     try:
@@ -243,10 +245,21 @@ async def _run(
     except asyncio.CancelledError:
         if not task.cancelled() or _being_cancelled():
             task.cancel()
+            await _trap_hang_up(shell)
             raise
         status = INTERRUPTED
     await shell.wait_jobs()
     return status
+
+
+async def _trap_hang_up(shell: Shell) -> None:
+    """Run what the shell's line wants to have run when it loses its peer."""
+    action = shell.traps.pop("HUP", "")
+    if action:
+        nothing: Descriptors = {0: EmptySource(), 1: NullSink(), 2: NullSink()}
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(TRAP_LIMIT_S):
+                await shell.run_text(action, nothing)
 
 
 def _being_cancelled() -> bool:

@@ -9,6 +9,7 @@ Formats: packages/modules/adb, SYNC.TXT and file_sync_protocol.h (ids of four le
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -16,6 +17,13 @@ import stat as modes
 import struct
 from typing import BinaryIO
 
+from agent.phone.adbd.compression import (
+    CompressionError,
+    Deflater,
+    SyncFlag,
+    deflater,
+    inflater,
+)
 from agent.phone.adbd.stream import Stream
 from agent.phone.shell.call import decode, encode
 from agent.phone.userland.files import FileStat
@@ -28,8 +36,6 @@ _STAT_V1 = struct.Struct("<4sIII")
 _STAT_V2 = struct.Struct("<4sIQQIIIIQqqq")
 _DENT_V1 = struct.Struct("<4sIIII")
 _DENT_V2 = struct.Struct("<4sIQQIIIIQqqqI")
-_FLAG_DRY_RUN = 0x80000000
-_FLAG_COMPRESSION = 0x7
 
 
 class SyncService:
@@ -70,21 +76,15 @@ class SyncService:
                 name, _, mode = path.rpartition(",")
                 if not name:
                     name, mode = path, ""
-                await self._receive(name, _number(mode), dry_run=False)
+                await self._receive(name, _number(mode), 0)
             case b"SND2":
                 _, mode, flags = struct.unpack("<4sII", await self._stream.read_exactly(12))
-                if flags & _FLAG_COMPRESSION:
-                    await self._fail("compression was not negotiated")
-                    return False
-                await self._receive(path, mode, dry_run=bool(flags & _FLAG_DRY_RUN))
+                return await self._receive_as_asked(path, mode, flags)
             case b"RECV":
-                await self._send(path)
+                await self._send(path, deflater(0))
             case b"RCV2":
                 _, flags = struct.unpack("<4sI", await self._stream.read_exactly(8))
-                if flags & _FLAG_COMPRESSION:
-                    await self._fail("compression was not negotiated")
-                    return False
-                await self._send(path)
+                return await self._send_as_asked(path, flags)
             case _:
                 await self._fail(f"unknown command {kind!r}")
                 return False
@@ -141,7 +141,16 @@ class SyncService:
 
     # --- pull ---
 
-    async def _send(self, path: str) -> None:
+    async def _send_as_asked(self, path: str, flags: int) -> bool:
+        try:
+            packing = deflater(flags)
+        except CompressionError as error:
+            await self._fail(error.message)
+            return False
+        await self._send(path, packing)
+        return True
+
+    async def _send(self, path: str, packing: Deflater) -> None:
         try:
             found = self._files.stat(path)
             if not found.is_file and not found.is_dir:
@@ -152,21 +161,26 @@ class SyncService:
             return
         with file:
             while chunk := file.read(MAX_DATA_BYTES * 8):
-                view = memoryview(chunk)
-                out = bytearray()
-                for start in range(0, len(chunk), MAX_DATA_BYTES):
-                    piece = view[start : start + MAX_DATA_BYTES]
-                    out += _REQUEST.pack(b"DATA", len(piece))
-                    out += piece
-                await self._stream.write(bytes(out))
-        await self._stream.write(_REQUEST.pack(b"DONE", 0))
+                await self._stream.write(_data_messages(packing.pack(chunk)))
+        await self._stream.write(_data_messages(packing.finish()) + _REQUEST.pack(b"DONE", 0))
 
     # --- push ---
 
-    async def _receive(self, path: str, mode: int, *, dry_run: bool) -> None:
+    async def _receive_as_asked(self, path: str, mode: int, flags: int) -> bool:
+        try:
+            await self._receive(path, mode, flags)
+        except CompressionError as error:
+            await self._fail(error.message)
+            return False
+        return True
+
+    async def _receive(self, path: str, mode: int, flags: int) -> None:
+        """Take a file; raise CompressionError, with no file left, when it cannot be unpacked."""
         if modes.S_ISLNK(mode):
             await self._receive_link(path)
             return
+        unpacking = inflater(flags)
+        dry_run = bool(flags & SyncFlag.DRY_RUN)
         failure: OSError | None = None
         file: BinaryIO | None = None
         if not dry_run:
@@ -186,11 +200,18 @@ class SyncService:
                 if file is None or failure is not None:
                     continue
                 try:
-                    self._files.check_room(len(data))
-                    _write_all(file, data)
+                    for piece in unpacking.pieces(data):
+                        self._files.check_room(len(piece))
+                        _write_all(file, piece)
+                        await asyncio.sleep(0)
                 except OSError as error:
                     failure = error
                     self._drop(path)
+            if file is not None and failure is None and not unpacking.finished:
+                raise CompressionError("decompress failed")
+        except CompressionError:
+            self._drop(path)
+            raise
         finally:
             if file is not None:
                 file.close()
@@ -248,6 +269,16 @@ class SyncService:
         with contextlib.suppress(OSError):
             self._files.set_times(path, float(length), follow=False)
         await self._stream.write(_REQUEST.pack(b"OKAY", 0))
+
+
+def _data_messages(data: bytes) -> bytes:
+    view = memoryview(data)
+    out = bytearray()
+    for start in range(0, len(data), MAX_DATA_BYTES):
+        piece = view[start : start + MAX_DATA_BYTES]
+        out += _REQUEST.pack(b"DATA", len(piece))
+        out += piece
+    return bytes(out)
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:
