@@ -156,7 +156,10 @@ async def _video(
 async def _states() -> None:
     with tempfile.TemporaryDirectory() as folder:
         phone = Phone(Path(folder))
-        phone.launch("com.android.settings")
+        for package in [info.package for info in phone.packages.list()]:
+            # Every app has its state then, so that nothing is left out of what is measured.
+            if phone.launch_if_there(package):
+                phone.scene()
         data = phone.snapshot()
         for name, call in (
             ("reset", phone.reset),

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
     "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
+    "bench": ("console.commands.bench:bench", "Measure; in a checkout of the source."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
 
