@@ -21,6 +21,7 @@ ALWAYS = {
     "android.process.acore": 10_037,
 }
 """Processes that every phone has, by name, with their uids."""
+_NAMED_UIDS = {"com.android.shell": 2000}
 _NAMED_USERS = {1000: "system", 1001: "radio", 2000: "shell"}
 
 
@@ -99,7 +100,7 @@ class AppProcesses:
     def uid_of(self, name: str) -> int:
         """Return a package's uid."""
         info = self._packages.get(name)
-        return info.uid if info is not None else ALWAYS.get(name, 1000)
+        return info.uid if info is not None else (_NAMED_UIDS | ALWAYS).get(name, 1000)
 
     def _start(self, name: str) -> None:
         taken = {one.pid for one in self._running.values()}

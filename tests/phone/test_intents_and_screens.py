@@ -114,6 +114,28 @@ async def test_a_notification_comes_over_the_screen_and_a_swipe_sends_it_away(ha
     phone.close()
 
 
+async def test_a_posted_notification_is_replaced_by_its_tag_and_listed_alike(
+    connected: Connected,
+) -> None:
+    for words in ("first", "second"):
+        await connected.shell(f"cmd notification post -t Title ferry {words}")
+    listed = (await connected.shell("cmd notification list")).text
+    keys = [line for line in listed.splitlines() if "com.android.shell" in line]
+    assert len(keys) == 1 and keys[0].endswith("|ferry|2000")
+    dumped = (await connected.shell("dumpsys notification")).text
+    assert keys[0] in dumped and "second" in dumped and "first" not in dumped
+
+
+async def test_a_service_does_what_a_call_says_or_says_that_it_does_not(
+    connected: Connected,
+) -> None:
+    await connected.shell("service call statusbar 1")
+    assert connected.phone.shade == "notifications"
+    await connected.shell("service call statusbar 2")
+    assert connected.phone.shade == ""
+    assert "Parcel(Error:" in (await connected.shell("service call clipboard 2")).text
+
+
 async def test_a_held_power_button_offers_a_restart(connected: Connected) -> None:
     phone = connected.phone
     boot = (await connected.shell("cat /proc/sys/kernel/random/boot_id")).text

@@ -235,6 +235,7 @@ async def _uimode(call: Call, words: list[str]) -> int:
     return 0
 
 
+SHELL = "com.android.shell"
 _RADIOS = {"bluetooth_manager": "bluetooth_on", "wifi": "wifi_on", "nfc": "nfc_on"}
 
 
@@ -301,10 +302,13 @@ async def _post(call: Call, words: list[str]) -> None:
             plain.append(word)
     if len(plain) < 2:
         raise CommandError("usage: cmd notification post [flags] <tag> <text>", 255)
+    tag = plain[0]
+    # As the shell posts under one id, a tag that is there already is replaced.
+    old = (n.id for n in call.phone.notices() if n.package == SHELL and n.tag == tag)
+    number = next(old, None) or call.phone.next_id()
     call.phone.notify(
-        Notice(call.phone.next_id(), "com.android.shell", title or "Shell", plain[1],
-               call.userland.now())
-    )  # fmt: skip
+        Notice(number, SHELL, title or "Shell", plain[1], call.userland.now(), tag=tag)
+    )
     await call.line("posting:")
     await call.line(f"  Notification(channel=shell_cmd shortcut=null title={title!r})")
 
@@ -320,11 +324,19 @@ async def service(call: Call) -> int:
         case ["check", name]:
             found = "found" if name in SERVICES else "not found"
             await call.line(f"Service {name}: {found}")
-        case ["call", name, *_]:
+        case ["call", name, code, *_]:
             if name not in SERVICES:
                 await call.line(f"service: Service {name} does not exist")
                 return 255
-            await call.line("Result: Parcel(00000000    '....')")
+            if (name, code) in (("statusbar", "1"), ("statusbar", "2")):
+                if code == "1":
+                    call.phone.expand_shade(False)
+                else:
+                    call.phone.close_shade()
+                await call.line("Result: Parcel(00000000    '....')")
+            else:
+                # What a service answers to a transaction that it does not know.
+                await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
         case _:
             raise CommandError("service: No action specified", 10)
     return 0
