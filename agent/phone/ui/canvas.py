@@ -54,6 +54,12 @@ def _rounded_mask(width: int, height: int, radii: tuple[int, int, int, int]) -> 
     return mask
 
 
+@lru_cache(maxsize=256)
+def _fading(alpha: int) -> list[int]:
+    """Return what a mask's values become under a color of this opacity."""
+    return [round(i * alpha / 255) for i in range(256)]
+
+
 @lru_cache(maxsize=128)
 def _gradient(size: int, top: Color, bottom: Color) -> Image.Image:
     ends = Image.new("RGB", (1, 2))
@@ -170,8 +176,7 @@ class Canvas:
         if seen != box:
             mask = mask.crop((seen.left - x, seen.top - y, seen.right - x, seen.bottom - y))
         if color[3] != 255:
-            alpha = color[3]
-            mask = mask.point([round(i * alpha / 255) for i in range(256)])
+            mask = mask.point(_fading(color[3]))
         self.image.paste(color[:3], (seen.left, seen.top, seen.right, seen.bottom), mask)
 
     def fill(self, rect: Rect, color: Color, radii: Radii = (0, 0, 0, 0)) -> None:

@@ -37,17 +37,13 @@ class Layer:
         self._size = full.width, full.height
         self._metrics = metrics
         self._lock = threading.Lock()
-        self._made: tuple[tuple[object, ...], Image.Image] | None = None
+        self._made: tuple[tuple[object, ...], Image.Image | None] | None = None
 
     def draw(self, view: View, canvas: Canvas) -> bool:
         """Draw a view's content where it is scrolled to; return False when that cannot be done.
 
         It cannot at full size, nor on a ground of more than one color.
         """
-        from PIL import Image
-
-        from agent.phone.ui.draw import paint
-
         scale = canvas.scale
         height = round(self._size[1] * scale) + 1
         if scale >= 1 or height > HIGHEST_PX:
@@ -56,23 +52,37 @@ class Layer:
         box = canvas.clip
         if box.empty:
             return True
-        ground = _one_color(canvas.image.crop((box.left, box.top, box.right, box.bottom)))
-        if ground is None:
-            return False
         with self._lock:
-            wanted = (scale, ground, canvas.theme)
-            if self._made is None or self._made[0] != wanted:
-                size = (round(self._size[0] * scale) + 1, height)
-                image = Image.new("RGB", size, ground)
-                for child in self._content:
-                    paint(child, type(canvas)(image, canvas.theme, scale), self._metrics)
-                self._made = (wanted, image)
-            image = self._made[1]
+            image = self._image(canvas, box, height)
+        if image is None:
+            return False
         left = box.left - round(view.rect.left * scale)
         top = box.top - round((view.rect.top - view.scroll_y) * scale)
         part = image.crop((left, top, left + box.width, top + box.height))
         canvas.image.paste(part, box[:2])
         return True
+
+    def _image(self, canvas: Canvas, box: Rect, height: int) -> Image.Image | None:
+        """Return the layer for a canvas's size and theme; None on a ground of many colors.
+
+        The ground is looked at once: while a view scrolls, all else of its scene stays.
+        """
+        from PIL import Image
+
+        from agent.phone.ui.draw import paint
+
+        wanted = (canvas.scale, canvas.theme, box)
+        if self._made is None or self._made[0] != wanted:
+            ground = _one_color(canvas.image.crop((box.left, box.top, box.right, box.bottom)))
+            if ground is None:
+                self._made = (wanted, None)
+                return None
+            size = (round(self._size[0] * canvas.scale) + 1, height)
+            image = Image.new("RGB", size, ground)
+            for child in self._content:
+                paint(child, type(canvas)(image, canvas.theme, canvas.scale), self._metrics)
+            self._made = (wanted, image)
+        return self._made[1]
 
 
 def _one_color(image: Image.Image) -> tuple[int, int, int] | None:
