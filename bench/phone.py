@@ -8,6 +8,7 @@ busy machine changes it little; it is read from /proc and left out where there i
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import statistics
 import struct
@@ -17,10 +18,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from PIL import Image
+
 from agent.devices.client import AdbClient
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
 from agent.phone.phone import Phone
+from agent.phone.png import encode
+from agent.phone.scrcpy.stream import VideoEncoder
 
 ROUNDS = 60
 CAPTURES = 25
@@ -103,7 +108,7 @@ async def _captures(
 ) -> None:
     changed_s: list[float] = []
     still_s: list[float] = []
-    size = 0
+    picture = b""
     for number in range(CAPTURES):
         start, end = (1700, 1500) if number % 2 else (1500, 1700)
         await shell(f"input swipe 540 {start} 540 {end} 60; sleep 0.7")
@@ -111,11 +116,15 @@ async def _captures(
             started = time.perf_counter()
             picture = await client.exec(serial, "screencap -p", timeout_s=30)
             taken.append(time.perf_counter() - started)
-            size = len(picture)
     changed, still = statistics.median(changed_s), statistics.median(still_s)
     _line("`screencap -p` 1080×2400, changed, p50", f"{changed * 1000:.1f} ms", "< 60 ms")
     _line("`screencap -p`, unchanged, p50", f"{still * 1000:.1f} ms", "< 5 ms")
-    _line("size of the picture", f"{size / 1024:.0f} KB")
+    _line("size of the picture", f"{len(picture) / 1024:.0f} KB")
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    ours = _median_s(lambda: encode(image))
+    pillow = _median_s(lambda: image.save(io.BytesIO(), "PNG", compress_level=1))
+    _line("writing it as PNG, p50", f"{ours * 1000:.1f} ms")
+    _line("the same by Pillow at level 1", f"{pillow * 1000:.1f} ms (×{pillow / ours:.1f})")
 
 
 async def _video(
@@ -148,6 +157,30 @@ async def _video(
         each = cpu_s / max(len(frames), 1)
         _line("its share of one core, drawing included", f"{share * 100:.0f} %")
         _line("the same at 30 frames/s", f"{each * 30 * 100:.0f} %", "< 20 %")
+        alone = _encoding_s() * 30
+        _line("encoding alone at 30 frames/s", f"{alone * 100:.0f} % (×{each * 30 / alone:.1f})")
+
+
+def _encoding_s() -> float:
+    """Return the CPU seconds of one frame, median, when nothing but the encoder works."""
+    tall = Image.effect_mandelbrot((328, 1440), (-2, -2, 2, 2), 40).convert("RGB")
+    frames = [tall.crop((0, y, 328, y + 720)) for y in range(0, 700, 10)]
+    encoder = VideoEncoder(328, 720, bit_rate=8_000_000, max_fps=30)
+    taken = []
+    for number, frame in enumerate(frames):
+        started = time.thread_time()
+        encoder.encode(frame, number * 33_333)
+        taken.append(time.thread_time() - started)
+    return statistics.median(taken)
+
+
+def _median_s(call: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(ROUNDS // 4):
+        started = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
 
 
 # --- states ----------
