@@ -1,0 +1,116 @@
+"""Where a stranger sits: the exam's folder, phones and adb server, and an environment of its own.
+
+Invariant: nothing is installed outside of the exam's folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent
+INSTALL_LIMIT_S, RUN_LIMIT_S = 900, 600
+
+
+class CannotSitError(Exception):
+    """The stranger cannot be installed or run on this machine; the message says why."""
+
+
+@dataclass
+class Hall:
+    """Where an exam is held: a folder, one phone for each stranger, and the server they use."""
+
+    folder: Path
+    serials: list[str]
+    adb: Path
+    port: int
+
+    def environment(self, serial: str) -> dict[str, str]:
+        """Return the environment that a stranger runs in."""
+        return {
+            **os.environ,
+            "EXAM_SERIAL": serial,
+            "EXAM_FOLDER": str(self.folder),
+            "ANDROID_ADB_SERVER_PORT": str(self.port),
+            "ANDROID_SERIAL": serial,
+            "ADBUTILS_ADB_PATH": str(self.adb),
+            "HOME": str(self.folder / "home"),
+            "PYTHONPATH": str(PROGRAMS),
+        }
+
+
+def python_from(least: tuple[int, int]) -> str:
+    """Return a Python of at least a version, from PATH or where tools usually put them."""
+    home = Path.home()
+    pyenv = Path(os.environ.get("PYENV_ROOT", home / ".pyenv"))
+    places = [
+        *(shutil.which(f"python3.{minor}") or "" for minor in range(least[1], 20)),
+        *(shutil.which(name) or "" for name in ("python3", "python")),
+        *map(str, pyenv.glob("versions/*/bin/python")),
+        *map(str, (home / ".local/share/uv/python").glob("*/bin/python3")),
+    ]
+    for place in [sys.executable, *filter(None, places)]:
+        asked = subprocess.run(
+            [place, "-c", "import sys; print(*sys.version_info[:2])"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        found = re.fullmatch(r"(\d+) (\d+)\n", asked.stdout)
+        if found and (int(found[1]), int(found[2])) >= least:
+            return place
+    raise CannotSitError(f"no Python {least[0]}.{least[1]} or newer was found")
+
+
+def call(words: list[str], limit_s: int, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run a command; raise CannotSitError when it fails or takes too long."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=limit_s, check=False, **options
+        )  # type: ignore[call-overload]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotSitError(f"{Path(words[0]).name}: {error}") from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise CannotSitError(
+            f"{Path(words[0]).name}: {said[-1][:200] if said else done.returncode}"
+        )
+    return done
+
+
+def python_environment(
+    hall: Hall, name: str, packages: list[str], least: tuple[int, int] = (3, 11)
+) -> Path:
+    """Install packages into an environment of their own; return its Python."""
+    folder = hall.folder / "environments" / name
+    call([python_from(least), "-m", "venv", str(folder)], INSTALL_LIMIT_S)
+    python = folder / "bin" / "python"
+    call([str(python), "-m", "pip", "install", "--quiet", *packages], INSTALL_LIMIT_S)
+    return python
+
+
+def version_of(python: Path, package: str) -> str:
+    """Return the version of a package in an environment."""
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return call([str(python), "-c", code], 60).stdout.strip()
+
+
+def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list[dict[str, str]]:
+    """Run a stranger's program and return the cases it prints."""
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=RUN_LIMIT_S, env=environment,
+            cwd=folder, check=False,
+        )  # fmt: skip
+        out, err = done.stdout, done.stderr
+    except subprocess.TimeoutExpired as late:
+        out = (late.stdout or b"").decode() if isinstance(late.stdout, bytes) else ""
+        err = "the program took too long"
+    rows = [json.loads(line) for line in out.splitlines() if line.startswith('{"case"')]
+    if not rows:
+        raise CannotSitError((err.strip().splitlines() or ["it printed nothing"])[-1][:200])
+    return rows
