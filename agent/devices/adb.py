@@ -18,6 +18,7 @@ from agent.devices.client import AdbClient, ServiceClosedError, ShellResult
 from agent.devices.device import Button, Capture, UiTree
 from agent.devices.dump import dump_command, read_dump, treeless
 from agent.devices.focus import parse_current_size, parse_foreground, parse_natural_size
+from agent.devices.keyboard import Keyboard
 from agent.devices.picture import PNG_SIGNATURE, png_size, turned_png
 from agent.devices.profile import Profile, read_profile
 from agent.devices.tree import parse_tree
@@ -66,6 +67,7 @@ class AdbDevice:
         self._serial = serial
         self._on_action = on_action
         self._profile: Profile | None = None
+        self._keyboard = Keyboard(serial, self._shell)
         self._display: tuple[int, int] | None = None
 
     @property
@@ -100,6 +102,7 @@ class AdbDevice:
         """Ask again for what is fixed: the phone came back and may be another build."""
         self._profile = None
         self._display = None
+        self._keyboard = Keyboard(self._serial, self._shell)
 
     def move(self, client: AdbClient) -> None:
         """Reach the phone through another adb server from now on."""
@@ -223,15 +226,16 @@ class AdbDevice:
             return
         async with self._bounded("typing", timeout_s):
             profile = await self.profile(timeout_s=timeout_s)
-            keyboard = not profile.unicode_input and not text.isascii()
-            if keyboard and await self._has_adb_keyboard(timeout_s):
-                for line in text_entry.keyboard_commands(self._serial, text):
-                    await self._broadcast(line, timeout_s)
+            await self._keyboard.repair(timeout_s)
+            if profile.unicode_input or text.isascii():
+                await self._type_by_keys(text, profile, timeout_s)
             else:
-                for line in text_entry.commands(
-                    self._serial, text, unicode_input=profile.unicode_input, sdk=profile.sdk
-                ):
-                    await self._checked(line, timeout_s)
+                async with self._keyboard.borrowed(timeout_s) as is_there:
+                    if is_there:
+                        for line in text_entry.keyboard_commands(self._serial, text):
+                            await self._broadcast(line, timeout_s)
+                    else:
+                        await self._type_by_keys(text, profile, timeout_s)
         self._acted()
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
@@ -308,9 +312,11 @@ class AdbDevice:
                 "Make it the current keyboard again, or type the text by hand.",
             )
 
-    async def _has_adb_keyboard(self, timeout_s: float) -> bool:
-        result = await self._shell("settings get secure default_input_method", timeout_s)
-        return result.text.strip() == text_entry.ADB_KEYBOARD
+    async def _type_by_keys(self, text: str, profile: Profile, timeout_s: float) -> None:
+        for line in text_entry.commands(
+            self._serial, text, unicode_input=profile.unicode_input, sdk=profile.sdk
+        ):
+            await self._checked(line, timeout_s)
 
     async def _screencap(self, profile: Profile, timeout_s: float) -> bytes:
         if "shell_v2" not in profile.features:

@@ -65,7 +65,20 @@ def factory(seed: int, born: float, profile: str) -> Factory:
     return Factory(msgspec.json.encode(record), MappingProxyType(states))
 
 
+_ADB_KEYBOARD = PackageInfo(
+    package="com.android.adbkeyboard",
+    label="ADB Keyboard",
+    version_name="2.4",
+    version_code=24,
+    path="/system/app/AdbKeyboard/AdbKeyboard.apk",
+    uid=FIRST_UID - 1,
+)
+"""An input method that types what adb broadcasts: there for text that no key writes, as on a phone
+that was prepared for automation, and not in use until somebody chooses it."""
+
+
 @lru_cache(maxsize=1)
 def built_in() -> tuple[PackageInfo, ...]:
     """Return the packages that every phone has."""
-    return tuple(app.info(FIRST_UID + i) for i, app in enumerate(all_apps().values()))
+    apps = tuple(app.info(FIRST_UID + i) for i, app in enumerate(all_apps().values()))
+    return (*apps, _ADB_KEYBOARD)

@@ -1,0 +1,80 @@
+"""Text that no key writes: it arrives exactly, and the phone gets its own keyboard back."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.devices.client import AdbClient, ShellResult
+from agent.devices.device import Device
+from agent.devices.keyboard import NOTE
+from agent.devices.text_entry import ADB_KEYBOARD
+from agent.errors import TextEntryError
+from tests.devices.conftest import Home, ScriptedPhone, scripted_device
+
+OWN = "com.android.inputmethod.latin/.LatinIME"
+
+
+async def shell(adb: AdbClient, serial: str, command: str) -> ShellResult:
+    features = await adb.features(serial, timeout_s=5)
+    return await adb.shell(serial, command, features=features, timeout_s=5)
+
+
+async def current(adb: AdbClient, serial: str) -> str:
+    return (await shell(adb, serial, "settings get secure default_input_method")).text.strip()
+
+
+@pytest.fixture
+def adb(home: Home) -> AdbClient:
+    """Give a client of the adb server that knows the virtual phones."""
+    return AdbClient(home.server.address)
+
+
+@pytest.fixture
+async def search(device: Device, adb: AdbClient) -> Device:
+    """Give a phone whose settings search has the focus, empty."""
+    await shell(adb, device.serial, "am force-stop com.android.settings")
+    await device.launch("com.android.settings")
+    field = next(n for n in (await device.tree()).nodes if "search" in n.resource_id.lower())
+    await device.tap(field.bounds.center)
+    return device
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["世界 🌍", "naïve – café", "مرحبا", "👩🏽‍💻🏴󠁧󠁢󠁳󠁣󠁴󠁿", "e\u0301 1\u20e3", "$HOME `id` 世 %s"],
+)
+async def test_every_unicode_string_arrives_exactly(
+    search: Device, adb: AdbClient, text: str
+) -> None:
+    await search.type_text(text)
+    assert text in [node.text for node in (await search.tree()).nodes]
+    assert await current(adb, search.serial) == OWN
+
+
+async def test_a_keyboard_left_by_a_crash_is_put_back_at_the_next_typing(
+    search: Device, adb: AdbClient
+) -> None:
+    await shell(
+        adb,
+        search.serial,
+        f"echo {OWN} > {NOTE}; ime enable {ADB_KEYBOARD}; ime set {ADB_KEYBOARD}",
+    )
+    await search.type_text("plain")
+    assert await current(adb, search.serial) == OWN
+    left = await shell(adb, search.serial, f"ls {NOTE}")
+    assert left.exit_code != 0
+
+
+async def test_the_keyboard_is_given_back_when_the_phone_does_not_take_the_text() -> None:
+    phone = ScriptedPhone(
+        {
+            "settings get": (f"{OWN}\n".encode(), 0),
+            "ime list": (f"{OWN}\n{ADB_KEYBOARD}\n".encode(), 0),
+            "dumpsys input_method": (f"  mCurId={ADB_KEYBOARD} mHave=true\n".encode(), 0),
+            "am broadcast": (b"Broadcasting: Intent\n", 0),
+        }
+    )
+    async with scripted_device(phone) as device:
+        with pytest.raises(TextEntryError):
+            await device.type_text("世界")
+    assert phone.commands[-1] == f"ime set '{OWN}' && rm -f {NOTE}"
