@@ -80,6 +80,7 @@ __all__ = [
     "Tone",
     "Transcript",
     "attention",
+    "failure_key",
     "fold_session",
     "from_overview",
     "reduce",
@@ -311,9 +312,33 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     serial: str = ""
     question: Question | None = None
 
+    @property
+    def needs_person(self) -> bool:
+        """Whether work stands still until somebody acts; the rest is news to be read."""
+        return _URGENCY[self.kind] < _URGENCY[AttentionKind.DEVICE]
+
+
+_URGENCY = {
+    AttentionKind.QUESTION: 0,
+    AttentionKind.APPROVAL: 0,
+    AttentionKind.LOST: 1,
+    AttentionKind.DEVICE: 2,
+    AttentionKind.FAILED: 3,
+}
+
+
+def failure_key(session: Session) -> str:
+    """Name a session's failure among what waits; empty when it has not failed."""
+    if session.state is not SessionState.FAILED:
+        return ""
+    return f"{AttentionKind.FAILED.value}:{session.session_id}:{session.generation}"
+
 
 def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attention, ...]:
-    """List what waits for the operator, oldest first; `seen` holds keys to leave out."""
+    """List what waits for the operator; `seen` holds keys to leave out.
+
+    Questions and approvals come first, then what was lost, then news; the oldest first in each.
+    """
     waiting = [
         Attention(
             key=f"question:{q.question_id}",
@@ -335,7 +360,7 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
             continue
         waiting.append(
             Attention(
-                key=f"{kind.value}:{one.session_id}:{one.generation}",
+                key=failure_key(one) or f"{kind.value}:{one.session_id}:{one.generation}",
                 kind=kind,
                 since_ms=one.updated_ms,
                 text=text,
@@ -355,5 +380,8 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
                 )
             )
     return tuple(
-        sorted((a for a in waiting if a.key not in seen), key=lambda a: (a.since_ms, a.key))
+        sorted(
+            (a for a in waiting if a.key not in seen),
+            key=lambda a: (_URGENCY[a.kind], a.since_ms, a.key),
+        )
     )

@@ -47,8 +47,8 @@ _ALL, _DECK, _JOBS, _REPLAY = Where.EVERYWHERE, Where.DECK, Where.JOBS, Where.RE
 ACTIONS: tuple[Action, ...] = (
     # --- sessions
     Action("session.stop_all", ("ctrl+x",), "Stop all", "Interrupt every session at once; each can be resumed.", _ALL, "Sessions", 90, in_text=True),
-    Action("session.stop", ("x",), "Stop", "Interrupt the selected session; it can be resumed.", _DECK, "Sessions", 20),
-    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or go on with a paused or stopped one.", _DECK, "Sessions", 21),
+    Action("session.stop", ("x",), "Stop", "Interrupt the selected session; it can be resumed.", _DECK, "Sessions", 7),
+    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or go on with a paused or stopped one.", _DECK, "Sessions", 8),
     Action("session.cancel", ("c",), "Cancel", "End the selected session and its children; press twice.", _DECK, "Sessions", 22),
     Action("session.new", ("n",), "New", "Write the goal of a new session and choose its device.", _DECK, "Sessions", 10),
     Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),
@@ -56,8 +56,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
     # --- questions
     Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
-    Action("question.approve", ("a",), "Approve", "Approve what the card asks, once.", _DECK, "Questions", 5),
-    Action("question.reject", ("r",), "Reject", "Reject what the card asks, with a reason.", _DECK, "Questions", 6),
+    Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
+    Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
+    Action("question.dismiss", ("d",), "Dismiss", "Take the failure or device under the cursor out of what waits.", _DECK, "Questions", 9),
     Action("question.option", ("1…9",), "Answer", "Choose an option of the question that has the focus.", _DECK, "Questions", own=True),
     # --- looking
     Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),

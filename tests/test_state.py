@@ -169,7 +169,7 @@ def test_turns_that_end_early_say_why() -> None:
     assert len(items) == len(AbortReason) + 1
 
 
-def test_attention_lists_what_waits_oldest_first() -> None:
+def test_attention_puts_questions_first_and_news_last() -> None:
     core = FakeCore()
     configure(core, "s1", "one")
     configure(core, "s2", "two", serial="phone-1")
@@ -181,7 +181,7 @@ def test_attention_lists_what_waits_oldest_first() -> None:
         )
     )
     kinds = [one.kind for one in attention(folded(core))]
-    assert kinds == [AttentionKind.DEVICE, AttentionKind.QUESTION, AttentionKind.LOST]
+    assert kinds == [AttentionKind.QUESTION, AttentionKind.LOST, AttentionKind.DEVICE]
 
 
 def test_a_failure_that_was_seen_waits_no_longer() -> None:

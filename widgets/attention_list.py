@@ -20,7 +20,7 @@ from widgets.session_rows import attention_rows
 
 
 class AttentionList(RowList):
-    """What waits, oldest first."""
+    """What waits, the most urgent first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)
@@ -60,6 +60,14 @@ class AttentionList(RowList):
     def under_cursor(self) -> Attention | None:
         """What the cursor is on."""
         return self.waiting.get(self.cursor_key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take only the digits that name an option; the others are keys of the screen."""
+        if action != "choose":
+            return True
+        one = self.under_cursor
+        options = one.question.options if one is not None and one.question is not None else ()
+        return parameters[0] in range(1, len(options) + 1)
 
     def action_choose(self, number: int) -> None:
         """Answer the question under the cursor with one of its options."""

@@ -47,7 +47,7 @@ HINTS = {
     Mode.STEER: "Steer: the next step takes it in",
     Mode.ANSWER: "Answer in words",
     Mode.NEW: "What should be done? ↑ ↓ choose the device",
-    Mode.REASON: "Why not? The session is told; empty is fine",
+    Mode.REASON: "Why not? Enter rejects; the reason may be empty",
     Mode.NONE: "Press n to begin a session",
 }
 _STYLES = {Mode.ANSWER: "$ask", Mode.REASON: "$bad", Mode.NEW: "$good", Mode.NONE: "$faint"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from agent.records import Usage
+from agent.records import Question, QuestionKind, Usage
 from agent.state import ActionView
 from agent.text import one_line
 
@@ -78,6 +78,14 @@ def cost(usage: Usage) -> str:
     if usage.cost_usd:
         parts.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
     return " · ".join(parts)
+
+
+def answer_word(question: Question, answer: str) -> str:
+    """Say an option or an answer; what the core calls deny is reject wherever a person reads it."""
+    head, colon, reason = answer.partition(":")
+    if question.kind is QuestionKind.APPROVAL and head.strip().casefold() == "deny":
+        return f"Reject{colon}{reason}"
+    return answer
 
 
 _VERBS = {

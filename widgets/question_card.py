@@ -93,16 +93,18 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             parts.append((f"  {left}, then the answer is no", "$warn"))
         parts.append((f"\n{clean(question.text, 1_200).strip()}\n", "$foreground"))
         for number, option in enumerate(question.options[:9], 1):
-            parts += [(f"\n {number} ", "$key"), (f" {one_line(option.label, 80)}", "$foreground")]
+            label = one_line(phrases.answer_word(question, option.label), 80)
+            parts += [(f"\n {number} ", "$key"), (f" {label}", "$foreground")]
             if option.description:
                 parts.append((f"  {one_line(option.description, 120)}", "$muted"))
         if approval:
-            hint = "a approve · r reject with a reason"
+            again = "" if self.has_focus else " (press it twice)"
+            hint = f"a approve{again} · r reject with a reason"
         elif question.options:
             hint = "press a number · enter to answer in words"
         else:
             hint = "enter to answer in words"
-        if not self.has_focus:
+        if not self.has_focus and not approval:
             hint = f"tab here, then {hint}"
         parts.append((f"\n{hint}" if question.options else hint, "$faint"))
         return to_content(tuple(parts))
@@ -117,6 +119,12 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         self._look = None
         if self.question is not None:
             self.show_question(self.question, now_ms=self._now_ms, others=self._others)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take only the digits that name an option; the others are keys of the screen."""
+        if action != "choose" or self.question is None:
+            return True
+        return parameters[0] in range(1, len(self.question.options) + 1)
 
     def action_choose(self, number: int) -> None:
         """Answer with an option; a number without one does nothing."""

@@ -140,7 +140,7 @@ def attention_rows(
         below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
         if one.question is not None and one.question.options:
             choices = "  ".join(
-                f"{number} {one_line(option.label, 24)}"
+                f"{number} {one_line(phrases.answer_word(one.question, option.label), 24)}"
                 for number, option in enumerate(one.question.options[:9], 1)
             )
             below = (("  ", ""), (choices, "$ask"))

@@ -165,7 +165,8 @@ def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
         )
     ]
     if asked.answer is not None:
-        answer = "•••" if question.secret else _text(asked.answer, expanded)
+        said = phrases.answer_word(question, asked.answer)
+        answer = "•••" if question.secret else _text(said, expanded)
         who = "you" if asked.answered_by in {"", "operator"} else one_line(asked.answered_by, 40)
         written.append(
             Paragraph(

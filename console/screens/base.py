@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 LEAST = (40, 12)
 _TYPING = (
     ("enter", "send"),
-    ("alt+enter", "new line"),
     ("esc", "back"),
+    ("alt+enter", "new line"),
     ("tab", "next pane"),
-    ("^x", "stop all"),
 )
+_STOP_ALL = "session.stop_all"
 
 
 class ConsoleScreen(Sturdy, Screen[None]):
@@ -115,7 +115,13 @@ class ConsoleScreen(Sturdy, Screen[None]):
         self.set_class(small, "-tiny")
         self.call_after_refresh(self.refresh_all)
 
+    def taken_digits(self) -> str:
+        """Name the digits that belong to what has the focus, not to the screens."""
+        return "123456789" if isinstance(self.focused, TextArea | Input) else ""
+
     def on_descendant_focus(self, _event: DescendantFocus) -> None:
+        if self.is_composed:
+            self.show_header()
         self.show_footer()
 
     def on_descendant_blur(self, _event: DescendantBlur) -> None:
@@ -138,15 +144,18 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if app.place:
             left.append((f" {app.place}", "$muted"))
         left.append(("  ", ""))
+        taken = self.taken_digits()
         for where, action_id in (
             (actions.Where.DECK, "screen.deck"),
             (actions.Where.JOBS, "screen.jobs"),
         ):
             action = actions.BY_ID[action_id]
             here = where is self.WHERE
-            left.append((f" {action.keys[0]} ", "$faint"))
+            # A digit that would be typed or choose an option is not offered as a screen's key.
+            key = action.keys[0]
+            left.append((" " if key in taken else f" {key} ", "$faint"))
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
-        waiting = len(attention(state, app.seen))
+        waiting = sum(one.needs_person for one in attention(state, app.seen))
         running = sum(
             v.session.state is SessionState.RUNNING and not v.session.lost
             for v in state.sessions.values()
@@ -166,12 +175,16 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if not self.is_composed:
             return
         width = self.size.width
+        # Stopping everything has a place of its own: the other keys give way to it.
+        stop: Parts = ()
+        if self.can(_STOP_ALL):
+            action = actions.BY_ID[_STOP_ALL]
+            key, word = actions.key_name(action.keys[0]), action.title.lower()
+            stop = ((key, "$footer-key"), (f" {word} ", "$muted"))
+        room = width - sum(len(text) for text, _ in stop)
         armed = self.console_app.two_acts.sentence
-        if armed:
-            parts: Parts = ((f" {armed} ", "bold $ask"),)
-        else:
-            parts = _keys(self.footer_keys(), width)
-        self.query_one("#footer", PartsLine).show(parts)
+        left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self.footer_keys(), room)
+        self.query_one("#footer", PartsLine).show(spread(left, stop, width))
 
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
@@ -180,7 +193,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         return [
             (actions.key_name(action.keys[0]), action.title.lower())
             for action in actions.footer(self.WHERE)
-            if self.can(action.id)
+            if action.id != _STOP_ALL and self.can(action.id)
         ]
 
 

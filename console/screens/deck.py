@@ -6,6 +6,7 @@ moved by the operator alone; frames are asked for only while the phone can be se
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -16,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from agent.records import Question, TimeSplit
-from agent.state import SessionView, State, attention, tree
+from agent.state import SessionView, State, attention, failure_key, tree
 from console import actions
 from console.screens.base import ConsoleScreen
 from console.screens.deck_acts import DeckActs
@@ -34,6 +35,8 @@ from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
 _NO_DEVICES = "No devices. Plug one in with USB debugging on."
+READ_S = 3.0
+"""How long a failed session is looked at until its failure counts as read."""
 _COLUMNS = ("left", "middle", "right")
 
 
@@ -52,6 +55,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self.wanted = ""
         self._column = "left"
         self._frame_of = ""
+        self.clock_s = monotonic
+        self._looked = ("", 0.0)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="left"):
@@ -131,14 +136,27 @@ class DeckScreen(DeckActs, ConsoleScreen):
         live = sum(not v.session.state.is_terminal for v in state.sessions.values())
         title = f"Sessions {live} of {len(state.sessions)}" if state.sessions else "Sessions"
         _title(self.sessions, title)
+        self._look_at_failure()
         waiting = attention(state, self.console_app.seen)
         self.attention.show_waiting(waiting, state, now_ms=now_ms)
-        _title(self.attention, f"Waiting for you {len(waiting) or ''}".rstrip())
+        count = sum(one.needs_person for one in waiting)
+        answer = " · ! to answer" if state.questions else ""
+        _title(self.attention, f"Waiting for you {count or ''}".rstrip() + answer)
         self._show_devices(state)
         self._show_session(state, now_ms)
-        self._show_tabs(len(waiting))
+        self._show_tabs(count)
         self.want_frames(state)
         self.show_frame()
+
+    def _look_at_failure(self) -> None:
+        """Take a failure for read once its session was looked at for a moment."""
+        view = self.view()
+        key = failure_key(view.session) if view is not None else ""
+        now_s = self.clock_s()
+        if key != self._looked[0] or not self.app.app_focus:
+            self._looked = (key, now_s)
+        elif key and now_s - self._looked[1] >= READ_S:
+            self.console_app.seen |= {key}
 
     def _coming(self, state: State) -> str:
         """Name the session that was chosen before its first event came."""
@@ -248,10 +266,6 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def select(self, session_id: str) -> None:
         """Look at another session."""
         self.selected = session_id
-        view = self.view()
-        if view is not None:
-            failed = f"failed:{session_id}:{view.session.generation}"
-            self.console_app.seen |= {failed} if view.session.state.value == "FAILED" else set()
 
     # --- panes ----------
 
@@ -306,7 +320,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._column = column
         for name in _COLUMNS:
             self.set_class(name == column, f"-at-{name}")
-        self._show_tabs(len(self.attention.rows))
+        self._show_tabs(sum(one.needs_person for one in self.attention.waiting.values()))
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         for column, widget in self._stops():
@@ -336,6 +350,17 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
         self.show_footer()
 
+    def taken_digits(self) -> str:
+        asked: Question | None = None
+        if self.focused is self.card:
+            asked = self.card.question
+        elif self.focused is self.attention:
+            one = self.attention.under_cursor
+            asked = one.question if one is not None else None
+        if asked is None:
+            return super().taken_digits()
+        return "123456789"[: len(asked.options)]
+
     def footer_keys(self) -> list[tuple[str, str]]:
         asked = self.card.question
         if self.focused is self.card and asked is not None:
@@ -346,10 +371,18 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if self.focused is self.sessions and self.sessions.rows:
             first = [("enter", "open")]
         elif self.focused is self.attention and self.attention.rows:
-            first = [("enter", "answer"), ("1-9", "option")]
+            one = self.attention.under_cursor
+            asks = one is not None and one.question is not None
+            first = [("enter", "go to the card" if asks else "look")]
+            if digits := self.taken_digits():
+                first.append((_span(digits), "choose"))
         elif self.focused is self.pane.transcript:
             first = [("space", "expand"), ("G", "follow")]
         return first + super().footer_keys()
+
+
+def _span(digits: str) -> str:
+    return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
 
 
 def _title(widget: Widget, text: str) -> None:

@@ -19,7 +19,8 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
-from agent.state import SessionView
+from agent.state import Attention, SessionView
+from agent.text import one_line
 from console.screens.deck_phone import DeckPhone
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer, Mode, Purpose
@@ -28,6 +29,7 @@ from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
 _DENY = "Deny"
+_ASKING = "May I do this?"
 
 
 class DeckActs(DeckPhone):
@@ -44,7 +46,6 @@ class DeckActs(DeckPhone):
 
     def can(self, action_id: str) -> bool:
         session = self._session()
-        asked = self.deck.open_questions()
         match action_id:
             case "session.stop":
                 return session is not None and bool(session.turn_id)
@@ -62,7 +63,9 @@ class DeckActs(DeckPhone):
             case "question.next":
                 return bool(self.console_app.bridge.state.questions)
             case "question.approve" | "question.reject":
-                return bool(asked) and asked[0].kind is QuestionKind.APPROVAL
+                return self._approval() is not None
+            case "question.dismiss":
+                return self._dismissable() is not None
             case "screen.deck":
                 return False
             case _:
@@ -224,22 +227,60 @@ class DeckActs(DeckPhone):
             self.console_app.seen |= {one.key}
             self.deck.go_to("middle", self.deck.pane.transcript)
 
-    def do_question_approve(self) -> None:
-        """Approve once what the card shows."""
+    def _dismissable(self) -> Attention | None:
+        if self.deck.focused is not self.deck.attention:
+            return None
+        one = self.deck.attention.under_cursor
+        return one if one is not None and not one.needs_person else None
+
+    def do_question_dismiss(self) -> None:
+        """Take the news under the cursor out of what waits."""
+        one = self._dismissable()
+        if one is not None:
+            self.console_app.seen |= {one.key}
+            self.refresh_all()
+
+    def _approval(self) -> Question | None:
+        """Give the approval that a and r are about: the queue's row, else the session's oldest."""
+        asked: Question | None = next(iter(self.deck.open_questions()), None)
+        if self.deck.focused is self.deck.attention:
+            one = self.deck.attention.under_cursor
+            asked = one.question if one is not None else None
+        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
+
+    def _show_approval(self) -> Question | None:
+        """Show the card of that approval, and give what the card asks."""
+        wanted = self._approval()
+        if wanted is None:
+            return None
+        if wanted.session_id != self.deck.selected:
+            self.deck.select(wanted.session_id)
+            self.refresh_all()
         asked = self.deck.card.question
-        if asked is None or asked.kind is not QuestionKind.APPROVAL:
+        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
+
+    def do_question_approve(self) -> None:
+        """Approve once what the card shows: at once from the card, else at the second press."""
+        asked = self._show_approval()
+        if asked is None:
             return
-        if self.deck.focused is not self.deck.card or not self.deck.card.is_ready:
-            # Approving takes a look first: the card must have the focus.
-            self.deck.go_to("middle", self.deck.card)
+        card = self.deck.card
+        if self.deck.focused is not card or not card.is_ready:
+            # Approving takes a look first, and says what it would approve.
+            self.deck.go_to("middle", card)
+            matter = one_line(asked.text, 200).removeprefix(_ASKING).strip()
+            armed = self.console_app.two_acts
+            armed.disarm()
+            sentence = f"Press a again to approve: {matter}"
+            armed.confirm("question.approve", asked.question_id, sentence)
             return
         answer = asked.options[0].label if asked.options else "Approve"
         self._answer(asked, answer)
 
     def do_question_reject(self) -> None:
-        """Reject what the card shows, with a reason."""
-        asked = self.deck.card.question
-        if asked is None or asked.kind is not QuestionKind.APPROVAL:
+        """Write why not: enter rejects what the card shows, with or without a reason."""
+        asked = self._show_approval()
+        if asked is None:
             return
         self._rejects = asked
         self.refresh_all()
@@ -263,7 +304,8 @@ class DeckActs(DeckPhone):
         keys = [(f"1-{len(asked.options)}", "choose")] if asked.options else []
         if asked.kind is QuestionKind.APPROVAL:
             keys += [("a", "approve"), ("r", "reject with a reason")]
-        return [*keys, ("enter", "answer in words"), ("tab", "next pane"), ("^x", "stop all")]
+        keys += [("enter", "answer in words"), ("x", "stop"), ("p", "pause"), ("tab", "next pane")]
+        return keys
 
     # --- looking ----------
 

@@ -178,7 +178,6 @@ class ReplayScreen(ConsoleScreen):
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),
-            ("^x", "stop all"),
             ("?", "help"),
         ]
 

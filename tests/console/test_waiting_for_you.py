@@ -1,0 +1,166 @@
+"""What waits for the operator, and whether the keys that are offered do what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.protocol import RequestUserInput, SessionStateChanged
+from agent.records import Question, QuestionKind, QuestionOption, SessionState
+from console.screens.jobs import JobsScreen
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore
+from tests.console.script import ask, configure, evening, run
+
+
+def ask_to_send(core: FakeCore, session_id: str = "s1", question_id: str = "q8") -> None:
+    core.tell(
+        RequestUserInput(
+            question=Question(
+                question_id=question_id,
+                session_id=session_id,
+                text="May I do this? Press “Send SMS” (it sends a message.)",
+                asked_ms=core.now_ms,
+                kind=QuestionKind.APPROVAL,
+                options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+            )
+        ),
+        session_id,
+    )
+
+
+def with_approval(core: FakeCore) -> None:
+    evening(core)
+    ask_to_send(core)
+
+
+async def look_at(seat: Seat, session_id: str) -> None:
+    seat.deck.select(session_id)
+    seat.deck.refresh_all()
+    await seat.pilot.pause()
+
+
+def fail(core: FakeCore, session_id: str) -> None:
+    core.tell(SessionStateChanged(state=SessionState.FAILED, reason="No way."), session_id)
+
+
+@pytest.mark.parametrize("pane", ["sessions", "transcript", "attention"])
+async def test_approving_from_any_pane_says_first_what_the_second_press_approves(
+    console: Open, pane: str
+) -> None:
+    async with console(play=with_approval) as seat:
+        await look_at(seat, "s1")
+        seat.deck.card.clock_s = lambda: 1e9
+        if pane == "attention":
+            seat.deck.attention.move_to("question:q8")
+        seat.deck.query_one(f"#{pane}").focus()
+        await seat.press("a")
+        await seat.see("Press a again to approve: Press “Send SMS”")
+        assert seat.core.ops == []
+        await seat.press("a")
+        await seat.until(lambda: seat.core.ops, "the answer")
+        assert seat.core.ops[0].answer == "Approve"  # type: ignore[union-attr]
+
+
+async def test_the_queue_approves_the_row_it_stands_on_not_another_session(
+    console: Open,
+) -> None:
+    async with console(play=with_approval) as seat:
+        await look_at(seat, "s2")
+        seat.deck.attention.move_to("question:q8")
+        seat.deck.attention.focus()
+        await seat.press("a")
+        await seat.until(lambda: seat.deck.selected == "s1", "the session that asks")
+        await seat.see("Press a again to approve")
+
+
+async def test_what_refuses_is_called_reject_wherever_it_is_read(console: Open) -> None:
+    async with console(play=with_approval) as seat:
+        await look_at(seat, "s1")
+        await seat.see("2  Reject")
+        await seat.see("2 Reject")
+        assert "Deny" not in seat.text()
+
+
+async def test_a_digit_the_card_has_no_option_for_still_changes_the_screen(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await seat.press("exclamation_mark")
+        await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
+        await seat.see("   Deck  3 Jobs")
+        await seat.press("3")
+        await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
+        assert seat.core.ops == []
+
+
+async def test_a_digit_the_card_takes_is_not_shown_as_a_screens_key(console: Open) -> None:
+    def three(core: FakeCore) -> None:
+        configure(core, "s1", "choose")
+        run(core, "s1")
+        ask(core, "s1", "q1", "Which?", "One", "Two", "Three")
+
+    async with console(play=three) as seat:
+        await seat.see("3 Jobs")
+        await seat.press("exclamation_mark")
+        await seat.until(lambda: "3 Jobs" not in seat.text(), "the digit is the card's")
+        await seat.see("1-3 choose")
+
+
+async def test_questions_stand_before_failures_and_are_what_is_counted(console: Open) -> None:
+    async with console() as seat:
+        fail(seat.core, "s1")
+        await seat.until(
+            lambda: [r.key for r in seat.deck.attention.rows] == ["question:q1", "failed:s1:0"],
+            "the order",
+        )
+        await seat.see("Waiting for you 1 · ! to answer")
+        await seat.see("? 1 waits for you")
+
+
+async def test_a_failure_that_was_looked_at_leaves_the_queue(console: Open) -> None:
+    now_s = [100.0]
+    async with console() as seat:
+        seat.deck.clock_s = lambda: now_s[0]
+        fail(seat.core, "s1")
+        await seat.until(lambda: len(seat.deck.attention.rows) == 2, "the failure")
+        await look_at(seat, "s1")
+        assert len(seat.deck.attention.rows) == 2, "it went before anybody could read it"
+        now_s[0] += 10
+        seat.deck.refresh_all()
+        await seat.until(lambda: len(seat.deck.attention.rows) == 1, "it is read")
+
+
+async def test_a_failure_is_dismissed_by_a_key_and_a_question_is_not(console: Open) -> None:
+    async with console() as seat:
+        fail(seat.core, "s1")
+        await seat.until(lambda: len(seat.deck.attention.rows) == 2, "the failure")
+        seat.deck.attention.move_to("question:q1")
+        seat.deck.attention.focus()
+        await seat.press("d")
+        assert len(seat.deck.attention.rows) == 2
+        seat.deck.attention.move_to("failed:s1:0")
+        seat.deck.refresh_all()
+        await seat.see("d dismiss")
+        await seat.press("d")
+        await seat.until(lambda: len(seat.deck.attention.rows) == 1, "it is dismissed")
+        assert seat.core.ops == []
+
+
+@pytest.mark.parametrize("width", [160, 100, 60])
+async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
+    console: Open, width: int
+) -> None:
+    async with console(size=(width, 30), play=with_approval) as seat:
+        await look_at(seat, "s1")
+        for widget in (
+            seat.deck.sessions,
+            seat.deck.attention,
+            seat.deck.card,
+            seat.deck.composer.field,
+            seat.deck.pane.transcript,
+        ):
+            seat.deck.go_to("left" if widget.id in {"sessions", "attention"} else "middle", widget)
+            await seat.pilot.pause()
+            assert seat.text().splitlines()[-1].rstrip().endswith("^x stop all"), widget
+        await seat.press("a", "a")
+        assert seat.text().splitlines()[-1].rstrip().endswith("^x stop all")
