@@ -54,7 +54,10 @@ class SwitchboardError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".rstrip() if self.remedy else self.message
+        if not self.remedy:
+            return self.message
+        stop = "" if self.message.endswith((".", "!", "?", ":", "…")) else "."
+        return f"{self.message}{stop} {self.remedy}"
 
 
 class UsageError(SwitchboardError):

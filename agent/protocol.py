@@ -86,6 +86,8 @@ class UserInputAnswer(_Op, frozen=True, kw_only=True, tag="user_input_answer"):
 
     question_id: str
     answer: str
+    expired: bool = False
+    """Nobody answered in time: close the question without an answer, which is then ignored."""
 
 
 class Interrupt(_Op, frozen=True, kw_only=True, tag="interrupt"):
@@ -221,6 +223,8 @@ class AbortReason(StrEnum):
     REPLACED = "replaced"
     BUDGET_LIMITED = "budget_limited"
     CANCELLED = "cancelled"
+    FAILED = "failed"
+    """Something it needs failed: the model, the phone, the store; the same turn may work later."""
     RECOVERED = "recovered"
     """The core died under the turn; found at the next start."""
 

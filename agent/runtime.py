@@ -325,6 +325,9 @@ class Runtime:
                 await self._operations.start(session_id, submission_id)
             case UserInput(session_id=session_id, text=text):
                 await self._operations.tell(session_id, text, submission_id)
+            case UserInputAnswer(question_id=question_id, expired=True):
+                asked_by = await self._operations.expire(question_id, submission_id)
+                return Reply(submission_id=submission_id, session_id=asked_by)
             case UserInputAnswer(question_id=question_id, answer=answer):
                 asked_by = await self._operations.answer(question_id, answer, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)

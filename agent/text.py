@@ -58,6 +58,12 @@ def _drop_forbidden(text: str) -> str:
     return "".join(kept)
 
 
+def sentence(text: str) -> str:
+    """End a text with a full stop unless it is a sentence already, so that another can follow."""
+    text = text.rstrip().rstrip(";,")
+    return text if not text or text.endswith((".", "!", "?", ":", ELLIPSIS)) else text + "."
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()

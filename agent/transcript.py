@@ -244,6 +244,7 @@ _ABORTED = {
     AbortReason.REPLACED: "Replaced by a newer turn.",
     AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
     AbortReason.CANCELLED: "Cancelled.",
+    AbortReason.FAILED: "It could not go on; it can be resumed.",
     AbortReason.RECOVERED: "The core ended under this turn; it can be resumed.",
 }
 
@@ -258,7 +259,7 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
         case WarningEvent(message=text):
             return Tone.WARNING, text, ""
         case StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
-            again = f"Attempt {attempt} failed; trying again in {delay_ms / 1000:.1f} s."
+            again = f"Attempt {attempt} failed; trying again in {max(1, round(delay_ms / 1000))} s."
             return Tone.WARNING, text, again
         case TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""

@@ -155,7 +155,7 @@ class QuestionDesk:
             if time.monotonic() >= since + self._timeout_s:
                 if question.kind is not QuestionKind.APPROVAL:
                     return self._give_up(question)
-                await self._answer(question, "no")
+                await self._expire(question)
                 return False
             self._ask(question)
             return False
@@ -177,6 +177,17 @@ class QuestionDesk:
         try:
             await self._core.request(
                 UserInputAnswer(question_id=question.question_id, answer=answer)
+            )
+        except WrongStateError:
+            say("Somebody else answered first.")
+
+    async def _expire(self, question: Question) -> None:
+        """Have a question closed that nobody answered; what that means is the core's to say."""
+        assert self._core is not None, "a core is named before questions come"
+        self.close(question.question_id, unanswered=True)
+        try:
+            await self._core.request(
+                UserInputAnswer(question_id=question.question_id, answer="", expired=True)
             )
         except WrongStateError:
             say("Somebody else answered first.")

@@ -16,17 +16,22 @@ import msgspec
 
 from agent.errors import RuntimeDiedError
 from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
     Event,
     Interrupt,
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
     SessionConfigured,
+    StepStarted,
+    TaskStarted,
+    TurnAborted,
     encode,
 )
 from agent.records import Question, Session, SessionState
 from agent.state import fold_session
-from agent.text import clean, one_line
+from agent.text import ELLIPSIS, clean, one_line
 from console.asking import QuestionDesk
 from console.exits import ExitCode, say
 from console.host import Host
@@ -67,6 +72,10 @@ class Follower:
         self._timed_out = False
         self._trouble_since = 0.0
         self._judged_after_id = 0
+        self._broken: set[str] = set()
+        """Sessions whose newest turn could not go on."""
+        self._withheld = ""
+        """What the root failed with, while it may be what it ends with and is said then."""
 
     def take_up(self, host: Host, root_id: str) -> None:
         """Say which tree is followed, and on which core; again when another core takes over."""
@@ -136,6 +145,10 @@ class Follower:
         if folded is not None:
             self._members[event.session_id] = folded
         match msg:
+            case TurnAborted(reason=AbortReason.FAILED):
+                self._broken.add(event.session_id)
+            case TaskStarted():
+                self._broken.discard(event.session_id)
             case RequestUserInput(question=question):
                 self._desk.open(question)
             case QuestionAnswered(question_id=question_id):
@@ -152,6 +165,11 @@ class Follower:
             await asyncio.to_thread(_write_line, encode(event))
         if not self._manner.quiet:
             said = narrate(event)
+            if event.session_id == self.root_id and isinstance(event.msg, ErrorEvent):
+                said, self._withheld = self._withheld, said
+            elif self._withheld and isinstance(event.msg, TaskStarted | StepStarted):
+                await asyncio.to_thread(say, self._withheld)
+                self._withheld = ""
             if said:
                 name = "" if event.session_id == self.root_id else f"{event.session_id} "
                 await asyncio.to_thread(say, name + said)
@@ -195,15 +213,29 @@ class Follower:
                     _write_line(clean(root.latest_result or "Done.").encode())
                 return ExitCode.DONE
             case SessionState.FAILED:
-                why = one_line(root.latest_error or "the session failed", 2000)
-                say(f"switchboard: failed: {why}")
+                self._say_failed(root)
                 return ExitCode.NEEDS_ANSWER if self._desk.went_unanswered else ExitCode.FAILED
             case SessionState.CANCELLED:
                 say(f"switchboard: session {root.session_id} was cancelled")
                 return ExitCode.FAILED
             case _:
                 pass
-        return self._interrupted(stop) if self._is_idle(root) else None
+        if not self._is_idle(root):
+            return None
+        if self._broken and not stop.asked.is_set() and not self._timed_out:
+            self._say_failed(root)
+            say(f"Go on with: switchboard sessions resume {self.root_id}")
+            return ExitCode.FAILED
+        return self._interrupted(stop)
+
+    def _say_failed(self, root: Session) -> None:
+        """Say what the root failed with, once, and what to do about it."""
+        errors = (self._members[member].latest_error for member in sorted(self._broken))
+        why = root.latest_error or next(filter(None, errors), "the session failed")
+        told = self._withheld.removeprefix("error: ")
+        self._withheld = ""
+        short = one_line(why, 60).removesuffix(ELLIPSIS)
+        say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
 
     def _is_idle(self, root: Session) -> bool:
         """Tell whether nobody works on the tree and nothing is asked: somebody stopped it."""
@@ -212,6 +244,8 @@ class Follower:
         return waits and not open_turns and not self._desk.due_at()
 
     def _interrupted(self, stop: StopRequest) -> ExitCode:
+        if self._withheld:
+            say(self._withheld)
         say(f"Stopped. Go on with: switchboard sessions resume {self.root_id}")
         return ExitCode.FAILED if self._timed_out else stop.code
 

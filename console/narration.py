@@ -39,7 +39,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import PlanStatus
-from agent.text import one_line
+from agent.text import one_line, sentence
 
 _MARKS = {
     PlanStatus.PENDING: "[ ]",
@@ -67,7 +67,7 @@ def _said(msg: EventMsg) -> str:
             flags = [name for name in ("paused", "held", "lost") if getattr(msg, name)]
             return " and ".join(flags or ["going on"]) + (f": {msg.reason}" if msg.reason else "")
         case TurnAborted(reason=reason):
-            return f"turn ended early: {reason.value}"
+            return f"turn ended early: {reason.value.replace('_', ' ')}"
         case AgentMessage(step=step, text=text):
             return f"step {step}: {text}"
         case ToolCallRequested():
@@ -86,11 +86,12 @@ def _said(msg: EventMsg) -> str:
         case ResultPublished(text=text):
             return f"result: {text}"
         case ErrorEvent(message=message, remedy=remedy):
-            return f"error: {message} {remedy}"
+            return f"error: {sentence(message)} {remedy}".rstrip()
         case WarningEvent(message=message):
             return f"warning: {message}"
         case StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
-            return f"model: {message}; attempt {attempt} failed, next in {delay_ms} ms"
+            wait_s = max(1, round(delay_ms / 1000))
+            return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
         case UserMessage(text=text):
             return f"operator: {text}"
         case (

@@ -108,7 +108,7 @@ class Guard:
             return Ruling(waited=True)
         self._denied.add(key)
         why = (
-            "Nobody approved this in time"
+            "Nobody answered in time, so the answer is no"
             if answer is None
             else f'The operator refused: "{redact_secrets(one_line(answer, 200))}"'
         )

@@ -58,7 +58,7 @@ async def think(
     prompt_digest = await context.put_blob(_encoder.encode(kept), "application/json")
 
     async def tell(error: ModelError, attempt: int, wait_s: float) -> None:
-        message = redact_secrets(one_line(str(error), 500))
+        message = redact_secrets(one_line(error.message, 500))
         await context.emit(
             StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ModelError
 from agent.models.model import Message, ModelReply, ModelRequest, Role, ToolCall
 from agent.records import Usage
-from agent.text import one_line
+from agent.text import one_line, sentence
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -30,6 +31,8 @@ _SHOWN_SHARE = 50
 """A text that is still growing is shown again once it has grown by this part of itself."""
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _NO_KEY = "none"
+_EVENT_STREAM = "text/event-stream"
+_TAGS = re.compile(r"(?is)<(script|style|head)\b.*?</\1\s*>|<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +174,14 @@ class OpenAIModel:
             **options,
         )
         async with stream:
-            return await self._gather(stream, on_text)
+            kind = str(stream.response.headers.get("content-type", "")).partition(";")[0].strip()
+            return await self._gather(stream, on_text, kind)
 
     async def _gather(
-        self, stream: AsyncIterator[ChatCompletionChunk], on_text: Callable[[str], None] | None
+        self,
+        stream: AsyncIterator[ChatCompletionChunk],
+        on_text: Callable[[str], None] | None,
+        media_type: str,
     ) -> ModelReply:
         text: list[str] = []
         pieces: dict[int, _Piece] = {}
@@ -182,7 +189,18 @@ class OpenAIModel:
         finished = ""
         length = 0
         said = shown = 0
-        async for chunk in stream:
+        wired = False
+        chunks = aiter(stream)
+        while True:
+            try:
+                chunk = await anext(chunks)
+                wired = wired or bool(chunk.choices) or chunk.usage is not None
+            except StopAsyncIteration:
+                break
+            except (ValueError, AttributeError, TypeError) as error:
+                if wired:
+                    raise
+                raise self._not_the_wire(media_type) from error
             if chunk.usage is not None:
                 details = chunk.usage.prompt_tokens_details
                 usage = Usage(
@@ -213,6 +231,8 @@ class OpenAIModel:
                 )
         if on_text is not None and shown < said:
             on_text("".join(text))
+        if not wired and media_type.lower() != _EVENT_STREAM:
+            raise self._not_the_wire(media_type)
         if not finished:
             raise self._error(f"The answer of {self._name} broke off.", retryable=True)
         calls = tuple(
@@ -265,7 +285,9 @@ class OpenAIModel:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return self._error(f"{self._name} did not answer in time.", retryable=True)
+            return self._error(
+                f"{self._name} gave no answer within {self._timeout_s:g} s.", retryable=True
+            )
         if isinstance(error, openai.APIStatusError):
             return self._status_failure(error)
         if isinstance(error, openai.APIConnectionError):
@@ -276,7 +298,7 @@ class OpenAIModel:
                 retryable=True,
             )
         # An error event inside the stream, or an answer that is no completion.
-        return self._error(f"{self._name} failed: {self._words(error)}", retryable=True)
+        return self._error(sentence(f"{self._name} failed: {self._words(error)}"), retryable=True)
 
     def _status_failure(self, error: Any) -> ModelError:
         status = int(error.status_code)
@@ -304,11 +326,21 @@ class OpenAIModel:
             case _:
                 message, remedy, retryable = "failed", "", True
         return ModelError(
-            f"The model endpoint {message} (HTTP {status}): {said}",
+            sentence(f"The model endpoint {message} (HTTP {status}): {said}"),
             remedy,
             retryable=retryable,
             status=status,
             retry_after_s=_retry_after_s(error),
+        )
+
+    def _not_the_wire(self, media_type: str) -> ModelError:
+        """Say that something answered which is no endpoint: asking again would not help."""
+        where = self._base_url or "OpenAI"
+        return self._error(
+            f"What answers at {where} is no OpenAI-compatible endpoint: it sent "
+            f"{one_line(media_type, 60) or 'something'} and no chat completion.",
+            "The base URL is probably wrong: check model.base_url; it often ends in /v1.",
+            retryable=False,
         )
 
     def _error(self, message: str, remedy: str = "", *, retryable: bool) -> ModelError:
@@ -316,7 +348,11 @@ class OpenAIModel:
 
     def _words(self, error: Exception) -> str:
         """Give an error's own words without the key, which endpoints like to repeat."""
-        said = str(error)
+        body = getattr(error, "body", None)
+        said = body.get("message") if isinstance(body, dict) else None
+        if not isinstance(said, str) or not said.strip():
+            # A gateway's page instead of the endpoint's own words: what it says without its markup.
+            said = _TAGS.sub(" ", str(error))
         if self._api_key:
             said = said.replace(self._api_key, "[KEY]")
         return one_line(said, 300)

@@ -55,8 +55,10 @@ async def complete_with_retries(
             return await model.complete(request, on_text)
         except ModelError as error:
             failures += 1
-            if not error.retryable or failures >= ATTEMPTS:
+            if not error.retryable:
                 raise
+            if failures >= ATTEMPTS:
+                raise _given_up(error) from error
             wait_s = delay_s(failures, random())
             asked_s = error.retry_after_s
             if asked_s is not None and math.isfinite(asked_s) and asked_s > wait_s:
@@ -65,3 +67,14 @@ async def complete_with_retries(
                 wait_s = asked_s
             await on_failure(error, failures, wait_s)
             await sleep(wait_s)
+
+
+def _given_up(error: ModelError) -> ModelError:
+    """Say of the last failure that it was not the first."""
+    return ModelError(
+        f"The model endpoint failed {ATTEMPTS} times in a row; the last time: {error.message}",
+        error.remedy,
+        retryable=True,
+        status=error.status,
+        retry_after_s=error.retry_after_s,
+    )

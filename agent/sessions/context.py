@@ -20,7 +20,7 @@ from agent.records import Question, QuestionKind, QuestionOption, Session, Sessi
 from agent.sessions.crew import settled
 from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
-from agent.sessions.questions import asked_before
+from agent.sessions.questions import NO_ANSWER, asked_before
 from agent.tasks.task import Limits, Steering
 
 _STREAK_S = 20.0
@@ -211,9 +211,7 @@ class TurnContext:
             if answer.done():
                 return answer.result()
             self._check_open()
-            closed = QuestionClosed(
-                question_id=question.question_id, reason="nobody answered in time"
-            )
+            closed = QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
             going_on = live.moving(SessionState.RUNNING, "goes on without an answer")
             await settled(self._parts.book.append(*live.drafts(closed, *going_on)))
         return None

@@ -62,15 +62,14 @@ def ended(turn: Turn, end: TurnEnd) -> Ending:
 
 def failed(turn: Turn, error: SwitchboardError) -> Ending:
     """End a turn whose task raised an error of ours."""
-    reason = one_line(error.message)
     if may_work_later(error) and not turn.background:
         return Ending(
-            (error_event(error, retryable=True), _aborted(turn, AbortReason.INTERRUPTED)),
+            (error_event(error, retryable=True), _aborted(turn, AbortReason.FAILED)),
             SessionState.WAITING_FOR_USER,
-            f"resume to go on: {reason}",
+            "it could not go on; resume to try again",
         )
     complete = TaskComplete(turn_id=turn.turn_id)
-    return Ending((error_event(error), complete), SessionState.FAILED, reason)
+    return Ending((error_event(error), complete), SessionState.FAILED, "it cannot go on")
 
 
 def late(turn: Turn) -> Ending:

@@ -23,11 +23,11 @@ from agent.protocol import (
     SessionStateChanged,
     UserMessage,
 )
-from agent.records import Session, SessionState
+from agent.records import Question, Session, SessionState
 from agent.sessions.creation import planned_sessions
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
-from agent.sessions.questions import checked_answer, checked_text
+from agent.sessions.questions import NO_ANSWER, checked_answer, checked_text
 from agent.sessions.resuming import Move, Resuming, way_on
 from agent.sessions.turns import Turns
 from agent.store.store import EventDraft
@@ -157,11 +157,7 @@ class Operations:
         live = await self._parts.book.get(question.session_id)
         text = checked_answer(question, answer)
         async with live.lock:
-            if questions.find(question.question_id) is None:
-                raise WrongStateError(
-                    f"Question {question.question_id} is not open any more.",
-                    "The first answer counts; steer the session instead.",
-                )
+            self._check_asked(question)
             stored = "" if question.secret else text
             msgs: list[EventMsg] = [
                 QuestionAnswered(question_id=question.question_id, answer=stored)
@@ -176,6 +172,38 @@ class Operations:
             if resumes:
                 self._turns.begin(live)
         return live.session_id
+
+    async def expire(self, question_id: str, submission_id: str = "") -> str:
+        """Close a question that nobody answered: the call that asked goes on without an answer.
+
+        Returns:
+            The session that asked.
+
+        Raises:
+            UsageError: there is no such question.
+            WrongStateError: it was answered, or has closed.
+        """
+        questions = self._parts.questions
+        question = questions.find(question_id)
+        if question is None:
+            question, _ = await self._parts.store.question(question_id)
+        live = await self._parts.book.get(question.session_id)
+        async with live.lock:
+            self._check_asked(question)
+            msgs: list[EventMsg] = [
+                QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
+            ]
+            if questions.is_awaited(question.question_id):
+                msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
+            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+        return live.session_id
+
+    def _check_asked(self, question: Question) -> None:
+        if self._parts.questions.find(question.question_id) is None:
+            raise WrongStateError(
+                f"Question {question.question_id} is not open any more.",
+                "The first answer counts; steer the session instead.",
+            )
 
     # --- holding ----------
 

@@ -21,6 +21,8 @@ from agent.protocol import (
 from agent.records import Question
 
 ANSWER_LIMIT_CHARS = 10_000
+NO_ANSWER = "no answer in time; silence is no"
+"""Why a question is closed that nobody answered."""
 
 
 class Questions:

@@ -12,6 +12,7 @@ from agent.protocol import AbortReason, ErrorEvent, EventMsg, QuestionClosed, Tu
 from agent.records import SessionState
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
+from agent.sessions.questions import NO_ANSWER
 
 _IDLE = "the core was restarted; resume to go on"
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
@@ -71,7 +72,7 @@ def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
 def _closing(parts: Parts, live: LiveSession, *, expired_only: bool) -> tuple[EventMsg, ...]:
     now_ms = parts.clock_ms()
     return tuple(
-        QuestionClosed(question_id=question.question_id, reason="nobody answered in time")
+        QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
         for question in parts.questions.of(live.session_id)
         if not expired_only or 0 < question.deadline_ms <= now_ms
     )

@@ -281,7 +281,7 @@ class _Turn:
         )
         self.ledger.spent(idle_ms=self.ledger.since(began))
         if answer is None:
-            text = verify.failed("Nobody answered in time")
+            text = verify.failed("Nobody answered in time, so there is no answer")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
         else:
             text = f"The operator answers: {prompts.operator_text(answer)}"

@@ -58,3 +58,40 @@ async def test_an_endpoint_that_refuses_the_key_fails_the_session_at_once(bench:
     assert call.code == 1, call
     assert len(endpoint.requests) == 1, "a terminal error is never tried again"
     assert "401" in call.err or "key" in call.err
+
+
+async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(
+    bench: Bench,
+) -> None:
+    bench.begin()
+    # A wait that the endpoint itself forbids is where trying again ends early: no test waits 60 s.
+    broken = Reply(status=500, headers=(("retry-after", "100000"),))
+    async with openai_server([broken] * 9) as endpoint:
+        call = await asyncio.to_thread(
+            bench.call,
+            *("run", "open Settings", "--device", bench.serial),
+            *("--model", "scripted-1", "--base-url", endpoint.base_url),
+            OPENAI_API_KEY="k",
+        )
+    assert call.code == 1, call
+    assert "interrupted" not in call.err
+    assert call.err.count("scripted failure 500") == 1, "said once"
+    assert "switchboard: failed: The model endpoint failed" in call.err
+    assert "switchboard sessions resume" in call.err.splitlines()[-1]
+
+
+async def test_a_page_instead_of_an_endpoint_fails_at_once_and_names_the_base_url(
+    bench: Bench,
+) -> None:
+    bench.begin()
+    async with openai_server([Reply(garbage=b"<html>It works!</html>")] * 9) as endpoint:
+        call = await asyncio.to_thread(
+            bench.call,
+            *("run", "open Settings", "--device", bench.serial),
+            *("--model", "scripted-1", "--base-url", endpoint.base_url),
+            OPENAI_API_KEY="k",
+        )
+    assert call.code == 1, call
+    assert len(endpoint.requests) == 1
+    assert endpoint.base_url in call.err
+    assert call.err.count("no OpenAI-compatible endpoint") == 1, call.err

@@ -59,8 +59,12 @@ def test_silence_is_no_to_an_approval(bench: Bench) -> None:
         "0.2",
         *PILOT,
     )
-    assert call.code == 1, call
+    assert call.code == 3, call
     assert "approval:" in call.err
+    assert "question closed: no answer in time; silence is no" in call.err
+    assert "answered by operator" not in call.err
+    assert "failed:" in call.err.splitlines()[-1]
+    assert "Nobody answered in time" in call.err.splitlines()[-1]
     assert not told(bench, "Dad")
 
 

@@ -116,13 +116,34 @@ async def test_a_cut_stream_may_be_asked_again(chunks: int) -> None:
 
 
 async def test_an_answer_that_is_no_completion_is_a_model_error() -> None:
-    assert (await failure(Reply(garbage=b"<html>hello</html>"))).retryable
+    error = await failure(Reply(garbage=b"<html>hello</html>"))
+    assert not error.retryable
+    assert "127.0.0.1" in error.message
+    assert "base_url" in error.remedy
+
+
+async def test_a_stream_of_something_else_is_not_asked_for_again() -> None:
+    for body in (
+        b"data: <html>\n\n",
+        b'data: {"foo": 1}\n\n',
+        b"data: 5\n\n",
+        b'{"a": 1}',
+        b"x" * 999,
+    ):
+        assert not (await failure(Reply(garbage=body))).retryable, body
+
+
+async def test_a_failure_quotes_what_the_endpoint_said_as_a_sentence() -> None:
+    error = await failure(Reply(status=500))
+    assert error.message == "The model endpoint failed (HTTP 500): scripted failure 500."
+    error = await failure(Reply(status=401))
+    assert "401. Check the key" in str(error)
 
 
 async def test_silence_ends_in_a_time_out() -> None:
     error = await failure(Reply(silent=True), timeout_s=0.2)
     assert error.retryable
-    assert "in time" in error.message
+    assert "no answer within 0.2 s" in error.message
 
 
 async def test_an_endpoint_that_cannot_be_reached_is_named() -> None:

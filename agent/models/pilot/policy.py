@@ -127,7 +127,7 @@ def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
         return GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
     unanswered = next((deed for deed in since if "Nobody answered" in deed.result), None)
     if unanswered is not None:
-        return GiveUp("I needed an answer to go on, and none came")
+        return GiveUp("I needed an answer to go on, and nobody answered in time")
     if len(since) >= MAX_CALLS_PER_INTENT:
         return GiveUp(f"“{intent}” takes more steps than I should spend on it")
     failures = [deed for deed in since[-3:] if deed.result.startswith("FAILED")]
