@@ -170,6 +170,9 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
 
     session: Session
     seq: int = 0
+    step: int = 0
+    """Number of the newest step that is known; 0 = none is. The session counts fewer: only those
+    that its budget pays for."""
     transcript: Transcript = Transcript()
 
     @property
@@ -230,9 +233,14 @@ def reduce(state: State, event: Event) -> State:
     view = SessionView(
         session=session,
         seq=max(known.seq, event.seq) if known else event.seq,
+        step=_newest_step(known.step if known else 0, event),
         transcript=follow(known.transcript if known else Transcript(), event),
     )
     return replace(state, sessions={**state.sessions, session.session_id: view})
+
+
+def _newest_step(known: int, event: Event) -> int:
+    return max(known, event.msg.step) if isinstance(event.msg, StepStarted) else known
 
 
 def _fold_shared(state: State, msg: EventMsg) -> State:
@@ -258,11 +266,12 @@ def with_history(state: State, session_id: str, events: Iterable[Event]) -> Stat
     view = state.sessions.get(session_id)
     if view is None:
         return state
-    transcript, seq = view.transcript, view.seq
+    transcript, seq, step = view.transcript, view.seq, view.step
     for event in events:
         transcript = follow(transcript, event)
         seq = max(seq, event.seq)
-    view = replace(view, transcript=transcript, seq=seq)
+        step = _newest_step(step, event)
+    view = replace(view, transcript=transcript, seq=seq, step=step)
     return replace(state, sessions={**state.sessions, session_id: view})
 
 

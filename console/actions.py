@@ -102,6 +102,10 @@ BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 # F1 and the palette's chord are no characters, so they can work while typing.
 _CHORDS = {"ctrl+p", "f1", "ctrl+t"}
 
+# They open a field, and the letters typed right after them must already find it: what has the
+# focus would take them as commands before it has handled the key.
+OPENS_FIELD = frozenset({"session.new", "session.write", "question.reject", "view.filter"})
+
 _NAMES = {
     "question_mark": "?",
     "slash": "/",
@@ -146,7 +150,10 @@ def bindings(where: Where) -> list[Binding]:
                 action.title,
                 show=False,
                 # On the replay the tape's keys go before those of the pane that has the focus.
-                priority=action.in_text or key in _CHORDS or where is Where.REPLAY,
+                priority=action.in_text
+                or key in _CHORDS
+                or where is Where.REPLAY
+                or action.id in OPENS_FIELD,
                 id=action.id if at == 0 else f"{action.id}.{at}",
             )
             for at, key in enumerate(action.keys)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.widgets import Input, TextArea
 
 from agent.core import Core
 from agent.errors import SwitchboardError
@@ -270,6 +271,11 @@ class SwitchboardApp(App[int], inherit_bindings=False):
         self.run_worker(guarded(), name=name, exit_on_error=False)
 
     # --- actions ----------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave a letter that opens a field to the field that is open already."""
+        opens = action == "act" and parameters[0] in actions.OPENS_FIELD
+        return not (opens and isinstance(self.focused, TextArea | Input))
 
     async def action_act(self, action_id: str) -> None:
         """Do an action of the registry: on the screen that has it, else here."""

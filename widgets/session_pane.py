@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from agent.records import DeviceInfo
+from agent.records import DeviceInfo, Session, SessionState
 from agent.state import SessionView
 from agent.text import one_line
 from widgets import phrases, status
 from widgets.lines import PartsLine, PlanView
 from widgets.parts import Parts
-from widgets.session_rows import device_name, session_title
+from widgets.session_rows import device_name, session_title, step_words
 from widgets.sturdy import Sturdy
 from widgets.transcript_view import TranscriptView
 
@@ -62,9 +62,11 @@ class SessionPane(Sturdy, Vertical):
         if view is None:
             title.show(())
             plan.show_plan(())
+            self.transcript.say_when_empty(self.empty)
             self.transcript.show_items("", ())
             return
         title.show(session_head(view, devices, now_ms, asks=asks, delegates=delegates))
+        self.transcript.say_when_empty(_nothing_yet(view.session, parts))
         if view.session.plan or not parts:
             plan.show_plan(view.session.plan)
         else:
@@ -76,6 +78,19 @@ class SessionPane(Sturdy, Vertical):
         below = self.query_one("#below", PartsLine)
         below.set_class(event.count > 0, "-shown")
         below.show(((f" {event.count} new ↓ ", "bold $live"), (" G follows", "$faint")))
+
+
+def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> str:
+    """Say why a session's transcript is empty."""
+    if parts:
+        words = [mark.word for mark, _ in parts]
+        told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        return f"Its parts do the work ({told}). Choose one at the left to see its steps."
+    if session.state is SessionState.CREATED:
+        return "It has not begun. Press p to begin it."
+    if session.state is SessionState.QUEUED:
+        return "It waits for its turn."
+    return "Nothing has happened here yet."
 
 
 def session_head(
@@ -90,7 +105,7 @@ def session_head(
     session = view.session
     mark = status.of_session(session, asks=asks, delegates=delegates)
     until = session.updated_ms if session.state.is_terminal else now_ms
-    facts = [f"step {session.steps}/{session.max_steps}", phrases.clock(until - session.created_ms)]
+    facts = [*step_words(view), phrases.clock(until - session.created_ms)]
     if session.serial:
         facts.append(device_name(session.serial, devices))
     if session.target_package:

@@ -21,6 +21,18 @@ def session_title(session: Session) -> str:
     return one_line(session.title or session.goal, 160) or session.session_id
 
 
+def step_words(view: SessionView) -> list[str]:
+    """Say how far a session is: the step as the transcript numbers it, then what it counts.
+
+    Not every step counts against the budget, so the two numbers differ.
+    """
+    session = view.session
+    words = [f"step {view.step}"] if view.step else []
+    if session.steps or view.step:
+        words.append(f"{session.steps} of {session.max_steps} counted")
+    return words
+
+
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
     """Name a device shortly: its model, with the end of its serial where several are alike."""
     device = devices.get(serial)
@@ -69,7 +81,7 @@ def session_rows(
             branch = "▸ " if session.session_id in folded else "▾ "
         rows.append(
             _session_row(
-                session,
+                view,
                 state,
                 lead="  " * depth + branch,
                 now_ms=now_ms,
@@ -98,8 +110,9 @@ def _matches(view: SessionView, wanted: str, state: State) -> bool:
 
 
 def _session_row(
-    session: Session, state: State, *, lead: str, now_ms: int, asks: bool, delegates: bool
+    view: SessionView, state: State, *, lead: str, now_ms: int, asks: bool, delegates: bool
 ) -> Row:
+    session = view.session
     mark = status.of_session(session, asks=asks, delegates=delegates)
     title = session_title(session)
     ended = session.state.is_terminal
@@ -116,8 +129,8 @@ def _session_row(
         )
         return Row(session.session_id, (Line(head, right),))
     facts: list[tuple[str, str]] = [(" " * len(lead) + "  ", ""), (mark.word, mark.style)]
-    if session.steps or session.turn_id:
-        facts.append((f" {session.steps}/{session.max_steps}", "$foreground"))
+    if progress := step_words(view):
+        facts.append((f" {progress[0]}", "$foreground"))
     if session.serial:
         facts.append((f" · {device_name(session.serial, state.devices)}", "$muted"))
     age = ((phrases.age(now_ms - session.created_ms), "$faint"),)

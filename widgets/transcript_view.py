@@ -91,6 +91,12 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         """Whether the newest item stays in view."""
         return self._following
 
+    def say_when_empty(self, sentence: str) -> None:
+        """Set what stands here while there are no items."""
+        if sentence != self.empty:
+            self.empty = sentence
+            self.refresh()
+
     def show_items(self, session_id: str, items: tuple[Item, ...]) -> None:
         """Show a session's items; another session starts at its newest item."""
         if session_id != self.session_id:

@@ -6,7 +6,8 @@ once, ending and beginning anew take two acts; an answer goes to the question wh
 
 from __future__ import annotations
 
-from textual.widgets import Input
+from textual.events import Paste
+from textual.widgets import Input, TextArea
 
 from agent.protocol import (
     Interrupt,
@@ -29,6 +30,7 @@ from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
 _DENY = "Deny"
+_ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 _ASKING = "May I do this?"
 
 
@@ -127,7 +129,7 @@ class DeckActs(DeckPhone):
         if view is None or view.session.state.is_terminal:
             wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
             if view is not None:
-                hint = "It has ended. p twice goes on with it, n begins another."
+                hint = _ENDED
         elif asked:
             wanted = Purpose(Mode.ANSWER, asked[0].question_id)
         elif view.session.turn_id:
@@ -166,6 +168,17 @@ class DeckActs(DeckPhone):
         """Go to the composer."""
         if not self.deck.composer.field.disabled:
             self.deck.go_to("middle", self.deck.composer.field)
+        elif self._session() is None:
+            self.console_app.say("There is no session to write to. Press n to begin one.")
+        else:
+            self.console_app.say(_ENDED)
+
+    def on_paste(self, event: Paste) -> None:
+        """Say where a pasted text may go; fields take theirs before it comes here."""
+        if event.text.strip() and not isinstance(self.deck.focused, TextArea | Input):
+            self.console_app.say(
+                "Nothing was pasted: press n first for a new session, i to write to this one."
+            )
 
     async def on_composer_sent(self, event: Composer.Sent) -> None:
         app = self.console_app

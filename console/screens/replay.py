@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 
-from agent.records import Frame
+from agent.records import Frame, TimeSplit
 from agent.state import SessionView, State
 from console import actions
 from console.playback import Playback
@@ -29,6 +29,7 @@ from widgets.session_rows import device_name
 
 _PLAY_HZ = 15
 _FASTEST = 64
+_AT_START = "The beginning. space plays it, → goes a step on, G goes to the end, esc leaves."
 
 
 class ReplayScreen(ConsoleScreen):
@@ -75,7 +76,9 @@ class ReplayScreen(ConsoleScreen):
                 break
             events = (*events, *more)
         self.playback = Playback(events)
-        self.playback.step(1)
+        # What has ended is read from its beginning; what goes on is picked up where it is.
+        self.playback.go_to(0 if session.state.is_terminal else len(events))
+        self.query_one(SessionPane).empty = _AT_START
         self.refresh_all()
 
     # --- the picture ----------
@@ -104,6 +107,9 @@ class ReplayScreen(ConsoleScreen):
             seen = view.transcript.observation
             phone.show_marks(seen.elements if seen else (), view.transcript.touch)
             phone.show_time(view.session.time, "All steps so far")
+        else:
+            phone.show_marks((), None)
+            phone.show_time(TimeSplit(), "")
         self.show_frame()
 
     def _show_scrubber(self, tape: Playback) -> None:

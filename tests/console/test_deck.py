@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from textual.events import Key, Paste
+
 from agent.errors import WrongStateError
 from agent.protocol import (
     Interrupt,
     QuestionClosed,
     RequestUserInput,
     SessionCancel,
+    SessionConfigured,
     SessionCreate,
     SessionPause,
     SessionResume,
     SessionStateChanged,
+    StepStarted,
     TaskComplete,
     UserInput,
     UserInputAnswer,
 )
-from agent.records import Question, QuestionKind, QuestionOption, SessionState
+from agent.records import Question, QuestionKind, QuestionOption, Session, SessionState
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import ask, configure, run, step
@@ -254,6 +258,61 @@ async def test_a_new_session_gets_its_goal_and_its_device(console: Open) -> None
             lambda: seat.core.ops == [SessionCreate(goal="buy milk", serial="phone-2")], "created"
         )
         await seat.until(lambda: seat.deck.selected == "s5", "it is selected")
+
+
+async def test_letters_typed_faster_than_the_console_draws_are_the_goal(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        seat.deck.sessions.focus()
+        await seat.pilot.pause()
+        # As a terminal sends them: all keys are there before the first one has been handled.
+        for letter in "nopen xpc":
+            seat.app.post_message(Key({" ": "space"}.get(letter, letter), letter))
+        await seat.until(lambda: seat.deck.composer.text == "open xpc", "the goal")
+        assert seat.core.ops == []
+
+
+async def test_a_paste_where_nothing_is_written_says_where_to_paste(console: Open) -> None:
+    async with console() as seat:
+        seat.app.post_message(Paste("pause x p c"))
+        await seat.see("press n first for a new session")
+        assert seat.core.ops == []
+
+
+async def test_writing_to_what_has_ended_says_how_to_go_on(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s4")
+        await seat.press("i")
+        await seat.until(
+            lambda: any("Press p twice to resume it" in n.message for n in seat.app._notifications),
+            "a notice",
+        )
+        assert seat.core.ops == []
+
+
+async def test_one_number_of_steps_is_shown_and_the_budget_is_called_by_its_name(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        seat.core.tell(StepStarted(step=6), "s1")
+        await seat.see("step 6 · 5 of")
+        await seat.see("running step 6")
+        assert "5/" not in seat.text()
+
+
+async def test_a_parent_says_what_its_parts_do(console: Open) -> None:
+    def family(core: FakeCore) -> None:
+        parent = Session(session_id="p", goal="parent", created_ms=core.now_ms)
+        core.tell(SessionConfigured(session=parent), "p")
+        configure(core, "c1", "child one", parent_id="p")
+        configure(core, "c2", "child two", parent_id="p")
+        run(core, "c2")
+
+    async with console(play=family) as seat:
+        await select(seat, "p")
+        await seat.see("Its parts do the work (1 draft, 1 running).")
+        assert "No sessions yet" not in seat.text()
 
 
 async def test_a_goal_that_was_refused_is_not_lost(console: Open) -> None:

@@ -13,10 +13,11 @@ from agent.protocol import (
     JobCreate,
     JobStop,
     ObservationRecorded,
+    SessionStateChanged,
     StepStarted,
     UserInput,
 )
-from agent.records import Foreground, Frame, Observation
+from agent.records import Foreground, Frame, Observation, SessionState
 from console.playback import Playback
 from console.screens.jobs import JobsScreen
 from console.screens.replay import ReplayScreen
@@ -91,6 +92,7 @@ def with_frames(core: FakeCore) -> None:
             started_ms=0, ended_ms=0, foreground=Foreground(package="p"), frame=frame
         )
         core.tell(ObservationRecorded(step=number, observation=seen), "f")
+    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "f")
 
 
 async def replay_of(seat: Seat, session_id: str) -> ReplayScreen:
@@ -107,6 +109,7 @@ async def replay_of(seat: Seat, session_id: str) -> ReplayScreen:
 async def test_a_replay_steps_through_the_same_view(console: Open) -> None:
     async with console() as seat:
         screen = await replay_of(seat, "s1")
+        await seat.press("home", "right")
         await seat.see("Settings is on the launcher.")
         assert "The Bluetooth row" not in seat.text()
         await seat.press("right", "right")
@@ -118,6 +121,29 @@ async def test_a_replay_steps_through_the_same_view(console: Open) -> None:
         await seat.press("escape")
         await seat.until(lambda: seat.app.screen is seat.deck, "home")
         assert seat.core.ops == []
+
+
+async def test_a_replay_of_what_has_ended_opens_at_its_beginning_and_says_the_keys(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        screen = await replay_of(seat, "s3")
+        await seat.see("The beginning. space plays it")
+        await seat.see("event 0 of")
+        assert screen.playback is not None
+        assert screen.playback.position == 0
+        await seat.press("right")
+        await seat.see("All steps so far")
+        await seat.press("home")
+        await seat.until(lambda: "All steps so far" not in seat.text(), "no time has passed yet")
+        await seat.see("The beginning.")
+
+
+async def test_a_replay_of_what_goes_on_opens_where_it_is(console: Open) -> None:
+    async with console() as seat:
+        screen = await replay_of(seat, "s1")
+        await seat.until(lambda: screen.playback.is_at_end, "the present")  # type: ignore[union-attr]
+        assert not screen.is_playing
 
 
 async def test_a_replay_plays_at_a_speed_until_its_end(console: Open) -> None:
@@ -133,6 +159,7 @@ async def test_a_replay_plays_at_a_speed_until_its_end(console: Open) -> None:
 async def test_a_replay_shows_the_frame_of_its_moment(console: Open) -> None:
     async with console(play=with_frames) as seat:
         await replay_of(seat, "f")
+        await seat.press("home", "right")
         await seat.see("stored of step 1")
         await seat.press("right")
         await seat.see("stored of step 2")
