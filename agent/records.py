@@ -327,6 +327,9 @@ class Session(Record, frozen=True, kw_only=True):
     turn_id: str = ""
     """The open turn; empty while the session is idle."""
     steps: int = 0
+    """Steps that count against the limit."""
+    last_step: int = 0
+    """The number of the newest step, counted or not."""
     plan: tuple[PlanItem, ...] = ()
     usage: Usage = Usage()
     time: TimeSplit = TimeSplit()

@@ -120,6 +120,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, turn_id=turn_id)
         case TaskComplete() | TurnAborted():
             return replace(session, turn_id="")
+        case StepStarted(step=step):
+            return replace(session, last_step=step)
         case StepCompleted(time=time, usage=usage, counted=counted):
             return replace(
                 session,
@@ -141,7 +143,6 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             SessionConfigured()
             | UserMessage()
             | SteerApplied()
-            | StepStarted()
             | ObservationRecorded()
             | ToolCallRequested()
             | ToolCallFinished()

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.core import Overview
 from agent.protocol import Event
-from agent.records import Session
+from agent.records import Session, SessionState
 from agent.store.store import Store
 
 
@@ -25,6 +25,16 @@ class Records(Protocol):
     async def history(
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]: ...
+
+
+_UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
+LEFT_BEHIND = "stopped: its process died; resume goes on"
+"""What is said of a session that claims to be at work while no core is."""
+
+
+def is_left_behind(records: Records, session: Session) -> bool:
+    """Tell whether a session claims to be at work in a store that no core has open."""
+    return isinstance(records, StoredRecords) and session.state in _UNDER_WAY
 
 
 class StoredRecords:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from agent.errors import WrongStateError
 from agent.protocol import EventMsg, SessionContinued, SessionStateChanged
-from agent.records import SessionState
+from agent.records import Session, SessionState
 from agent.sessions.assignment import Assignment
 from agent.sessions.live import LiveSession
 
@@ -36,7 +36,7 @@ class Resuming:
         """Give what takes an idle session on with the prompt it has."""
         record = live.record
         continued = SessionContinued(
-            generation=record.generation, after_step=record.steps, reason=reason
+            generation=record.generation, after_step=_last_step(record), reason=reason
         )
         return (continued, self.queueing(record.serial))
 
@@ -52,7 +52,7 @@ class Resuming:
         if record.state.is_terminal and live.turn is None:
             continued = SessionContinued(
                 generation=generation,
-                after_step=record.steps,
+                after_step=_last_step(record),
                 reason=f"resumed from {record.state}",
             )
             unflagged = live.flagging(paused=False, lost=False)
@@ -70,14 +70,14 @@ class Resuming:
         generation = max(live.record.generation for live in (top, *children)) + 1
         unmet = [live for live in children if live.record.state is not SessionState.COMPLETED]
         continued = SessionContinued(
-            generation=generation, after_step=top.record.steps, reason=_RESUMED
+            generation=generation, after_step=_last_step(top.record), reason=_RESUMED
         )
         moves: list[Move] = [
             (top, (continued, *top.moving(SessionState.RUNNING, "delegates again")))
         ]
         for live in unmet or children:
             record = live.record
-            alone = SessionContinued(generation=generation, after_step=record.steps)
+            alone = SessionContinued(generation=generation, after_step=_last_step(record))
             if live.turn is not None:
                 # It was resumed by itself before: it only has to count, and not to be held.
                 moves.append((live, (alone, *live.flagging(paused=False, reason=_RESUMED))))
@@ -104,6 +104,11 @@ class Resuming:
             )
         moves = [(live, self.going_on(live, live.record.generation)) for live in ready]
         return [(top, top.flagging(paused=False)), *moves]
+
+
+def _last_step(record: Session) -> int:
+    # A record from before the number was kept has only the count.
+    return max(record.last_step, record.steps)
 
 
 def way_on(live: LiveSession) -> str:

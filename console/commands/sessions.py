@@ -6,8 +6,8 @@ itself. Invariant: stop and cancel act at once and do not ask; cancel is the one
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -16,7 +16,7 @@ from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.core import Core
-    from agent.protocol import Event, Op
+    from agent.protocol import Event
     from agent.records import Question, Session
     from console.host import Host
     from console.stopping import StopRequest
@@ -46,34 +46,46 @@ Examples:
 @JSON_OPTION
 @click.pass_context
 def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
-    """List sessions, newest first."""
+    """List sessions, newest first; COUNTED is the steps that count against the limit."""
     from console import plain
     from console.host import run_with_records
+    from console.stored import LEFT_BEHIND, is_left_behind
 
     async def work(core: Records) -> ExitCode:
         found = await core.sessions(limit=limit)
         if as_json:
-            plain.print_json({"data": [plain.as_builtins(session) for session in found]})
+            plain.print_json({"data": [_plain(core, session) for session in found]})
         elif not found:
             say("No sessions yet. Start one with: switchboard run GOAL")
         else:
-            rows = [_row(session) for session in found]
-            plain.print_text(plain.columns(("ID", "STATE", "DEVICE", "STEPS", "AGE", "GOAL"), rows))
+            rows = [_row(session, left=is_left_behind(core, session)) for session in found]
+            heads = ("ID", "STATE", "DEVICE", "COUNTED", "AGE", "GOAL")
+            plain.print_text(plain.columns(heads, rows))
+            if any(is_left_behind(core, session) for session in found):
+                say(f"interrupted = {LEFT_BEHIND}")
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
 
 
-def _row(session: Session) -> tuple[str, ...]:
+def _plain(records: Records, session: Session) -> dict[str, Any]:
+    """Give a session for JSON, and whether its process died under it."""
+    from console import plain
+    from console.stored import is_left_behind
+
+    return {**plain.as_builtins(session), "interrupted": is_left_behind(records, session)}
+
+
+def _row(session: Session, *, left: bool) -> tuple[str, ...]:
     from console.plain import age
 
     flags = "".join(f" {name}" for name in ("paused", "held", "lost") if getattr(session, name))
     mark = "└ " if session.parent_id else ""
     return (
         session.session_id,
-        session.state.value + flags,
+        ("interrupted" if left else session.state.value) + flags,
         session.serial or "-",
-        f"{session.steps}/{session.max_steps}",
+        f"{session.steps} of {session.max_steps}",
         age(session.created_ms),
         mark + (session.title or session.goal),
     )
@@ -93,6 +105,7 @@ Examples:
 def show(ctx: click.Context, session_id: str, as_json: bool, events: bool) -> None:
     """Show a session: its state, plan, open questions and what happened last."""
     from console.host import run_with_records
+    from console.stored import LEFT_BEHIND, is_left_behind
 
     async def work(core: Records) -> ExitCode:
         session = await core.session(session_id)
@@ -102,9 +115,10 @@ def show(ctx: click.Context, session_id: str, as_json: bool, events: bool) -> No
             return ExitCode.DONE
         asked = [q for q in (await core.overview()).questions if q.session_id == session.session_id]
         if as_json:
-            _print_session_json(session, history, asked)
+            _print_session_json(core, session, history, asked)
         else:
-            _print_session(session, history, asked)
+            left = is_left_behind(core, session)
+            _print_session(session, history, asked, f"interrupted ({LEFT_BEHIND})" if left else "")
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -119,31 +133,34 @@ def _print_events(history: tuple[Event, ...]) -> None:
 
 
 def _print_session_json(
-    session: Session, history: tuple[Event, ...], asked: list[Question]
+    records: Records, session: Session, history: tuple[Event, ...], asked: list[Question]
 ) -> None:
     from console import plain
     from console.narration import narrate
 
     plain.print_json(
         {
-            **plain.as_builtins(session),
+            **_plain(records, session),
             "questions": [plain.as_builtins(question) for question in asked],
             "timeline": [line for line in map(narrate, history) if line][-12:],
         }
     )
 
 
-def _print_session(session: Session, history: tuple[Event, ...], asked: list[Question]) -> None:
+def _print_session(
+    session: Session, history: tuple[Event, ...], asked: list[Question], state: str
+) -> None:
     from agent.text import one_line
     from console.narration import narrate
     from console.plain import age, print_text
 
     lines = [
-        f"{session.session_id}  {session.state.value}  {session.kind.value}",
+        f"{session.session_id}  {state or session.state.value}  {session.kind.value}",
         f"goal      {one_line(session.goal, 1000)}",
         f"device    {session.serial or '-'}",
         f"model     {session.model or '-'}",
-        f"steps     {session.steps}/{session.max_steps}, begun {age(session.created_ms)} ago",
+        f"steps     {session.steps} of {session.max_steps} counted",
+        f"begun     {age(session.created_ms)} ago",
     ]
     for name in ("result", "error"):
         text = getattr(session, f"latest_{name}")
@@ -210,9 +227,18 @@ def answer(ctx: click.Context, session_id: str, text: str | None, texts: tuple[s
 @click.pass_context
 def stop(ctx: click.Context, session_id: str) -> None:
     """Stop a session's turn; 'sessions resume' goes on with it."""
+    from agent.errors import UsageError
     from agent.protocol import Interrupt
 
-    _act(ctx, session_id, lambda found: Interrupt(session_id=found), "Stopped {}.")
+    async def act(core: Core, session: Session) -> str:
+        if session.state.is_terminal:
+            raise UsageError(
+                f"Session {session.session_id} is already {session.state.lower()}; nothing to stop."
+            )
+        await core.request(Interrupt(session_id=session.session_id))
+        return f"Stopped {session.session_id}."
+
+    _act(ctx, session_id, act)
 
 
 @sessions.command()
@@ -222,16 +248,23 @@ def cancel(ctx: click.Context, session_id: str) -> None:
     """End a session for good, and the whole tree of an agent session."""
     from agent.protocol import SessionCancel
 
-    _act(ctx, session_id, lambda found: SessionCancel(session_id=found), "Cancelled {}.")
+    async def act(core: Core, session: Session) -> str:
+        await core.request(SessionCancel(session_id=session.session_id))
+        if session.state.is_terminal:
+            return f"Session {session.session_id} is already {session.state.lower()}."
+        return f"Cancelled {session.session_id}."
+
+    _act(ctx, session_id, act)
 
 
-def _act(ctx: click.Context, session_id: str, op: Callable[[str], Op], done: str) -> None:
+def _act(
+    ctx: click.Context, session_id: str, act: Callable[[Core, Session], Awaitable[str]]
+) -> None:
     from console.host import run_with_core
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         session = await core.session(session_id)
-        await core.request(op(session.session_id))
-        say(done.format(session.session_id))
+        say(await act(core, session))
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))
@@ -242,18 +275,21 @@ def _act(ctx: click.Context, session_id: str, op: Callable[[str], Op], done: str
 Examples:
   switchboard sessions resume 3f2a
   switchboard sessions resume 3f2a --json
+  switchboard sessions resume 3f2a --again
 """
 )
 @SESSION_ID
+@click.option("--again", is_flag=True, help="Pursue the goal anew though it was met.")
 @manner_options
 @click.pass_context
-def resume(ctx: click.Context, session_id: str, **speech: Unpack[Speech]) -> None:
+def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack[Speech]) -> None:
     """Go on with a session after a pause, a stop, a crash or its end.
 
     When no other process owns the data directory, this one works on the session to its end, on the
     same phone; a virtual phone is started again. Exit codes are those of 'run'.
     """
     from agent.protocol import SessionResume
+    from agent.records import SessionState
     from console.host import run_with_session
     from console.pursuit import pursue_stored
     from console.setup import settings_for
@@ -263,6 +299,8 @@ def resume(ctx: click.Context, session_id: str, **speech: Unpack[Speech]) -> Non
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
+        if session.state is SessionState.COMPLETED and not again:
+            _confirm_again(session)
         act = SessionResume(session_id=session.session_id)
         if host.owned or manner.json_lines:
             return await pursue_stored(settings, host, session.session_id, act, stop, manner)
@@ -271,3 +309,17 @@ def resume(ctx: click.Context, session_id: str, **speech: Unpack[Speech]) -> Non
         return ExitCode.DONE
 
     end(run_with_session(settings, session_id, work))
+
+
+def _confirm_again(session: Session) -> None:
+    """Have somebody say that a goal that was met is to be pursued anew. Raises UsageError."""
+    from agent.errors import UsageError
+    from console.asking import can_ask
+
+    said = f"Session {session.session_id} is already completed"
+    if not can_ask():
+        raise UsageError(
+            f"{said}; nothing is left to go on with.",
+            f"To pursue its goal anew: switchboard sessions resume {session.session_id} --again",
+        )
+    click.confirm(f"{said}. Pursue its goal anew?", abort=True, err=True)

@@ -140,3 +140,44 @@ def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) 
             assert client.wait() == 0, client
     assert "going on with it" in "".join(client.speech)
     assert [line["seq"] for line in client.seen] == list(range(1, len(client.seen) + 1))
+
+
+def test_what_a_killed_process_left_is_shown_as_interrupted_and_not_written(
+    workshop: Workshop,
+) -> None:
+    with workshop.running("run", NOTE, "--virtual", "--json") as running:
+        act_after(running, 1)
+        left = children_of(running.process.pid)
+        running.kill()
+    session_id = session_of([line for line in running.seen if line])
+    before = stored(workshop, session_id)
+    listed = workshop.call("sessions", "list")
+    assert "interrupted" in listed.out, listed
+    assert "RUNNING" not in listed.out, listed
+    assert "its process died" in workshop.call("sessions", "show", session_id).out
+    assert workshop.call("sessions", "show", session_id, "--json").json["interrupted"] is True
+    assert stored(workshop, session_id) == before
+    # Whoever takes the session on finds and ends the adb server that the killed one left.
+    assert workshop.call("sessions", "resume", session_id).code == 0
+    wait_until(lambda: not any(map(is_alive, left)), "what the killed one left has ended")
+
+
+def test_an_ended_session_is_neither_stopped_nor_resumed_by_accident(bench: Bench) -> None:
+    call = bench.call("run", "open Settings", "--device", bench.serial, "--json", *PILOT)
+    assert call.code == 0, call
+    session_id = session_of(call.lines)
+    stopped = bench.call("sessions", "stop", session_id)
+    assert (stopped.code, "already completed; nothing to stop" in stopped.err) == (2, True)
+    cancelled = bench.call("sessions", "cancel", session_id)
+    assert (cancelled.code, "is already completed" in cancelled.err) == (0, True)
+    resumed = bench.call("sessions", "resume", session_id)
+    assert (resumed.code, "--again" in resumed.err) == (2, True)
+    assert len(stored(bench, session_id)) == len(call.lines)
+    assert bench.call("sessions", "resume", session_id, "--again").code == 0
+    continued = [
+        line["msg"]
+        for line in stored(bench, session_id)
+        if line["msg"]["type"] == "session_continued"
+    ]
+    steps = [line["msg"]["step"] for line in call.lines if line["msg"]["type"] == "step_started"]
+    assert [msg["after_step"] for msg in continued] == [steps[-1]]
