@@ -50,6 +50,7 @@ HINTS = {
     Mode.REASON: "Why not? Enter rejects; the reason may be empty",
     Mode.NONE: "Press n to begin a session",
 }
+_SENDS = {Mode.ANSWER: "answer", Mode.NEW: "begin", Mode.REASON: "reject", Mode.STEER: "steer"}
 _STYLES = {Mode.ANSWER: "$ask", Mode.REASON: "$bad", Mode.NEW: "$good", Mode.NONE: "$faint"}
 
 
@@ -135,6 +136,11 @@ class Composer(Sturdy, Vertical):
     def text(self) -> str:
         """What is written so far."""
         return self.field.text
+
+    @property
+    def sends(self) -> str:
+        """What enter does, in a word."""
+        return _SENDS.get(self.purpose.mode, "send")
 
     @property
     def choice(self) -> str:

@@ -110,10 +110,11 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         return to_content(tuple(parts))
 
     def on_focus(self) -> None:
-        self._redraw()
+        # Textual sets has_focus after the handlers of subclasses.
+        self.call_later(self._redraw)
 
     def on_blur(self) -> None:
-        self._redraw()
+        self.call_later(self._redraw)
 
     def _redraw(self) -> None:
         self._look = None

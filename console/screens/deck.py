@@ -366,7 +366,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if self.focused is self.card and asked is not None:
             return self.card_keys(asked)
         if isinstance(self.focused, TextArea | Input):
-            return super().footer_keys()
+            typing = super().footer_keys()
+            if self.focused is self.composer.field:
+                typing[0] = ("enter", self.composer.sends)
+            return typing
         first: list[tuple[str, str]] = []
         if self.focused is self.sessions and self.sessions.rows:
             first = [("enter", "open")]

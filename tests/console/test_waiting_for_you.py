@@ -55,6 +55,7 @@ async def test_approving_from_any_pane_says_first_what_the_second_press_approves
         seat.deck.query_one(f"#{pane}").focus()
         await seat.press("a")
         await seat.see("Press a again to approve: Press “Send SMS”")
+        await seat.until(lambda: "(press it twice)" not in seat.text(), "the card's own hint")
         assert seat.core.ops == []
         await seat.press("a")
         await seat.until(lambda: seat.core.ops, "the answer")
@@ -79,6 +80,15 @@ async def test_what_refuses_is_called_reject_wherever_it_is_read(console: Open) 
         await seat.see("2  Reject")
         await seat.see("2 Reject")
         assert "Deny" not in seat.text()
+
+
+async def test_rejecting_says_that_enter_rejects(console: Open) -> None:
+    async with console(play=with_approval) as seat:
+        await look_at(seat, "s1")
+        await seat.press("r")
+        await seat.see("reject ▸")
+        await seat.see("enter reject")
+        assert seat.core.ops == []
 
 
 async def test_a_digit_the_card_has_no_option_for_still_changes_the_screen(
