@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, assert_never
 
 from agent.errors import PhoneError
 from agent.phone.shell.arithmetic import Evaluator
+from agent.phone.shell.braces import expand_braces
 from agent.phone.shell.call import CommandError, ShellMemoryError
 from agent.phone.shell.patterns import Piece, expand_names, has_pattern, to_regex
 from agent.phone.shell.syntax import (
@@ -42,7 +44,7 @@ class Expander:
     async def fields(self, words: Sequence[Word]) -> list[str]:
         """Expand words to the arguments of a command."""
         found: list[str] = []
-        for word in words:
+        for word in chain.from_iterable(map(expand_braces, words)):
             for field in await self._split(word):
                 if has_pattern(field):
                     names = expand_names(field, self._shell.cwd, self._names)

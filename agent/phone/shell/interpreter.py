@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from agent.phone.pipes import (
     CollectingSink,
@@ -28,7 +28,6 @@ from agent.phone.shell.call import (
 )
 from agent.phone.shell.expansion import Expander
 from agent.phone.shell.flow import (
-    ENVIRONMENT,
     MAX_CALL_DEPTH,
     SHELL_NAME,
     SIGNAL_BASE,
@@ -40,6 +39,7 @@ from agent.phone.shell.parser import ShellSyntaxError, parse
 from agent.phone.shell.patterns import matches
 from agent.phone.shell.programs import run_argv
 from agent.phone.shell.redirection import complain, redirected, shell_text, three
+from agent.phone.shell.state import ShellState
 from agent.phone.shell.syntax import (
     AndOr,
     Case,
@@ -55,95 +55,20 @@ from agent.phone.shell.syntax import (
 )
 from agent.phone.userland.processes import Process
 
-if TYPE_CHECKING:
-    from agent.phone.userland.userland import Userland
 
-
-class Shell:
-    """One shell: variables, functions, working directory, jobs."""
-
-    def __init__(self, userland: Userland, *, terminal: bool = False) -> None:
-        self.userland = userland
-        self.terminal = terminal
-        self.cwd = "/"
-        self.variables: dict[str, str] = dict(ENVIRONMENT)
-        if userland.files.uid == 0:
-            self.variables |= {"USER": "root", "LOGNAME": "root"}
-        self.exported: set[str] = set(ENVIRONMENT)
-        self.functions: dict[str, Command] = {}
-        self.arguments: list[str] = []
-        self.script_name = SHELL_NAME
-        self.status = 0
-        self.pid = userland.processes.new_pid()
-        self.last_job_pid = 0
-        self.jobs: dict[int, asyncio.Task[int]] = {}
-        self.traps: dict[str, str] = {}
-        self.exit_on_error = False
-        self.depth = 0
-
-    # --- variables ---
-
-    def parameter(self, name: str) -> str | None:
-        """Return the value of a variable, positional or special parameter; None when unset."""
-        match name:
-            case "?":
-                return str(self.status)
-            case "$":
-                return str(self.pid)
-            case "!":
-                return str(self.last_job_pid) if self.last_job_pid else None
-            case "#":
-                return str(len(self.arguments))
-            case "@" | "*":
-                return " ".join(self.arguments) if self.arguments else None
-            case "-":
-                return "i" if self.terminal else ""
-            case "0":
-                return self.script_name
-            case _ if name.isdigit():
-                index = int(name[:6]) - 1
-                return self.arguments[index] if index < len(self.arguments) else None
-            case "RANDOM":
-                return str(self.userland.random.randrange(32768))
-            case "PWD":
-                return self.cwd
-            case "PPID":
-                return "512"
-            case _:
-                return self.variables.get(name)
-
-    def assign(self, name: str, value: str) -> None:
-        """Set a variable."""
-        self.variables[name] = value
-
-    def environment(self) -> dict[str, str]:
-        """Return the exported variables."""
-        return {name: self.variables[name] for name in self.exported if name in self.variables}
-
-    def child(self) -> Shell:
-        """Return a copy for a subshell."""
-        copy = Shell.__new__(Shell)
-        copy.userland = self.userland
-        copy.terminal = False
-        copy.cwd = self.cwd
-        copy.variables = dict(self.variables)
-        copy.exported = set(self.exported)
-        copy.functions = dict(self.functions)
-        copy.arguments = list(self.arguments)
-        copy.script_name = self.script_name
-        copy.status = self.status
-        copy.pid = self.pid
-        copy.last_job_pid = self.last_job_pid
-        copy.jobs = {}
-        copy.traps = {}
-        copy.exit_on_error = self.exit_on_error
-        copy.depth = self.depth + 1
-        return copy
-
-    # --- entry points ---
+class Shell(ShellState):
+    """One shell at work."""
 
     async def run_text(self, text: str, descriptors: Descriptors) -> int:
         """Parse and run a script; return its exit status. Only cancellation is raised."""
+        # `exec` changes the descriptors of the shell, not those of whoever started it.
+        descriptors = dict(descriptors)
+        try:
+            return await self._run_text(text, descriptors)
+        finally:
+            self.let_go()
+
+    async def _run_text(self, text: str, descriptors: Descriptors) -> int:
         try:
             script = parse(text)
         except ShellSyntaxError as error:
@@ -205,6 +130,8 @@ class Shell:
                 return await shell._and_or(foreground, streams)
             except ExitShell as leaving:
                 return leaving.status
+            finally:
+                shell.let_go()
 
         task = asyncio.create_task(job())
         pid = shell.pid
@@ -246,6 +173,8 @@ class Shell:
 
         async def run(command: Command, streams: Descriptors) -> int:
             shell = self.child()
+            # As they were: `exec` may change them.
+            first, second = streams[0], streams[1]
             try:
                 return await shell.run_command(command, streams)
             except ExitShell as leaving:
@@ -253,7 +182,8 @@ class Shell:
             except BrokenPipeError:
                 return SIGNAL_BASE + signal.SIGPIPE
             finally:
-                incoming, outgoing = streams[0], streams[1]
+                shell.let_go()
+                incoming, outgoing = first, second
                 if isinstance(incoming, Pipe) and incoming is not source:
                     incoming.break_off()
                 if isinstance(outgoing, Pipe) and outgoing is not last_sink:
@@ -309,12 +239,15 @@ class Shell:
                 return await self.run_script(body, streams)
             case Group(body=body):
                 shell = self.child()
+                own = dict(streams)
                 try:
-                    shell.status = await shell.run_script(body, streams)
+                    shell.status = await shell.run_script(body, own)
                 except ExitShell as leaving:
                     shell.status = leaving.status
+                finally:
+                    self.kept += shell.kept
                 self.jobs |= shell.jobs
-                return await shell._at_exit(streams)
+                return await shell._at_exit(own)
             case If(branches=branches, otherwise=otherwise):
                 for condition, body in branches:
                     if await self.run_script(condition, streams) == 0:
@@ -373,6 +306,8 @@ class Shell:
                 self.status = await shell.run_script(script, {**descriptors, 1: sink})
             except ExitShell as leaving:
                 self.status = leaving.status
+            finally:
+                shell.let_go()
             return decode(bytes(sink.data)).replace("\0", "")
 
         return Expander(self, substitute)
@@ -393,6 +328,10 @@ class Shell:
                 for name, value in assignments:
                     self.assign(name, value)
                 return self.status
+            if argv == ["exec"] and command.redirects:
+                descriptors.update(streams)
+                self.kept.append(opened)
+                return 0
             return await run_argv(self, argv, streams, dict(assignments))
         except BrokenPipeError:
             return SIGNAL_BASE + signal.SIGPIPE
@@ -402,7 +341,8 @@ class Shell:
                 raise ExitShell(error.status) from error
             return error.status if isinstance(error, CommandError) else 1
         finally:
-            opened.close()
+            if opened not in self.kept:
+                opened.close()
 
 
 def _goes_on(leaving: LeaveLoop) -> bool:

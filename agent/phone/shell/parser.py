@@ -1,6 +1,6 @@
 """Parse a shell line into `syntax` nodes.
 
-Not a full POSIX shell: no aliases, no coprocesses, no brace expansion. Invariant: linear in the
+Not a full POSIX shell: no aliases, no coprocesses. Invariant: linear in the
 input apart from nested substitutions, whose depth is bounded, so no line can exhaust the stack.
 
 The grammar follows POSIX.1-2017, Shell Command Language (section 2), and mksh's wording of
@@ -11,7 +11,6 @@ pipeline).
 
 from __future__ import annotations
 
-from agent.errors import PhoneError
 from agent.phone.shell.syntax import (
     AndOr,
     Case,
@@ -23,13 +22,12 @@ from agent.phone.shell.syntax import (
     Loop,
     Pipeline,
     Redirect,
-    RedirectKind,
     Script,
     Simple,
-    Text,
     Word,
 )
-from agent.phone.shell.words import WordReader
+from agent.phone.shell.tokens import ShellSyntaxError as ShellSyntaxError
+from agent.phone.shell.tokens import TokenReader
 
 RESERVED = frozenset(
     [
@@ -51,92 +49,10 @@ RESERVED = frozenset(
         "in",
     ]
 )
-_REDIRECTS = ("<<-", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">")
 
 
-class ShellSyntaxError(PhoneError):
-    """The line is not shell; the message is mksh's."""
-
-
-class Parser(WordReader):
+class Parser(TokenReader):
     """Recursive descent over one line or script."""
-
-    # --- tokens ---
-
-    def _skip_blanks(self, *, newlines: bool = False) -> None:
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char in " \t" or (newlines and char == "\n"):
-                if char == "\n":
-                    self._end_line()
-                else:
-                    self.at += 1
-            elif self.text.startswith("\\\n", self.at):
-                self.at += 2
-            elif char == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                return
-
-    def _end_line(self) -> None:
-        """Step over a newline and read the here-documents that wait for it."""
-        self.at += 1
-        waiting, self.here_documents = self.here_documents, []
-        for delimiter, strip, quoted, fill in waiting:
-            fill(self._here_document(delimiter, strip, quoted))
-
-    def _here_document(self, delimiter: str, strip: bool, quoted: bool) -> Word:
-        lines: list[str] = []
-        while self.at < len(self.text):
-            end = self.text.find("\n", self.at)
-            end = len(self.text) if end < 0 else end
-            line = self.text[self.at : end]
-            self.at = min(end + 1, len(self.text))
-            if strip:
-                line = line.lstrip("\t")
-            if line == delimiter:
-                break
-            lines.append(line + "\n")
-        body = "".join(lines)
-        if quoted:
-            return (Text(body, True),)
-        return Parser(body, self.depth + 1).read_quoted(stop=None)
-
-    def _peek_operator(self) -> str:
-        for operator in ("&&", "||", ";;", "|", "&", ";", "(", ")", "\n"):
-            if self.text.startswith(operator, self.at):
-                return operator
-        return ""
-
-    def _peek_word(self) -> str:
-        """Return the plain word that comes next, for reserved words; "" when it is none."""
-        end = self.at
-        while end < len(self.text) and self.text[end] not in " \t\n;&|()<>\"'\\$`":
-            end += 1
-        if end < len(self.text) and self.text[end] in "\"'\\$`":
-            return ""
-        return self.text[self.at : end]
-
-    def _accept_reserved(self, word: str) -> bool:
-        self._skip_blanks(newlines=True)
-        if self._peek_word() == word:
-            self.at += len(word)
-            return True
-        return False
-
-    def _expect_reserved(self, word: str) -> None:
-        if not self._accept_reserved(word):
-            raise self._unexpected()
-
-    def _unexpected(self) -> ShellSyntaxError:
-        if self.at >= len(self.text):
-            return ShellSyntaxError("syntax error: unexpected EOF")
-        token = self._peek_operator() or self._peek_word() or self.text[self.at]
-        shown = "newline" if token == "\n" else token
-        return ShellSyntaxError(f"syntax error: '{shown}' unexpected")
-
-    # --- grammar ---
 
     def script(self) -> Script:
         """Parse the whole text.
@@ -351,54 +267,6 @@ class Parser(WordReader):
         name = self.text[self.at : end]
         follows = self.text[end : end + 1]
         return name if follows == "=" and name.isascii() and name.isidentifier() else ""
-
-    def _redirects(self) -> tuple[Redirect, ...]:
-        found: list[Redirect] = []
-        while True:
-            self._skip_blanks()
-            redirect = self._redirect()
-            if redirect is None:
-                return tuple(found)
-            found.append(redirect)
-
-    def _redirect(self) -> Redirect | None:
-        at = self.at
-        while at < len(self.text) and self.text[at] in "0123456789":
-            at += 1
-        operator = next((op for op in _REDIRECTS if self.text.startswith(op, at)), None)
-        both = False
-        if operator is None:
-            if not self.text.startswith("&>", self.at):
-                return None
-            operator, both, at = "&>", True, self.at
-        digits = "" if both else self.text[self.at : at]
-        if len(digits) > 2:
-            return None
-        self.at = at + len(operator)
-        self._skip_blanks()
-        if self.at >= len(self.text) or self._peek_operator():
-            raise self._unexpected()
-        if operator in ("<<", "<<-"):
-            return self._here(int(digits or 0), strip=operator == "<<-")
-        target = self.read_word()
-        if both:
-            return Redirect(-1, RedirectKind.WRITE, target)
-        kind = RedirectKind(operator)
-        default = 0 if operator.startswith("<") else 1
-        return Redirect(int(digits) if digits else default, kind, target)
-
-    def _here(self, descriptor: int, *, strip: bool) -> Redirect:
-        start = self.at
-        word = self.read_word()
-        delimiter = "".join(part.text for part in word if isinstance(part, Text))
-        quoted = any(char in self.text[start : self.at] for char in "'\"\\")
-        redirect = Redirect(descriptor, RedirectKind.HERE_DOCUMENT, (Text("", True),))
-
-        def fill(document: Word) -> None:
-            redirect.target = document
-
-        self.here_documents.append((delimiter, strip, quoted, fill))
-        return redirect
 
 
 def parse(text: str, depth: int = 0) -> Script:
