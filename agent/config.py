@@ -235,6 +235,12 @@ def _read(path: Path) -> str:
         ) from error
 
 
+def _last_place(text: str) -> tuple[int, int]:
+    """Give line and column, from 1, of the last thing written in a text."""
+    lines = text.rstrip().split("\n")
+    return len(lines), max(len(lines[-1]), 1)
+
+
 def _from_file(path: Path, must_exist: bool) -> dict[str, object]:
     """Read and check a settings file; gives values by dotted key. Raises ConfigError."""
     try:
@@ -253,8 +259,13 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, object]:
         document = tomlkit.parse(text).unwrap()
     except ParseError as error:
         reason = str(error).rpartition(" at line ")[0] or str(error)
+        line, column = error.line, error.col
+        if "\x00" in reason or column < 1:
+            # The parser ran off the end of the file and reports its own mark for that.
+            reason = "something that was opened is not closed before the file ends"
+            line, column = _last_place(text)
         raise ConfigError(
-            f"{path} line {error.line}, column {error.col}, is not TOML: {reason}.",
+            f"{path} line {line}, column {column}, is not TOML: {reason}.",
             "Correct that line.",
         ) from error
     except (TOMLKitError, ValueError, RecursionError) as error:

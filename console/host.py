@@ -16,7 +16,7 @@ import click
 
 from agent.config import Settings
 from agent.core import Core
-from agent.errors import DeviceError, DeviceLostError, StoreError
+from agent.errors import DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState
 from console.exits import ExitCode
 from console.rack import NO_DEVICES, Devices, Phones, devices_for, make_rack
@@ -78,11 +78,12 @@ class Host:
         return self._phones.serials
 
     async def need_a_device(self) -> None:
-        """Make sure that there is a phone to work on. Raises DeviceError."""
+        """Make sure that there is a phone to work on. Raises UsageError."""
         if not await self._online():
-            raise DeviceError(
+            raise UsageError(
                 "No phone is connected.",
-                "Plug one in with USB debugging on, or add --virtual for a virtual one.",
+                "Plug one in with USB debugging on, or add --virtual for a virtual one; what adb "
+                "sees: switchboard devices",
             )
 
     async def wait_for(self, serial: str) -> None:

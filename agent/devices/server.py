@@ -25,6 +25,9 @@ from agent.devices.client import AdbClient
 from agent.devices.processes import end_process, is_running, start_mark
 from agent.errors import AdbError
 
+STARTABLE_PORT = ServerAddress().port
+"""Where an adb server of the operator's may be started: any other port was named for one that is
+to be there already, and what else may want it is not known."""
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 3.0
 PORT_TIMEOUT_S = 1.0
@@ -66,16 +69,23 @@ def find_adb(setting: str = "") -> Path:
 
 
 async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddress:
-    """Make sure that the operator's adb server answers; start it when it is local and none runs.
+    """Make sure that the operator's adb server answers; start it at the default
+    address of this machine when none runs there.
 
     Raises AdbError when it neither answers nor starts.
     """
     client = AdbClient(address)
     try:
         await client.version()
-    except AdbError:
+    except AdbError as error:
         if not address.is_local:
             raise
+        if address.port != STARTABLE_PORT:
+            raise AdbError(
+                error.message,
+                f"Start one there (adb -P {address.port} start-server), or correct adb.server, "
+                "ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT.",
+            ) from error
     else:
         return address
     adb = await asyncio.to_thread(find_adb, adb_setting)

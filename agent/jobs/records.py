@@ -38,7 +38,9 @@ class JobRecords:
             while True:
                 job = await self._store.job(job_id)
                 if job is None:
-                    raise UsageError(f"There is no job {job_id}.", "List them: jobs list")
+                    raise UsageError(
+                        f"There is no job {job_id}.", "List them: switchboard jobs list"
+                    )
                 changed = rule(job)
                 if changed is None:
                     return job, False

@@ -76,9 +76,9 @@ class Assignment:
         if serial in known:
             return
         remedy = (
-            f"Known devices: {', '.join(known)}."
+            f"Known devices: {', '.join(known)}; or use a virtual one (run --virtual)."
             if known
-            else "No device is connected; connect one."
+            else "No device is connected; connect one, or use a virtual one (run --virtual)."
         )
         raise UsageError(f"There is no device {serial!r}.", remedy)
 

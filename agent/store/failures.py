@@ -39,8 +39,8 @@ def from_os_error(error: OSError, path: Path) -> StoreError:
         )
     if number in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR}:
         return StoreError(
-            f"{path} is in the way: {error.strerror or error}.",
-            f"Move what is there away, or {_ELSEWHERE}.",
+            f"{path} cannot be used as a directory: it, or something above it, is a file.",
+            f"Move that file away, or {_ELSEWHERE}.",
         )
     return StoreError(
         f"{path} could not be used: {error.strerror or error}.",

@@ -48,8 +48,9 @@ Examples:
 def demo(ctx: click.Context, fresh: bool) -> None:
     """Open the console on two virtual phones with agents already at work, offline.
 
-    Everything is kept below the data directory's 'demo' folder; what earlier demos did can be
-    replayed. Phones start as they left the factory each time.
+    Everything is kept in a data directory of its own, 'demo' below the data directory; what earlier
+    demos did can be replayed, and other commands see it with --data-dir before their name. Phones
+    start as they left the factory each time.
     """
     from console.commands.console import need_a_terminal, show
     from console.host import run_with_host

@@ -11,6 +11,7 @@ from console.exits import ExitCode, end
 if TYPE_CHECKING:
     from agent.core import Core
     from console.stopping import StopRequest
+    from console.stored import Records
 
 
 @click.command(
@@ -24,11 +25,20 @@ Examples:
 @click.pass_context
 def replay(ctx: click.Context, session_id: str) -> None:
     """Replay a stored SESSION, step by step, as it was seen."""
+    from console.asking import can_ask
     from console.commands.console import need_a_terminal, show
-    from console.host import run_with_core
+    from console.host import run_with_core, run_with_records
     from console.setup import settings_for
 
     settings = settings_for(ctx)
+
+    async def known(records: Records) -> ExitCode:
+        await records.session(session_id)
+        return ExitCode.DONE
+
+    if not can_ask():
+        # An id that nobody knows is the nearer mistake.
+        run_with_records(ctx, known)
     need_a_terminal("Read it as text with: switchboard sessions show SESSION")
 
     async def work(core: Core, _owned: bool, stop: StopRequest) -> ExitCode:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.devices import server
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.doctor import examine
@@ -153,6 +154,9 @@ async def test_a_local_server_is_started_where_none_runs(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address = ServerAddress("127.0.0.1", probe.getsockname()[1])
+    with pytest.raises(AdbError, match=r"adb -P \d+ start-server"):
+        await reach(address)
+    monkeypatch.setattr(server, "STARTABLE_PORT", address.port)
     await reach(address)
     client = AdbClient(address)
     assert await client.version() >= 41

@@ -54,9 +54,20 @@ def test_no_phone_is_connected(workshop: Workshop) -> None:
     port = free_port()
     environment = {"ADB_SERVER_SOCKET": f"tcp:127.0.0.1:{port}", "ADB_USB": "0", "ADB_MDNS": "0"}
     try:
+        # A server that was named is to be there; none is started at a port like this.
+        unserved = workshop.call("run", "open Settings", **environment)
+        assert unserved.code == 1
+        clear(unserved, f"adb -P {port} start-server")
+        plain = {key: value for key, value in os.environ.items() if key != "ADB_SERVER_SOCKET"}
+        subprocess.run(
+            [find_adb(), "-P", str(port), "start-server"],
+            check=True,
+            timeout=20,
+            env={**plain, "ADB_USB": "0", "ADB_MDNS": "0"},
+        )
         call = workshop.call("run", "open Settings", **environment)
-        assert call.code == 1
-        clear(call, "No phone is connected", "--virtual")
+        assert call.code == 2
+        clear(call, "No phone is connected", "--virtual", "switchboard devices")
         listed = workshop.call("devices", **environment)
         assert listed.code == 0
         assert "switchboard demo" in listed.err
@@ -191,3 +202,24 @@ def test_a_run_that_takes_too_long_is_stopped(workshop: Workshop) -> None:
     assert call.code == 1, call
     assert "not done within 1 s" in call.err
     assert "switchboard sessions resume" in call.err
+
+
+def test_what_never_closes_in_the_settings_file_is_placed_where_it_is(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    settings = tmp_path / "open.toml"
+    settings.write_text("[run]\nmax_steps = 3\nmodel = [[[\n")
+    call = workshop.call("devices", SWITCHBOARD_CONFIG=str(settings))
+    assert call.code == 2, call
+    clear(call, "line 3, column", "not closed")
+    assert "x00" not in call.err
+
+
+def test_a_replay_of_an_unknown_session_says_so_before_it_wants_a_terminal(
+    workshop: Workshop,
+) -> None:
+    call = workshop.call("replay", "nope")
+    assert call.code == 2, call
+    assert "nope" in call.err
+    assert "terminal" not in call.err
+    assert "switchboard jobs list" in workshop.call("jobs", "stop", "99").err

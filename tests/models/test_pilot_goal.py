@@ -44,6 +44,8 @@ GOALS: dict[str, tuple[Intent, ...]] = {
     ),
     'send "on my way" to Anna': (Send("on my way", "Anna", SMS),),
     "text Anna “don't wait”": (Send("don't wait", "Anna", SMS),),
+    "send Anna a message: are you free on Sunday?": (Send("are you free on Sunday", "Anna", SMS),),
+    "send Ana the message hello": (Send("hello", "Ana", SMS),),
     "tell Anna I am late": (Send("I am late", "Anna", SMS),),
     'delete the note "Packing list"': (Delete("Packing list", "note", NOTES),),
     "remove the conversation with Dad": (Delete("Dad", "conversation", SMS),),

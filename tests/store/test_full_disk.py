@@ -173,7 +173,7 @@ def test_a_directory_of_somebody_else_is_a_clear_error() -> None:
 async def test_a_file_where_the_directory_should_be_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     for place in (tmp_path / "data", tmp_path / "data" / "deeper"):
-        with pytest.raises(StoreError, match="is in the way") as caught:
+        with pytest.raises(StoreError, match="is a file") as caught:
             async with Store.open(place):
                 pytest.fail("it was opened")
         assert caught.value.remedy

@@ -58,6 +58,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
     ("send", "SEND A? NEW? MESSAGE SAYING? {text:quoted} to {who}"),
     ("send", "SEND A? NEW? MESSAGE to {who} SAYING {text}"),
     ("send", "SEND {who} A? MESSAGE? SAYING? {text:quoted}"),
+    ("send", "SEND {who:word} A MESSAGE SAYING? {text}"),
     ("send", "REPLY to? {who} SAYING? {text:quoted}"),
     ("send", "REPLY with? {text:quoted} to {who}"),
     ("send", "TELL {who} SAYING? {text:quoted}"),

@@ -112,7 +112,8 @@ def _cannot(intents: Sequence[Intent]) -> str:
     if unclear:
         return (
             f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
-            "turn switches on and off, write and delete notes, send messages, search and type."
+            "turn switches on and off, write and delete notes, send messages, search and type. "
+            'Try: turn on Bluetooth, or: send "I am late" to Anna.'
         )
     homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
     if homeless:
