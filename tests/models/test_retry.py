@@ -70,7 +70,7 @@ async def test_llm_errors_four_retries_then_an_answer() -> None:
 
 async def test_llm_errors_the_fifth_failure_ends_it() -> None:
     model = Failing(*[busy()] * 5)
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError, match="failed 5 times in a row; the last time: busy"):
         await ask(model)
     assert model.calls == 5
 
