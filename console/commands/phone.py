@@ -149,12 +149,17 @@ def reset(ctx: click.Context, name: str) -> None:
     say(f"{name} is as it left the factory.")
 
 
+FILES = ("phone.json", "claim")
+"""What tells a phone's directory."""
+
+
 def _home(ctx: click.Context, name: str) -> Path:
     from agent.errors import UsageError
     from console.setup import settings_for
 
     homes = settings_for(ctx).data_dir / "phones"
-    known = sorted(path.parent.name for path in homes.glob("*/phone.json"))
+    # A phone that has just begun has a claim, and no state yet.
+    known = sorted({path.parent.name for file in FILES for path in homes.glob(f"*/{file}")})
     if name in known:
         return homes / name
     if known:
