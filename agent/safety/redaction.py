@@ -1,11 +1,12 @@
-"""Take personal data out of text, before it is stored and before a model reads it.
+"""Take personal data out of what a phone shows and a model says, before it is kept or sent.
 
 Not the policy on what may be typed (that is `agent.safety.policy`). Text that a phone shows loses
-secrets, telephone numbers and e-mail addresses; what the operator or the model wrote loses secrets
-only, because the operator's own goal may be to write to an address. Invariant: redacting twice
-changes nothing. Pixels are never redacted: a stored frame shows what the phone showed.
+secrets, telephone numbers and e-mail addresses; in prompts, what the operator or the model wrote
+loses secrets only, because the operator's own goal may be to write to an address. The store keeps
+goals, messages and answers as the operator wrote them. Invariant: redacting twice changes nothing.
+Pixels are never redacted: a stored frame shows what the phone showed.
 
-The patterns are those of CONTRACTS 5.7, with cards of 13 to 19 digits proved by Luhn's sum (so
+The patterns follow Resolve's filters, with cards of 13 to 19 digits proved by Luhn's sum (so
 American Express is caught and a long order number is not).
 """
 
