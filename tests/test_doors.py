@@ -32,8 +32,8 @@ WIDGETS_MAY_SEE = ("agent.records", "agent.state", "agent.transcript", "agent.te
 ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/errors.py": (),
     "agent/text.py": (),
-    "agent/records.py": (),
-    "agent/protocol.py": ("agent.records", "agent.errors"),
+    "agent/records/": ("agent.records",),
+    "agent/protocol/": ("agent.protocol", "agent.records", "agent.errors"),
     "agent/transcript.py": ("agent.records", "agent.protocol", "agent.text"),
     "agent/state.py": ("agent.records", "agent.protocol", "agent.text", "agent.transcript"),
     "agent/phone/": ("agent.errors", "agent.phone"),

@@ -83,7 +83,9 @@ class DeckPhone(ConsoleScreen):
 
     async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
         await self.console_app.stored.read(kept, size, serial=serial)
-        self.show_frame()
+        # The Deck may have been closed, or not yet be composed, when the blob arrives.
+        if self.deck.is_running and self.deck.phone.is_mounted:
+            self.show_frame()
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames(self.console_app.bridge.state)

@@ -241,7 +241,10 @@ async def test_approving_looks_first_and_rejecting_gives_a_reason(console: Open)
             "approved",
         )
         approval(seat, "s1", "q9")
-        await seat.see("May I delete the thread?")
+        await seat.until(
+            lambda: (shown := seat.deck.card.question) and shown.question_id == "q9",
+            "the second approval",
+        )
         await seat.press("r")
         await seat.until(lambda: seat.deck.composer.field.has_focus, "the composer")
         await seat.press(*"not that", "enter")

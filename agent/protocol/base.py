@@ -1,0 +1,20 @@
+"""The bases of ops and events."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class OpBase(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="type",
+):
+    """Base of every request."""
+
+
+class EventBase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """Base of every fact."""

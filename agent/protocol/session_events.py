@@ -1,0 +1,136 @@
+"""What happened to a session: its state, its turns, its questions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.errors import ErrorKind
+from agent.protocol.base import EventBase
+from agent.records import Question, Session, SessionState
+
+
+class SessionConfigured(EventBase, frozen=True, kw_only=True, tag="session_configured"):
+    """First of every session: what it was created as."""
+
+    session: Session
+
+
+class SessionStateChanged(EventBase, frozen=True, kw_only=True, tag="session_state_changed"):
+    """The session moved to another state; the reason is for people."""
+
+    state: SessionState
+    reason: str = ""
+
+
+class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_flags_changed"):
+    """One of the flags beside the state changed; all three are given."""
+
+    paused: bool = False
+    held: bool = False
+    lost: bool = False
+    reason: str = ""
+
+
+class SessionAssigned(EventBase, frozen=True, kw_only=True, tag="session_assigned"):
+    """The session got, or lost, its device."""
+
+    serial: str
+
+
+class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_continued"):
+    """The session goes on after a terminal state or a restart of the core."""
+
+    generation: int
+    after_step: int
+    reason: str = ""
+
+
+class AbortReason(StrEnum):
+    """Why a turn ended early."""
+
+    INTERRUPTED = "interrupted"
+    REPLACED = "replaced"
+    BUDGET_LIMITED = "budget_limited"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    """Something it needs failed: the model, the phone, the store; the same turn may work later."""
+    RECOVERED = "recovered"
+    """The core died under the turn; found at the next start."""
+
+
+class TaskStarted(EventBase, frozen=True, kw_only=True, tag="task_started"):
+    """A turn began; kind is regular, plan, review or compact."""
+
+    turn_id: str
+    kind: str = "regular"
+
+
+class TaskComplete(EventBase, frozen=True, kw_only=True, tag="task_complete"):
+    """A turn ran to its end."""
+
+    turn_id: str
+    last_agent_message: str = ""
+
+
+class TurnAborted(EventBase, frozen=True, kw_only=True, tag="turn_aborted"):
+    """A turn ended early; surfaces exactly once."""
+
+    turn_id: str
+    reason: AbortReason
+
+
+class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
+    """The operator wrote; steering waits until a step applies it."""
+
+    text: str
+    message_id: str
+    steer: bool = False
+
+
+class SteerApplied(EventBase, frozen=True, kw_only=True, tag="steer_applied"):
+    """A step took the steering in."""
+
+    message_id: str
+    step: int
+
+
+class RequestUserInput(EventBase, frozen=True, kw_only=True, tag="request_user_input"):
+    """A question is open."""
+
+    question: Question
+
+
+class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answered"):
+    """The first answer arrived; empty when the question was secret."""
+
+    question_id: str
+    answer: str
+    answered_by: str = "operator"
+
+
+class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"):
+    """A question ended without an answer: superseded, expired, void, or its turn ended."""
+
+    question_id: str
+    reason: str
+
+
+class ResultPublished(EventBase, frozen=True, kw_only=True, tag="result_published"):
+    """What the session achieved, in its own words."""
+
+    text: str
+
+
+class ErrorEvent(EventBase, frozen=True, kw_only=True, tag="error"):
+    """Something failed; when it ended a session the state change follows."""
+
+    message: str
+    kind: ErrorKind = ErrorKind.INTERNAL
+    remedy: str = ""
+    retryable: bool = False
+
+
+class WarningEvent(EventBase, frozen=True, kw_only=True, tag="warning"):
+    """Something the operator should know and nothing failed."""
+
+    message: str

@@ -1,0 +1,76 @@
+"""What may be asked of sessions."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent.protocol.base import OpBase
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One delegated objective of an agent session: a genie child will pursue it."""
+
+    objective: str
+    serial: str = ""
+    package: str = ""
+
+
+class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
+    """Create a session; the reply names it. With targets it delegates, else it works itself."""
+
+    goal: str
+    title: str = ""
+    serial: str = ""
+    target_package: str = ""
+    targets: tuple[Target, ...] = ()
+    model: str = ""
+    max_steps: int = 0
+    """0 = the setting."""
+    start: bool = True
+    """False leaves a draft in CREATED."""
+
+
+class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
+    """Start a draft."""
+
+    session_id: str
+
+
+class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
+    """Steer the running turn, or begin a new turn of an idle session."""
+
+    session_id: str
+    text: str
+
+
+class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"):
+    """Answer a question; the first answer wins, later ones are refused as wrong state."""
+
+    question_id: str
+    answer: str
+    expired: bool = False
+    """Nobody answered in time: close the question without an answer, which is then ignored."""
+
+
+class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
+    """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
+
+    session_id: str = ""
+
+
+class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
+    """Hold the turn before its next step."""
+
+    session_id: str
+
+
+class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
+    """Go on: after a pause, a stop, a crash or, with a new generation, from a terminal state."""
+
+    session_id: str
+
+
+class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
+    """End a session; on an agent session, its whole tree. Idempotent."""
+
+    session_id: str

@@ -1,0 +1,76 @@
+"""What happened in a step: observed, thought, acted."""
+
+from __future__ import annotations
+
+from agent.protocol.base import EventBase
+from agent.records import ActionOutcome, Element, Observation, PlanItem, Point, TimeSplit, Usage
+
+
+class StepStarted(EventBase, frozen=True, kw_only=True, tag="step_started"):
+    """Observe–think–act begins."""
+
+    step: int
+
+
+class ObservationRecorded(EventBase, frozen=True, kw_only=True, tag="observation_recorded"):
+    """What the session saw."""
+
+    step: int
+    observation: Observation
+
+
+class AgentMessage(EventBase, frozen=True, kw_only=True, tag="agent_message"):
+    """What the model said beside its tool call."""
+
+    step: int
+    text: str
+
+
+class ToolCallRequested(EventBase, frozen=True, kw_only=True, tag="tool_call_requested"):
+    """The model chose a tool; for an action the intent, stored before the phone is touched."""
+
+    step: int
+    call_id: str
+    tool: str
+    arguments: str
+    """JSON object, as the model wrote it, cleaned."""
+    kind: str = "action"
+    """observe, action or control."""
+    element: Element | None = None
+    point: Point | None = None
+    prompt_digest: str = ""
+    reply_digest: str = ""
+
+
+class ToolCallFinished(EventBase, frozen=True, kw_only=True, tag="tool_call_finished"):
+    """What the tool call came to; the text is what the model reads."""
+
+    step: int
+    call_id: str
+    outcome: ActionOutcome
+    text: str
+
+
+class StepCompleted(EventBase, frozen=True, kw_only=True, tag="step_completed"):
+    """Observe–think–act ended."""
+
+    step: int
+    time: TimeSplit
+    usage: Usage
+    counted: bool = True
+    """Whether the step counts against the limit; updating the plan does not."""
+
+
+class PlanUpdate(EventBase, frozen=True, kw_only=True, tag="plan_update"):
+    """The plan as it now is."""
+
+    plan: tuple[PlanItem, ...]
+    explanation: str = ""
+
+
+class StreamError(EventBase, frozen=True, kw_only=True, tag="stream_error"):
+    """A model call failed and will be tried again."""
+
+    message: str
+    attempt: int
+    delay_ms: int

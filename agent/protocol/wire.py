@@ -1,0 +1,165 @@
+"""The closed unions of ops and events, the envelope, and JSON both ways."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from agent.errors import RpcCode, UsageError
+from agent.protocol.base import OpBase
+from agent.protocol.job_ops import JobCreate, JobList, JobStop
+from agent.protocol.rack_events import DeviceChanged, JobChanged, ShutdownComplete
+from agent.protocol.session_events import (
+    ErrorEvent,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    ResultPublished,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionFlagsChanged,
+    SessionStateChanged,
+    SteerApplied,
+    TaskComplete,
+    TaskStarted,
+    TurnAborted,
+    UserMessage,
+    WarningEvent,
+)
+from agent.protocol.session_ops import (
+    Interrupt,
+    SessionCancel,
+    SessionCreate,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.protocol.step_events import (
+    AgentMessage,
+    ObservationRecorded,
+    PlanUpdate,
+    StepCompleted,
+    StepStarted,
+    StreamError,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import Job
+
+PROTOCOL_VERSION = 1
+
+
+class Shutdown(OpBase, frozen=True, kw_only=True, tag="shutdown"):
+    """Close the core: turns in flight are left to be resumed."""
+
+
+Op: TypeAlias = (
+    SessionCreate
+    | SessionStart
+    | UserInput
+    | UserInputAnswer
+    | Interrupt
+    | SessionPause
+    | SessionResume
+    | SessionCancel
+    | JobCreate
+    | JobList
+    | JobStop
+    | Shutdown
+)
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one op came to."""
+
+    submission_id: str
+    session_id: str = ""
+    child_ids: tuple[str, ...] = ()
+    job: Job | None = None
+    jobs: tuple[Job, ...] = ()
+
+
+EventMsg: TypeAlias = (
+    SessionConfigured
+    | SessionStateChanged
+    | SessionFlagsChanged
+    | SessionAssigned
+    | SessionContinued
+    | TaskStarted
+    | TaskComplete
+    | TurnAborted
+    | UserMessage
+    | SteerApplied
+    | StepStarted
+    | ObservationRecorded
+    | AgentMessage
+    | ToolCallRequested
+    | ToolCallFinished
+    | StepCompleted
+    | PlanUpdate
+    | RequestUserInput
+    | QuestionAnswered
+    | QuestionClosed
+    | ResultPublished
+    | ErrorEvent
+    | WarningEvent
+    | StreamError
+    | DeviceChanged
+    | JobChanged
+    | ShutdownComplete
+)
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stored fact. `event_id` orders the whole store, `seq` (from 1) orders one session.
+
+    `session_id` is empty for facts of no session (devices, jobs, shutdown).
+    """
+
+    event_id: int
+    session_id: str = ""
+    seq: int = 0
+    ts_ms: int
+    submission_id: str = ""
+    msg: EventMsg
+
+
+_op_decoder: msgspec.json.Decoder[Op] = msgspec.json.Decoder(Op)
+_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_msg_decoder: msgspec.json.Decoder[EventMsg] = msgspec.json.Decoder(EventMsg)
+_encoder = msgspec.json.Encoder()
+
+
+def encode(value: Op | Event | EventMsg | Reply) -> bytes:
+    """Encode as one line of JSON, without the newline."""
+    return _encoder.encode(value)
+
+
+def decode_op(data: bytes | str) -> Op:
+    """Decode an op from outside.
+
+    Raises:
+        UsageError: malformed JSON, an unknown type, or a field that is missing, unknown or wrong.
+    """
+    try:
+        return _op_decoder.decode(data)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"The op is not valid: {error}.", "Correct the field it names.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        malformed = UsageError(f"The op is not JSON: {error}.")
+        malformed.code = RpcCode.PARSE
+        raise malformed from error
+
+
+def decode_event(data: bytes | str) -> Event:
+    """Decode an event envelope; msgspec's own errors tell what is wrong."""
+    return _event_decoder.decode(data)
+
+
+def decode_msg(data: bytes | str) -> EventMsg:
+    """Decode the body of an event; msgspec's own errors tell what is wrong."""
+    return _msg_decoder.decode(data)

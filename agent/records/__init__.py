@@ -1,0 +1,78 @@
+"""The nouns: what a session, device, question, job, observation, element or action is.
+
+Frozen msgspec structs that go to JSON and back without loss. No behaviour beyond what follows from
+a record's own fields; no I/O. Invariants: coordinates are normalized to [0, 1] with the origin at
+the top left; times are integer milliseconds since the epoch; durations carry their unit.
+"""
+
+from __future__ import annotations
+
+from agent.records.devices import (
+    AppInfo,
+    DeviceInfo,
+    DeviceState,
+    Foreground,
+    Frame,
+    FrameSource,
+    FrameStatus,
+    LiveFrame,
+)
+from agent.records.jobs import (
+    Job,
+    JobStatus,
+    JobType,
+)
+from agent.records.observation import (
+    ActionOutcome,
+    Element,
+    Observation,
+    PlanItem,
+    PlanStatus,
+    TimeSplit,
+    UiNode,
+    Usage,
+)
+from agent.records.record import (
+    Bounds,
+    Point,
+    Record,
+)
+from agent.records.sessions import (
+    Question,
+    QuestionKind,
+    QuestionOption,
+    Session,
+    SessionKind,
+    SessionState,
+)
+
+__all__ = [
+    "ActionOutcome",
+    "AppInfo",
+    "Bounds",
+    "DeviceInfo",
+    "DeviceState",
+    "Element",
+    "Foreground",
+    "Frame",
+    "FrameSource",
+    "FrameStatus",
+    "Job",
+    "JobStatus",
+    "JobType",
+    "LiveFrame",
+    "Observation",
+    "PlanItem",
+    "PlanStatus",
+    "Point",
+    "Question",
+    "QuestionKind",
+    "QuestionOption",
+    "Record",
+    "Session",
+    "SessionKind",
+    "SessionState",
+    "TimeSplit",
+    "UiNode",
+    "Usage",
+]

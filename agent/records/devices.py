@@ -1,0 +1,99 @@
+"""Devices, their apps and their frames."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.records.record import Record
+
+
+class DeviceState(StrEnum):
+    """What the adb server says of a device; the words are adb's own."""
+
+    ONLINE = "device"
+    OFFLINE = "offline"
+    UNAUTHORIZED = "unauthorized"
+    AUTHORIZING = "authorizing"
+    CONNECTING = "connecting"
+    NO_PERMISSIONS = "no permissions"
+    RECOVERY = "recovery"
+    SIDELOAD = "sideload"
+    BOOTLOADER = "bootloader"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class DeviceInfo(Record, frozen=True, kw_only=True):
+    """One phone or emulator as the operator knows it."""
+
+    serial: str
+    state: DeviceState
+    model: str = ""
+    android: str = ""
+    width_px: int = 0
+    height_px: int = 0
+    virtual: bool = False
+    driver: str = ""
+    """Who holds the lease: a session id, "operator", or empty."""
+    note: str = ""
+    """Why the device cannot be used and what to do about it, when it cannot."""
+
+
+class AppInfo(Record, frozen=True, kw_only=True):
+    """One installed app that can be started."""
+
+    package: str
+    label: str = ""
+
+
+class Foreground(Record, frozen=True, kw_only=True):
+    """The app in front; the keyboard, the shade and system windows never count."""
+
+    package: str
+    activity: str = ""
+    keyboard_shown: bool = False
+
+
+class FrameSource(StrEnum):
+    """Where a frame came from."""
+
+    SCRCPY = "scrcpy"
+    CAPTURE = "capture"
+    STORED = "stored"
+
+
+class FrameStatus(StrEnum):
+    """What a frame is worth now; the honest label of the console."""
+
+    LIVE = "live"
+    STATIC = "static"
+    STALE = "stale"
+    SECURE = "secure"
+    LOST = "lost"
+    ERROR = "error"
+
+
+class Frame(Record, frozen=True, kw_only=True):
+    """A stored picture of a device's screen; its bytes are the blob with this digest."""
+
+    digest: str
+    width_px: int
+    height_px: int
+    captured_ms: int
+    source: FrameSource = FrameSource.CAPTURE
+    media_type: str = "image/png"
+
+
+class LiveFrame(Record, frozen=True, kw_only=True):
+    """The newest picture of a device, at the size a reader asked for; never stored."""
+
+    serial: str
+    width_px: int
+    height_px: int
+    rgb: bytes
+    """height_px × width_px × 3 bytes, row by row; empty when the status is lost or error."""
+    captured_ms: int
+    source: FrameSource
+    status: FrameStatus
+    detail: str = ""
+    """What is wrong, in a sentence, when the status is lost or error."""

@@ -1,0 +1,30 @@
+"""The base of every stored record, and the geometry they share."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of every stored record."""
+
+
+class Point(Record, frozen=True, kw_only=True):
+    """A place on a screen; x and y in [0, 1]."""
+
+    x: float
+    y: float
+
+
+class Bounds(Record, frozen=True, kw_only=True):
+    """A rectangle on a screen; edges in [0, 1]."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def center(self) -> Point:
+        """The middle of the rectangle."""
+        return Point(x=(self.left + self.right) / 2, y=(self.top + self.bottom) / 2)
