@@ -43,19 +43,19 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
         self.empty = empty
+        self.frame = FrameView(id="frame")
         self._proportions = _USUAL
+        # Kept rather than looked up: a frame may still arrive while the pane is being taken down.
+        self._label = PartsLine(id="frame-label")
+        self._note = PartsLine(id="frame-note")
+        self._time = PartsLine(id="time")
+        self._box = Center(self.frame, id="frame-box")
 
     def compose(self) -> ComposeResult:
-        yield PartsLine(id="frame-label")
-        yield PartsLine(id="frame-note")
-        with Center(id="frame-box"):
-            yield FrameView(id="frame")
-        yield PartsLine(id="time")
-
-    @property
-    def frame(self) -> FrameView:
-        """The picture."""
-        return self.query_one(FrameView)
+        yield self._label
+        yield self._note
+        yield self._box
+        yield self._time
 
     @property
     def wanted_px(self) -> tuple[int, int]:
@@ -77,8 +77,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             self._proportions = usable
             self._fit()
         left, right = frame_label(frame, one_line(name, 40), now_ms, step=step)
-        width = self.query_one("#frame-label", PartsLine).size.width
-        self.query_one("#frame-label", PartsLine).show(spread(left, right, width))
+        self._label.show(spread(left, right, self._label.size.width))
         note: Parts = ()
         if frame is not None and frame.detail:
             note = ((one_line(frame.detail, 300), "$warn"),)
@@ -86,9 +85,8 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             note = ((self.empty, "$muted"),)
         elif frame.status is FrameStatus.SECURE:
             note = (("The app keeps its screen from being captured.", "$ask"),)
-        place = self.query_one("#frame-note", PartsLine)
-        place.set_class(bool(note), "-shown")
-        place.show(note)
+        self._note.set_class(bool(note), "-shown")
+        self._note.show(note)
         self.frame.show_frame(frame)
 
     def show_marks(self, elements: Sequence[Element], touch: Point | None) -> None:
@@ -98,13 +96,13 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
     def show_time(self, split: TimeSplit, what: str) -> None:
         """Show where the time went."""
         width = max(8, self.size.width - 2)
-        self.query_one("#time", PartsLine).show(time_panel(split, width, what))
+        self._time.show(time_panel(split, width, what))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        box = self.query_one("#frame-box").size
+        box = self._box.size
         across, down = self._proportions
         rows = min(box.height, max(1, round(box.width * down / across / 2)))
         columns = min(box.width, max(1, round(rows * 2 * across / down)))
