@@ -1,0 +1,72 @@
+"""Where UI trees come from: the TreeSource protocol, and `uiautomator dump` as the source of last
+resort.
+
+Not the XML's reader (`agent.devices.tree`) and not the dump's (`agent.devices.dump`). Invariant: a
+source gives a whole tree with its interval or raises TreeUnavailableError with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+
+from agent.devices.device import UiTree
+from agent.devices.display_size import DisplaySize
+from agent.devices.dump import dump_command, read_dump, treeless
+from agent.devices.shell import PhoneShell
+from agent.devices.tree import parse_tree
+from agent.errors import DeviceTimeoutError
+
+_LARGE_XML_BYTES = 64 * 1024
+
+
+class TreeSource(Protocol):
+    """One way to the UI tree of one phone."""
+
+    async def tree(self, *, timeout_s: float) -> UiTree:
+        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        ...
+
+    def forget(self) -> None:
+        """Begin anew: the phone came back and may be another build."""
+        ...
+
+    async def close(self) -> None:
+        """Stop on the phone what this source started there; it may be used again."""
+        ...
+
+
+class DumpTrees:
+    """Read trees by `uiautomator dump`, a process of its own for each."""
+
+    def __init__(self, shell: PhoneShell, display: DisplaySize) -> None:
+        self._shell = shell
+        self._display = display
+
+    async def tree(self, *, timeout_s: float) -> UiTree:
+        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        serial = self._shell.serial
+        started_ms = _now_ms()
+        try:
+            profile = await self._shell.profile(timeout_s=timeout_s)
+            result = await self._shell.run(dump_command(profile.features), timeout_s)
+        except DeviceTimeoutError:
+            raise treeless(serial, f"uiautomator did not finish within {timeout_s:g} s") from None
+        dump = read_dump(serial, result, profile.natural_size)
+        self._display.learn(dump.display)
+        if len(dump.xml) > _LARGE_XML_BYTES:
+            nodes = await asyncio.to_thread(parse_tree, dump.xml, dump.natural_size)
+        else:
+            nodes = parse_tree(dump.xml, dump.natural_size)
+        return UiTree(nodes=nodes, xml=dump.xml, started_ms=started_ms, ended_ms=_now_ms())
+
+    def forget(self) -> None:
+        """Do nothing: every dump begins anew."""
+
+    async def close(self) -> None:
+        """Do nothing: no dump outlives its call."""
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
