@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agent.protocol import ObservationRecorded, SessionConfigured
 from agent.records import Bounds, Element, Foreground, Observation, Session
-from agent.store.store import EventDraft, Store
+from agent.store.sqlite import EventDraft, SqliteStore
 
 RATE_HZ = 500
 SECONDS = 4.0
@@ -33,14 +33,14 @@ def main() -> None:
 
 async def _measure() -> None:
     with tempfile.TemporaryDirectory() as directory:
-        async with Store.open(Path(directory)) as store:
+        async with SqliteStore.open(Path(directory)) as store:
             names = [f"s{number}" for number in range(SESSIONS)]
             await store.append(*(_opening(name) for name in names))
             await _appends(store, names)
             await _reads(store, names)
 
 
-async def _appends(store: Store, names: list[str]) -> None:
+async def _appends(store: SqliteStore, names: list[str]) -> None:
     size = len(_body(_step("s0", 1)))
     print(f"Durable appends of one event ({size} bytes of JSON), WAL, synchronous=FULL\n")
     print("| manner | events/s | p50 ms | p99 ms |\n|---|---|---|---|")
@@ -53,7 +53,7 @@ async def _appends(store: Store, names: list[str]) -> None:
     _row(f"store, {RATE_HZ} arrivals/s", rate, times)
 
 
-async def _reads(store: Store, names: list[str]) -> None:
+async def _reads(store: SqliteStore, names: list[str]) -> None:
     long = EventDraft("long", SessionConfigured(session=_session("long")))
     await store.append(long)
     await store.append(*(_step("long", step) for step in range(LONG_EVENTS - 1)))
@@ -76,7 +76,7 @@ async def _reads(store: Store, names: list[str]) -> None:
     print(f"| longest hold-up of the loop during that replay | {stall:.2f} |")
     started = time.perf_counter()
     await store.close()
-    async with Store.open(store.directory):
+    async with SqliteStore.open(store.directory):
         print(f"| close and open again | {(time.perf_counter() - started) * 1000:.1f} |")
 
 
@@ -98,7 +98,7 @@ def _commit_each(path: Path, count: int) -> tuple[float, list[float]]:
 
 
 async def _closed_loop(
-    store: Store, names: list[str], producers: int, count: int
+    store: SqliteStore, names: list[str], producers: int, count: int
 ) -> tuple[float, list[float]]:
     times: list[float] = []
 
@@ -113,7 +113,7 @@ async def _closed_loop(
     return len(times) / (time.perf_counter() - started), times
 
 
-async def _open_loop(store: Store, names: list[str]) -> tuple[float, list[float]]:
+async def _open_loop(store: SqliteStore, names: list[str]) -> tuple[float, list[float]]:
     """Append at random moments, as many phones would; a late loop counts as latency."""
     chance = random.Random(1)
     times: list[float] = []

@@ -55,7 +55,7 @@ def _failing(name: str, error: SwitchboardError) -> Finding:
 
 async def _store(settings: Settings) -> Finding:
     from agent.store.lock import owner_pid
-    from agent.store.store import DATABASE_NAME, Store
+    from agent.store.sqlite import DATABASE_NAME, SqliteStore
 
     where = settings.data_dir / DATABASE_NAME
     owner = owner_pid(settings.data_dir)
@@ -64,7 +64,7 @@ async def _store(settings: Settings) -> Finding:
     if not where.exists():
         return Finding(name="store", ok=True, detail=f"{where} will be made when it is needed")
     try:
-        async with asyncio.timeout(STORE_BOUND_S), Store.open(settings.data_dir) as store:
+        async with asyncio.timeout(STORE_BOUND_S), SqliteStore.open(settings.data_dir) as store:
             sessions = len(await store.sessions(limit=10_000))
     except SwitchboardError as error:
         return _failing("store", error)

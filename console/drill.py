@@ -27,6 +27,7 @@ from agent.phone.remote import ask
 from agent.protocol import Event, RequestUserInput, SessionCreate, ToolCallFinished
 from agent.records import Session, SessionState
 from agent.state import fold_session
+from agent.store.sqlite import SqliteStore
 from agent.store.store import Store
 from console.drill_ledger import (
     DrillResult,
@@ -77,7 +78,7 @@ async def drill(settings: Settings, fault: str, *, lasts_s: float, keep: bool) -
 
 async def _stored(folder: Path, run: _Run) -> tuple[Event, ...]:
     try:
-        async with Store.open(folder) as store:
+        async with SqliteStore.open(folder) as store:
             return await store.events(after=0, limit=1_000_000)
     except SwitchboardError as error:
         run.error = run.error or error.message

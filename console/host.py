@@ -157,11 +157,11 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     from agent.models.choice import model_for
     from agent.rpc import socket_path
     from agent.runtime import Runtime
-    from agent.store.store import Store
+    from agent.store.sqlite import SqliteStore
     from agent.tasks.regular import RegularTask
     from console.logs import keep_log
 
-    store = await stack.enter_async_context(Store.open(settings.data_dir))
+    store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
     stack.enter_context(keep_log(settings.data_dir))
     phones = Phones(settings)
     stack.push_async_callback(phones.close)
@@ -247,7 +247,7 @@ def run_with_records(
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
-        from agent.store.store import Store
+        from agent.store.sqlite import SqliteStore
 
         client = await attach(settings)
         if client is not None:
@@ -255,7 +255,7 @@ def run_with_records(
                 return await work(client)
             finally:
                 await client.close()
-        async with Store.open(settings.data_dir) as store:
+        async with SqliteStore.open(settings.data_dir) as store:
             return await work(StoredRecords(store))
 
     return run_async(main)

@@ -16,7 +16,7 @@ from agent.protocol import Event, Op, Reply, SessionCreate, SessionStateChanged,
 from agent.records import Session, SessionState
 from agent.runtime import Runtime
 from agent.settings import Settings
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 from agent.tasks.task import TaskContext
 from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
 
@@ -37,7 +37,7 @@ class Stage:
         self.settings = Settings(data_dir=directory, config_file=directory / "config.toml")
         self.make_model: Callable[[Session], Model] = lambda session: FakeModel(session.model)
         self.models: list[Model] = []
-        self.store: Store
+        self.store: SqliteStore
         self.core: Runtime
 
     def clock(self) -> int:
@@ -52,7 +52,7 @@ class Stage:
     @asynccontextmanager
     async def play(self) -> AsyncIterator[Stage]:
         """Run a core for the length of the block; its turns in flight are left as a crash would."""
-        async with Store.open(self.directory, clock_ms=self.clock) as self.store:
+        async with SqliteStore.open(self.directory, clock_ms=self.clock) as self.store:
             self.core = await Runtime.spawn(
                 self.settings,
                 store=self.store,

@@ -39,14 +39,14 @@ from agent.errors import (
 )
 from agent.protocol import Event, JobList, SessionCreate, StepStarted, WarningEvent
 from agent.rpc import CALLS_AT_ONCE, EVENT_CREDIT, Problem, error_of, problem_of, socket_path
-from agent.store.store import EventDraft, Store
+from agent.store.sqlite import EventDraft, SqliteStore
 from tests.small_core import SmallCore
 
 
 class Bench:
     """A store, a small core on it, the daemon that serves it and a client."""
 
-    def __init__(self, store: Store, core: SmallCore, daemon: Daemon, client: Client) -> None:
+    def __init__(self, store: SqliteStore, core: SmallCore, daemon: Daemon, client: Client) -> None:
         self.store = store
         self.core = core
         self.daemon = daemon
@@ -61,7 +61,7 @@ class Bench:
 @asynccontextmanager
 async def serving(directory: Path) -> AsyncIterator[Bench]:
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(Store.open(directory))
+        store = await stack.enter_async_context(SqliteStore.open(directory))
         core = SmallCore(store)
         served: Core = core
         daemon = await stack.enter_async_context(serve(served, socket_path(directory)))
@@ -559,12 +559,13 @@ import asyncio, sys
 from pathlib import Path
 from agent.daemon import serve
 from agent.rpc import socket_path
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 from tests.small_core import SmallCore
 
 async def main():
     directory = Path(sys.argv[1])
-    async with Store.open(directory) as store, serve(SmallCore(store), socket_path(directory)):
+    path = socket_path(directory)
+    async with SqliteStore.open(directory) as store, serve(SmallCore(store), path):
         print("ready", flush=True)
         await asyncio.Event().wait()
 
@@ -601,7 +602,7 @@ async def test_a_killed_core_is_an_error_and_its_place_can_be_taken(tmp_path: Pa
         assert client.pid == process.pid
         await client.request(SessionCreate(goal="kept"))
         with pytest.raises(StoreError, match=f"in use by process {process.pid}"):
-            async with Store.open(tmp_path):
+            async with SqliteStore.open(tmp_path):
                 pytest.fail("it has two owners")
         waiting = asyncio.create_task(client.request(JobList()))
         await client.sessions()

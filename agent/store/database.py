@@ -183,6 +183,8 @@ async def _take_epoch(database: Database, now_ms: int) -> int:
         "UPDATE owner SET epoch = epoch + 1, pid = ?, since_ms = ? RETURNING epoch",
         (os.getpid(), now_ms),
     )
+    # Whoever held them held them through an owner that is fenced from now on.
+    await database.run("UPDATE lease SET expires_ms = 0")
     [(epoch,)] = rows
     assert isinstance(epoch, int)
     return epoch

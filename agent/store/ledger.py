@@ -25,6 +25,7 @@ from agent.protocol import (
 )
 from agent.records import Job, Question, Session
 from agent.state import fold_session
+from agent.store.leases import Lease
 
 
 class EventDraft(msgspec.Struct, frozen=True):
@@ -91,8 +92,8 @@ class BlobRow(NamedTuple):
 class Ledger:
     """The tables as they will be once what is folded so far has been written.
 
-    `sessions`, `questions` and `jobs` are layered: the first map holds the changes, those below
-    what is stored. Every row that `keys_of` names must have been put below before `fold`.
+    `sessions`, `questions`, `jobs` and `leases` are layered: the first map holds the changes, those
+    below what is stored. Every row that `keys_of` names must have been put below before `fold`.
     """
 
     def __init__(
@@ -103,12 +104,14 @@ class Ledger:
         sessions: ChainMap[str, SessionHead],
         questions: ChainMap[str, QuestionHead],
         jobs: ChainMap[int, Job],
+        leases: ChainMap[str, Lease],
     ) -> None:
         self.last_event_id = last_event_id
         self.last_job_id = last_job_id
         self.sessions = sessions
         self.questions = questions
         self.jobs = jobs
+        self.leases = leases
         self.events: list[tuple[Event, bytes]] = []
         self.blobs: list[BlobRow] = []
 
@@ -120,6 +123,7 @@ class Ledger:
             sessions=self.sessions.new_child(),
             questions=self.questions.new_child(),
             jobs=self.jobs.new_child(),
+            leases=self.leases.new_child(),
         )
 
     def adopt(self, trial: Ledger) -> None:
@@ -129,6 +133,7 @@ class Ledger:
         self.sessions.update(trial.sessions.maps[0])
         self.questions.update(trial.questions.maps[0])
         self.jobs.update(trial.jobs.maps[0])
+        self.leases.update(trial.leases.maps[0])
         self.events.extend(trial.events)
         self.blobs.extend(trial.blobs)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from agent.errors import UsageError
 from agent.store.failures import from_os_error
 from agent.store.lock import DirectoryLock
-from agent.store.store import DATABASE_NAME
+from agent.store.sqlite import DATABASE_NAME
 
 
 def quarantine(directory: Path) -> Path:

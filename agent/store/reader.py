@@ -12,7 +12,16 @@ from agent.errors import UsageError
 from agent.protocol import Event
 from agent.records import Job, Question, Session
 from agent.store.database import Database, Value
-from agent.store.rows import EVENT_COLUMNS, decode_job, decode_question, decode_session, event_of
+from agent.store.leases import Lease
+from agent.store.rows import (
+    EVENT_COLUMNS,
+    LEASE,
+    decode_job,
+    decode_question,
+    decode_session,
+    event_of,
+    lease_of,
+)
 
 PAGE_EVENTS = 500
 """How many events are fetched and decoded before other tasks get their turn."""
@@ -121,6 +130,12 @@ class Reader:
         for record, is_open in await self._database.rows(QUESTION, (wanted,)):
             return decode_question(record), bool(is_open)
         raise UsageError(f"There is no question {question_id[:80]!r}.")
+
+    async def lease(self, key: str) -> Lease | None:
+        """Find the newest lease on a key."""
+        for row in await self._database.rows(LEASE, (key,)):
+            return lease_of(row)
+        return None
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""

@@ -14,6 +14,7 @@ from agent.errors import StoreError
 from agent.protocol import Event, decode_msg
 from agent.records import Job, Question, Session
 from agent.store.database import Row, Value
+from agent.store.leases import Lease
 from agent.store.ledger import Ledger
 
 _INSERT_EVENT = (
@@ -39,6 +40,15 @@ _PUT_BLOB = (
     "INSERT INTO blob (digest, media_type, size_bytes, stored_ms) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (digest) DO NOTHING"
 )
+
+_PUT_LEASE = (
+    "INSERT INTO lease (key, owner, epoch, expires_ms) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, "
+    "expires_ms = excluded.expires_ms"
+)
+
+LEASE = "SELECT key, owner, epoch, expires_ms FROM lease WHERE key = ?"
+"""What `lease_of` reads."""
 
 EVENT_COLUMNS = "id, session_id, seq, ts_ms, submission_id, body"
 """What `event_of` reads, in its order."""
@@ -91,6 +101,10 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
             ],
         ),
         (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
+        (
+            _PUT_LEASE,
+            [(at.key, at.owner, at.epoch, at.expires_ms) for at in ledger.leases.maps[0].values()],
+        ),
     )
 
 
@@ -111,6 +125,17 @@ def event_of(row: Row) -> Event:
         ts_ms=as_int(ts_ms),
         submission_id=as_text(submission_id),
         msg=msg,
+    )
+
+
+def lease_of(row: Row) -> Lease:
+    """Decode a row of LEASE. Raises StoreError."""
+    key, owner, epoch, expires_ms = row
+    return Lease(
+        key=as_text(key),
+        owner=as_text(owner),
+        epoch=as_int(epoch),
+        expires_ms=as_int(expires_ms),
     )
 
 

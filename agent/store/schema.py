@@ -85,5 +85,16 @@ _FIRST = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_LEASES = (
+    """
+    CREATE TABLE lease (
+        key TEXT PRIMARY KEY,
+        owner TEXT NOT NULL,
+        epoch INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

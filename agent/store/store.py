@@ -1,42 +1,26 @@
-"""The store: everything Switchboard must not forget, in one data directory.
+"""What the core asks of a store: durable facts, and leases that fence them.
 
-Not a cache and not a scheduler. Invariants: append, then publish: what a subscriber or a caller
-sees is on the disk; one process owns the directory; the rows beside the log are what folding the
-log gives.
+Not an implementation: `agent.store.sqlite` is the embedded one. Invariants that each keeps: a write
+is durable when it returns and nothing is published sooner (append, then publish); a write under a
+lease that was taken over is refused; the records beside the log are what folding the log gives.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Self
+from collections.abc import Callable
+from typing import Protocol
 
 from agent.errors import StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, Session
-from agent.store.blobs import BlobFiles
-from agent.store.database import Database, open_for_reading, open_for_writing
-from agent.store.failures import from_os_error
-from agent.store.ledger import EventDraft, body_of
-from agent.store.lock import DirectoryLock
-from agent.store.reader import Reader
-from agent.store.writer import (
-    Append,
-    CreateJob,
-    Listener,
-    RecordBlob,
-    ReplaceJob,
-    Request,
-    Result,
-    Writer,
-)
+from agent.store.leases import Lease
+from agent.store.ledger import EventDraft
 
-__all__ = ["DATABASE_NAME", "EventDraft", "Store"]
+__all__ = ["EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
 
-DATABASE_NAME = "switchboard.db"
+Listener = Callable[[tuple[Event, ...]], None]
+"""Called in the loop with each group of events after its commit, in commit order."""
 
 
 def wall_clock_ms() -> int:
@@ -44,188 +28,102 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _make_directory(directory: Path) -> None:
-    """Make the directory with mode 0700; one that is there keeps the mode it was given."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, directory) from error
-
-
-class Store:
-    """Events, sessions, questions, jobs and blobs of one data directory; open it with `open`."""
-
-    def __init__(
-        self,
-        directory: Path,
-        lock: DirectoryLock,
-        writing: Database,
-        reading: Database,
-        writer: Writer,
-    ) -> None:
-        self.directory = directory
-        self._lock = lock
-        self._writing = writing
-        self._reading = reading
-        self._reader = Reader(reading)
-        self._writer = writer
-        self._blobs = BlobFiles(directory / "blobs")
-        self._closing: asyncio.Task[None] | None = None
-        self.trouble: StoreError | None = None
-        """Why the last write was not stored; None once one is."""
-
-    @classmethod
-    @asynccontextmanager
-    async def open(
-        cls, directory: Path, *, clock_ms: Callable[[], int] = wall_clock_ms
-    ) -> AsyncIterator[Self]:
-        """Own a data directory for the length of a `with` block, making it when it is not there.
-
-        Raises:
-            StoreError: it is held by another process, not writable, read-only or full, or its
-                database is damaged, another program's or a newer Switchboard's. Nothing is then
-                changed.
-        """
-        store = await cls._open(directory, clock_ms)
-        try:
-            yield store
-        finally:
-            await store.close()
-
-    @classmethod
-    async def _open(cls, directory: Path, clock_ms: Callable[[], int]) -> Self:
-        _make_directory(directory)
-        lock = DirectoryLock.take(directory)
-        opened: list[Database] = []
-        try:
-            path = directory / DATABASE_NAME
-            writing, epoch = await open_for_writing(path, now_ms=clock_ms())
-            opened.append(writing)
-            reading = await open_for_reading(path)
-            opened.append(reading)
-            writer = Writer(writing, epoch=epoch, clock_ms=clock_ms)
-            await writer.start()
-            store = cls(directory, lock, writing, reading, writer)
-            store._blobs.prepare()
-        except BaseException:
-            for database in opened:
-                with suppress(StoreError):
-                    await database.close()
-            lock.release()
-            raise
-        return store
+class Store(Protocol):
+    """Durable facts. Every call raises StoreError when the store itself fails."""
 
     @property
-    def epoch(self) -> int:
-        """The number of this opening; a write under an older one is refused with FencedError."""
-        return self._writer.epoch
-
-    async def close(self) -> None:
-        """Store what is queued and let the directory go; calling it again does nothing more."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(), name="store close")
-        await asyncio.shield(self._closing)
-
-    async def _close(self) -> None:
-        try:
-            await self._writer.close()
-        finally:
-            try:
-                await self._reading.close()
-            finally:
-                try:
-                    # Last: closing the last connection folds the write-ahead log into the file.
-                    await self._writing.close()
-                finally:
-                    self._lock.release()
+    def trouble(self) -> StoreError | None:
+        """Why the last write was not stored; None once one is."""
+        ...
 
     # --- events ----------
 
-    async def append(self, *drafts: EventDraft) -> tuple[Event, ...]:
+    async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
         """Store facts together, durably, and update what is kept beside them.
 
+        Args:
+            drafts: all of them are stored, or none.
+            under: the lease that gives the right to write them.
+
         Returns:
-            The events, numbered and dated, in the order of the drafts.
+            The events, numbered and dated by the store, in the order of the drafts.
 
         Raises:
-            StoreError: nothing of it was stored; the message says why.
+            FencedError: the lease was taken over or given back; nothing was stored.
             UsageError: a session or question that does not exist.
             WrongStateError: a session that exists already, or an answer to a question that is not
                 open any more.
         """
-        if not drafts:
-            return ()
-        bodies = tuple(body_of(draft.msg) for draft in drafts)
-        stored = await self._write(Append(drafts, bodies))
-        assert isinstance(stored, tuple)
-        return stored
-
-    async def _write(self, request: Request) -> Result:
-        try:
-            result = await self._writer.write(request)
-        except StoreError as error:
-            self.trouble = error
-            raise
-        self.trouble = None
-        return result
+        ...
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Call back with each group of events after its commit, in commit order, in the loop.
-
-        Returns:
-            A function that ends the subscription.
-        """
-        self._writer.listeners.append(callback)
-
-        def unsubscribe() -> None:
-            with suppress(ValueError):
-                self._writer.listeners.remove(callback)
-
-        return unsubscribe
+        """Call back with each group of events after its commit; the result ends that."""
+        ...
 
     async def last_event_id(self) -> int:
         """Say the id of the newest stored event; 0 before the first."""
-        return self._writer.last_event_id
+        ...
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         """Read events with a larger id than `after`, in order."""
-        return await self._reader.events(after=after, limit=limit)
+        ...
 
     async def session_events(
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's events with a larger seq than `after_seq`, in order."""
-        return await self._reader.session_events(session_id, after_seq=after_seq, limit=limit)
+        ...
+
+    # --- leases ----------
+
+    async def acquire_lease(self, key: str, owner: str, ttl_ms: int) -> Lease | None:
+        """Take a key for a time, durably; None when somebody else has it.
+
+        Free are keys that nobody had, that were given back, or whose lease ran out by the store's
+        clock. An owner that takes its own key again gets a new epoch. Raises UsageError for a blank
+        name or a time that is not positive.
+        """
+        ...
+
+    async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease:
+        """Put off the end of a lease (its heartbeat). Raises FencedError when it was taken over."""
+        ...
+
+    async def release_lease(self, lease: Lease) -> None:
+        """Give a lease back; one that counts no more is left as it is."""
+        ...
+
+    async def lease(self, key: str) -> Lease | None:
+        """Say who had a key last; `is_free` tells whether that still keeps others out."""
+        ...
 
     # --- sessions and questions ----------
 
     async def sessions(self, *, limit: int = 200, active_only: bool = False) -> tuple[Session, ...]:
         """List sessions, newest first."""
-        return await self._reader.sessions(limit=limit, active_only=active_only)
+        ...
 
     async def session(self, id_or_prefix: str) -> Session:
         """Find a session by its id or a unique prefix of it. Raises UsageError."""
-        return await self._reader.session(id_or_prefix)
+        ...
 
     async def children(self, parent_id: str) -> tuple[Session, ...]:
         """List the children of a session, oldest first."""
-        return await self._reader.children(parent_id)
+        ...
 
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
-        return await self._reader.open_questions()
+        ...
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
         """Find a question and say whether it is still open. Raises UsageError."""
-        return await self._reader.question(question_id)
+        ...
 
     # --- jobs ----------
 
     async def create_job(self, build: Callable[[int], Job]) -> Job:
         """Store the job that `build` makes for the next free id, with its JobChanged event."""
-        job = await self._write(CreateJob(build))
-        assert isinstance(job, Job)
-        return job
+        ...
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
         """Store a job's new record with its JobChanged event if its status is still `expect`.
@@ -237,42 +135,38 @@ class Store:
         Raises:
             UsageError: there is no such job.
         """
-        replaced = await self._write(ReplaceJob(job, expect, reason))
-        assert isinstance(replaced, bool)
-        return replaced
+        ...
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""
-        return await self._reader.job(job_id)
+        ...
 
     async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
-        return await self._reader.jobs(query=query, limit=limit)
+        ...
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""
-        return await self._reader.due_jobs(now_ms, limit)
+        ...
 
     async def next_due_ms(self) -> int | None:
         """Say when the next active job is due; 0 is now, None is never."""
-        return await self._reader.next_due_ms()
+        ...
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
-        return await self._reader.stale_jobs(before_ms)
+        ...
 
     # --- blobs ----------
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
-        digest = await asyncio.to_thread(self._blobs.put, data)
-        await self._write(RecordBlob(digest, media_type, len(data)))
-        return digest
+        """Keep bytes durably; returns their sha256 in hex."""
+        ...
 
     async def read_blob(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        return await asyncio.to_thread(self._blobs.get, digest)
+        ...
 
     async def blob_type(self, digest: str) -> str:
         """Say a blob's media type; empty when there is no such blob."""
-        return await self._reader.blob_type(digest)
+        ...

@@ -18,7 +18,9 @@ import msgspec
 from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
 from agent.protocol import Event, JobChanged
 from agent.records import Job, JobStatus
+from agent.store import leases
 from agent.store.database import Database
+from agent.store.leases import Lease
 from agent.store.ledger import (
     BlobRow,
     EventDraft,
@@ -29,9 +31,16 @@ from agent.store.ledger import (
     body_of,
     keys_of,
 )
-from agent.store.rows import as_int, decode_job, decode_question, decode_session, rows_of
-
-Listener = Callable[[tuple[Event, ...]], None]
+from agent.store.rows import (
+    LEASE,
+    as_int,
+    decode_job,
+    decode_question,
+    decode_session,
+    lease_of,
+    rows_of,
+)
+from agent.store.store import Listener
 
 BATCH_EVENTS = 512
 """The most drafts that wait for one COMMIT, unless a single request has more."""
@@ -45,6 +54,28 @@ class Append(msgspec.Struct, frozen=True):
 
     drafts: tuple[EventDraft, ...]
     bodies: tuple[bytes, ...]
+    under: Lease | None = None
+
+
+class AcquireLease(msgspec.Struct, frozen=True):
+    """Take a key if it is free."""
+
+    key: str
+    owner: str
+    ttl_ms: int
+
+
+class RenewLease(msgspec.Struct, frozen=True):
+    """Put off the end of a lease."""
+
+    lease: Lease
+    ttl_ms: int
+
+
+class ReleaseLease(msgspec.Struct, frozen=True):
+    """Give a lease back."""
+
+    lease: Lease
 
 
 class CreateJob(msgspec.Struct, frozen=True):
@@ -69,8 +100,8 @@ class RecordBlob(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-Request = Append | CreateJob | ReplaceJob | RecordBlob
-Result = tuple[Event, ...] | Job | bool | None
+Request = Append | AcquireLease | RenewLease | ReleaseLease | CreateJob | ReplaceJob | RecordBlob
+Result = tuple[Event, ...] | Lease | Job | bool | None
 
 
 class _Entry:
@@ -205,6 +236,7 @@ class Writer:
             sessions=ChainMap({}, self._heads),
             questions=ChainMap({}, {}),
             jobs=ChainMap({}, {}),
+            leases=ChainMap({}, {}),
         )
         refused: list[tuple[_Entry, Exception]] = []
         await self._database.rollback()
@@ -259,11 +291,27 @@ class Writer:
     def _fold(self, request: Request, ledger: Ledger) -> Result:
         now_ms = self._clock_ms()
         match request:
-            case Append(drafts=drafts, bodies=bodies):
+            case Append(drafts=drafts, bodies=bodies, under=under):
+                if under is not None:
+                    leases.check(ledger.leases.get(under.key), under)
                 return tuple(
                     ledger.fold(draft, body, now_ms)
                     for draft, body in zip(drafts, bodies, strict=True)
                 )
+            case AcquireLease(key=key, owner=owner, ttl_ms=ttl_ms):
+                held = leases.taken(ledger.leases.get(key), key, owner, ttl_ms, now_ms)
+                if held is not None:
+                    ledger.leases[key] = held
+                return held
+            case RenewLease(lease=lease, ttl_ms=ttl_ms):
+                longer = leases.renewed(ledger.leases.get(lease.key), lease, ttl_ms, now_ms)
+                ledger.leases[lease.key] = longer
+                return longer
+            case ReleaseLease(lease=lease):
+                given_back = leases.released(ledger.leases.get(lease.key), lease)
+                if given_back is not None:
+                    ledger.leases[lease.key] = given_back
+                return None
             case CreateJob(build=build):
                 job = build(ledger.last_job_id + 1)
                 self._fold_job(ledger, job, "created", now_ms)
@@ -298,8 +346,15 @@ class Writer:
     async def _know(self, request: Request, ledger: Ledger) -> None:
         """Read the rows a request needs that the ledger does not know yet."""
         match request:
-            case Append(drafts=drafts):
+            case Append(drafts=drafts, under=under):
                 keys = keys_of(drafts)
+                await self._know_lease(under.key if under else "", ledger)
+            case AcquireLease(key=key):
+                await self._know_lease(key, ledger)
+                return
+            case RenewLease(lease=lease) | ReleaseLease(lease=lease):
+                await self._know_lease(lease.key, ledger)
+                return
             case ReplaceJob(job=job):
                 keys = Keys(frozenset(), frozenset(), frozenset({job.id}))
             case CreateJob() | RecordBlob():
@@ -321,6 +376,11 @@ class Writer:
             sql = "SELECT record FROM job WHERE id = ?"
             for (record,) in await self._database.rows(sql, (job_id,)):
                 ledger.jobs.maps[-1][job_id] = decode_job(record)
+
+    async def _know_lease(self, key: str, ledger: Ledger) -> None:
+        if key and key not in ledger.leases:
+            for row in await self._database.rows(LEASE, (key,)):
+                ledger.leases.maps[-1][key] = lease_of(row)
 
     async def _put_under_savepoint(self, ledger: Ledger) -> None:
         await self._database.run("SAVEPOINT request")

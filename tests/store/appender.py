@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from agent.protocol import Event
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 TASKS = 16
@@ -44,7 +44,7 @@ async def main(directory: Path, *, is_early: bool) -> None:
             if not is_early:
                 say("a", event.event_id)
 
-    async with Store.open(directory) as store:
+    async with SqliteStore.open(directory) as store:
         if not is_early:
             store.subscribe(published)
         base = await store.last_event_id()

@@ -9,12 +9,12 @@ import pytest
 
 from agent.protocol import SessionConfigured, StepStarted
 from agent.records import Job, JobStatus, JobType, Session
-from agent.store.store import EventDraft, Store
+from agent.store.sqlite import EventDraft, SqliteStore
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with Store.open(tmp_path / "data") as opened:
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    async with SqliteStore.open(tmp_path / "data") as opened:
         yield opened
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from agent.errors import StoreError, UsageError
 from agent.store.blobs import BlobFiles
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 
 
-async def test_a_blob_is_read_back_by_its_sha256(store: Store) -> None:
+async def test_a_blob_is_read_back_by_its_sha256(store: SqliteStore) -> None:
     digest = await store.put_blob(b"\x89PNG picture", "image/png")
     assert digest == hashlib.sha256(b"\x89PNG picture").hexdigest()
     assert await store.read_blob(digest) == b"\x89PNG picture"
@@ -22,14 +22,14 @@ async def test_a_blob_is_read_back_by_its_sha256(store: Store) -> None:
     assert await store.read_blob(await store.put_blob(b"", "text/plain")) == b""
 
 
-async def test_the_same_bytes_are_stored_once(store: Store) -> None:
+async def test_the_same_bytes_are_stored_once(store: SqliteStore) -> None:
     digests = await asyncio.gather(*(store.put_blob(b"same", "text/plain") for _ in range(8)))
     assert len(set(digests)) == 1
     files = [p for p in (store.directory / "blobs").rglob("*") if p.is_file()]
     assert len(files) == 1
 
 
-async def test_a_damaged_blob_is_an_error_and_storing_it_again_mends_it(store: Store) -> None:
+async def test_a_damaged_blob_is_an_error_and_storing_it_again_mends_it(store: SqliteStore) -> None:
     digest = await store.put_blob(b"the true picture", "image/png")
     (store.directory / "blobs" / digest[:2] / digest[2:]).write_bytes(b"the fake picture")
     with pytest.raises(StoreError, match="damaged"):
@@ -38,13 +38,13 @@ async def test_a_damaged_blob_is_an_error_and_storing_it_again_mends_it(store: S
     assert await store.read_blob(digest) == b"the true picture"
 
 
-async def test_a_blob_that_is_gone_says_so(store: Store) -> None:
+async def test_a_blob_that_is_gone_says_so(store: SqliteStore) -> None:
     with pytest.raises(StoreError, match="gone"):
         await store.read_blob("0" * 64)
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n"])
-async def test_only_digests_name_blobs(store: Store, name: str) -> None:
+async def test_only_digests_name_blobs(store: SqliteStore, name: str) -> None:
     with pytest.raises(UsageError, match="not a blob digest"):
         await store.read_blob(name)
 

@@ -13,7 +13,7 @@ import pytest
 
 from agent.errors import FencedError, StoreError
 from agent.store.lock import LOCK_NAME, owner_pid
-from agent.store.store import DATABASE_NAME, Store
+from agent.store.sqlite import DATABASE_NAME, SqliteStore
 from tests.store.conftest import make_job, session_draft, step_draft
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,7 +64,7 @@ async def test_a_store_that_was_killed_opens_again_with_rows_that_match_its_log(
     tmp_path: Path,
 ) -> None:
     killed_appender(tmp_path, "honest", after=300)
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         for session in await store.sessions():
             events = await store.session_events(session.session_id)
             assert [event.seq for event in events] == list(range(1, len(events) + 1))
@@ -90,11 +90,11 @@ def test_a_store_that_nobody_closed_does_not_keep_the_process_alive(
     program = f"""
 import asyncio, sys
 from pathlib import Path
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 from tests.store.conftest import session_draft
 
 async def main():
-    opened = Store.open(Path(sys.argv[1]))
+    opened = SqliteStore.open(Path(sys.argv[1]))
     store = await opened.__aenter__()
     kept.append((opened, store))
     await store.append(session_draft("s1"))
@@ -139,33 +139,33 @@ async def test_a_second_process_is_refused_and_told_who_owns_the_directory(
         try:
             assert owner_pid(tmp_path) == process.pid
             with pytest.raises(StoreError, match=f"process {process.pid}") as held:
-                async with Store.open(tmp_path):
+                async with SqliteStore.open(tmp_path):
                     pytest.fail("it has two owners")
             assert "SWITCHBOARD_DATA_DIR" in held.value.remedy
         finally:
             process.kill()
             process.wait()
     assert owner_pid(tmp_path) is None
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         assert await store.last_event_id() > 0
 
 
 async def test_a_second_store_in_the_same_process_is_refused_too(tmp_path: Path) -> None:
-    async with Store.open(tmp_path):
+    async with SqliteStore.open(tmp_path):
         with pytest.raises(StoreError, match="in use"):
-            async with Store.open(tmp_path):
+            async with SqliteStore.open(tmp_path):
                 pytest.fail("it has two owners")
         # The failed attempt took nothing from the owner.
         with pytest.raises(StoreError, match="in use"):
-            async with Store.open(tmp_path):
+            async with SqliteStore.open(tmp_path):
                 pytest.fail("it has two owners")
 
 
 async def test_an_owner_that_lost_the_directory_is_fenced_off(tmp_path: Path) -> None:
-    async with Store.open(tmp_path) as old:
+    async with SqliteStore.open(tmp_path) as old:
         await old.append(session_draft("s1"))
         (tmp_path / LOCK_NAME).unlink()  # as if the lock did not hold on this file system
-        async with Store.open(tmp_path) as new:
+        async with SqliteStore.open(tmp_path) as new:
             assert new.epoch == old.epoch + 1
             published: list[object] = []
             old.subscribe(published.extend)

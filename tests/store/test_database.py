@@ -14,7 +14,7 @@ from agent.protocol import WarningEvent
 from agent.store import reader
 from agent.store.quarantine import quarantine
 from agent.store.schema import MIGRATIONS
-from agent.store.store import DATABASE_NAME, EventDraft, Store
+from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 
@@ -32,7 +32,7 @@ async def refusal(directory: Path) -> StoreError:
     """Open a store that must be refused, twice: a refusal must leave no lock behind."""
     for _ in range(2):
         with pytest.raises(StoreError) as caught:
-            async with Store.open(directory):
+            async with SqliteStore.open(directory):
                 pytest.fail("it was opened")
     assert caught.value.remedy
     return caught.value
@@ -41,7 +41,7 @@ async def refusal(directory: Path) -> StoreError:
 # --- migrations ----------
 
 
-async def test_a_new_database_has_the_newest_schema_and_strict_tables(store: Store) -> None:
+async def test_a_new_database_has_the_newest_schema_and_strict_tables(store: SqliteStore) -> None:
     assert execute(store.directory, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     tables = execute(
         store.directory, "SELECT name, strict FROM pragma_table_list WHERE type = 'table'"
@@ -51,7 +51,7 @@ async def test_a_new_database_has_the_newest_schema_and_strict_tables(store: Sto
     assert {"event", "session", "question", "job", "blob", "owner"} <= ours.keys()
 
 
-async def test_commits_are_synced_and_the_reading_side_cannot_write(store: Store) -> None:
+async def test_commits_are_synced_and_the_reading_side_cannot_write(store: SqliteStore) -> None:
     writing, reading = store._writing, store._reading
     assert await writing.rows("PRAGMA synchronous") == [(2,)]  # FULL
     assert await writing.rows("PRAGMA journal_mode") == [("wal",)]
@@ -62,24 +62,24 @@ async def test_commits_are_synced_and_the_reading_side_cannot_write(store: Store
 async def test_a_migration_that_fails_changes_nothing_and_can_be_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
     broken = (*MIGRATIONS, ("CREATE TABLE later (a INTEGER) STRICT", "CREATE TABLE event (a)"))
     monkeypatch.setattr(agent.store.database, "MIGRATIONS", broken)
     with pytest.raises(StoreError, match="already exists"):
-        async with Store.open(tmp_path):
+        async with SqliteStore.open(tmp_path):
             pytest.fail("it was opened")
     assert execute(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     assert execute(tmp_path, "SELECT name FROM sqlite_schema WHERE name = 'later'") == []
     mended = (*MIGRATIONS, ("CREATE TABLE later (a INTEGER) STRICT",))
     monkeypatch.setattr(agent.store.database, "MIGRATIONS", mended)
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1")) == 1
     assert execute(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
 
 
 async def test_a_newer_schema_is_refused_untouched(tmp_path: Path) -> None:
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
     execute(tmp_path, "PRAGMA user_version = 999")
     before = (tmp_path / DATABASE_NAME).read_bytes()
@@ -98,10 +98,10 @@ async def test_another_programs_database_is_refused_untouched(tmp_path: Path) ->
 
 
 async def test_an_event_of_a_newer_switchboard_is_an_error_that_names_it(tmp_path: Path) -> None:
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"), step_draft("s1", 1))
     execute(tmp_path, """UPDATE event SET body = '{"type":"telepathy"}' WHERE id = 2""")
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1", limit=1)) == 1
         with pytest.raises(StoreError, match="Event 2 cannot be read") as caught:
             await store.session_events("s1")
@@ -118,7 +118,7 @@ async def test_garbage_is_refused_untouched_until_it_is_set_aside(tmp_path: Path
     assert (tmp_path / DATABASE_NAME).read_bytes().startswith(b"not a database")
     aside = quarantine(tmp_path)
     assert (aside / DATABASE_NAME).read_bytes().startswith(b"not a database")
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
         with pytest.raises(StoreError, match="in use"):
             quarantine(tmp_path)
@@ -132,7 +132,7 @@ async def test_a_damaged_database_gives_errors_and_never_nonsense(
     tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
         for _ in range(20):
             await store.append(*(EventDraft("s1", WarningEvent(message="x" * 200)),) * 20)
@@ -147,7 +147,7 @@ async def test_a_damaged_database_gives_errors_and_never_nonsense(
             data[at : at + 512] = chance.randbytes(512)
     path.write_bytes(data)
     try:
-        async with Store.open(tmp_path) as store:
+        async with SqliteStore.open(tmp_path) as store:
             found = await store.session_events("s1")
             await store.sessions()
             await store.append(EventDraft("s1", WarningEvent(message="after")))
@@ -183,7 +183,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("sql", PLANS)
-async def test_each_look_up_uses_its_index_and_sorts_nothing(store: Store, sql: str) -> None:
+async def test_each_look_up_uses_its_index_and_sorts_nothing(store: SqliteStore, sql: str) -> None:
     database = sqlite3.connect(store.directory / DATABASE_NAME)
     plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {sql}", (1,) * sql.count("?"))]
     database.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,12 +22,12 @@ import asyncio, json, resource, sys
 from pathlib import Path
 from agent.errors import StoreError
 from agent.protocol import WarningEvent
-from agent.store.store import EventDraft, Store
+from agent.store.sqlite import EventDraft, SqliteStore
 from tests.store.conftest import session_draft
 
 async def main(directory, take_room, make_room):
     published, acknowledged, errors = [], [], []
-    async with Store.open(directory) as store:
+    async with SqliteStore.open(directory) as store:
         store.subscribe(lambda events: published.extend(e.event_id for e in events))
         await store.append(session_draft("s1"))
         acknowledged.append(1)
@@ -56,7 +56,7 @@ async def main(directory, take_room, make_room):
         await one(100)
         await store.read_blob(await store.put_blob(b"y" * 300_000, "text/plain"))
         assert len(errors) == before, errors
-    async with Store.open(directory) as store:
+    async with SqliteStore.open(directory) as store:
         stored = [event.event_id for event in await store.session_events("s1")]
         leftovers = [p.name for p in (directory / "blobs" / "incoming").iterdir()]
     print(json.dumps({"published": published, "acknowledged": sorted(acknowledged),
@@ -127,11 +127,11 @@ OPENER = """
 import asyncio, os, sys
 from pathlib import Path
 from agent.errors import StoreError
-from agent.store.store import Store
+from agent.store.sqlite import SqliteStore
 
 async def main():
     try:
-        async with Store.open(Path(sys.argv[1])) as store:
+        async with SqliteStore.open(Path(sys.argv[1])) as store:
             print("opened")
     except StoreError as error:
         print(f"{error.message} | {error.remedy}")
@@ -174,6 +174,6 @@ async def test_a_file_where_the_directory_should_be_is_a_clear_error(tmp_path: P
     (tmp_path / "data").write_text("a file")
     for place in (tmp_path / "data", tmp_path / "data" / "deeper"):
         with pytest.raises(StoreError, match="is a file") as caught:
-            async with Store.open(place):
+            async with SqliteStore.open(place):
                 pytest.fail("it was opened")
         assert caught.value.remedy

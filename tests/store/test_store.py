@@ -40,7 +40,7 @@ from agent.records import (
     Usage,
 )
 from agent.state import fold_session
-from agent.store.store import DATABASE_NAME, EventDraft, Store
+from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
 from tests.store.conftest import make_job, session_draft, step_draft
 
 
@@ -52,7 +52,7 @@ def question_draft(question_id: str, session_id: str = "s1") -> EventDraft:
 
 
 async def test_an_event_is_numbered_dated_and_read_back_whole(tmp_path: Path) -> None:
-    async with Store.open(tmp_path, clock_ms=lambda: 77) as store:
+    async with SqliteStore.open(tmp_path, clock_ms=lambda: 77) as store:
         [first] = await store.append(session_draft("s1"))
         second, third = await store.append(step_draft("s1", 1), step_draft("s1", 2))
         assert [first.event_id, second.event_id, third.event_id] == [1, 2, 3]
@@ -64,11 +64,11 @@ async def test_an_event_is_numbered_dated_and_read_back_whole(tmp_path: Path) ->
 
 
 async def test_what_was_stored_is_there_after_reopening(tmp_path: Path) -> None:
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         stored = await store.append(session_draft("s1"), step_draft("s1", 1), question_draft("q1"))
         job = await store.create_job(make_job)
         epoch = store.epoch
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         assert await store.session_events("s1") == stored
         assert [question.question_id for question in await store.open_questions()] == ["q1"]
         assert await store.job(1) == job
@@ -78,7 +78,7 @@ async def test_what_was_stored_is_there_after_reopening(tmp_path: Path) -> None:
         assert (await store.create_job(make_job)).id == 2
 
 
-async def test_facts_of_no_session_have_no_sequence(store: Store) -> None:
+async def test_facts_of_no_session_have_no_sequence(store: SqliteStore) -> None:
     first, second = await store.append(
         EventDraft("", WarningEvent(message="low disk")), EventDraft("", WarningEvent(message="x"))
     )
@@ -86,7 +86,9 @@ async def test_facts_of_no_session_have_no_sequence(store: Store) -> None:
     assert await store.events(after=0, limit=10) == (first, second)
 
 
-async def test_concurrent_appends_keep_each_sessions_sequence_without_gaps(store: Store) -> None:
+async def test_concurrent_appends_keep_each_sessions_sequence_without_gaps(
+    store: SqliteStore,
+) -> None:
     names = [f"s{number}" for number in range(8)]
     await store.append(*(session_draft(name) for name in names))
     await asyncio.gather(
@@ -99,7 +101,7 @@ async def test_concurrent_appends_keep_each_sessions_sequence_without_gaps(store
     assert [event.event_id for event in everything] == list(range(1, len(everything) + 1))
 
 
-async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: Store) -> None:
+async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: SqliteStore) -> None:
     seen: list[Event] = []
     stored_when_seen: list[bool] = []
     database = sqlite3.connect(store.directory / DATABASE_NAME)
@@ -121,7 +123,7 @@ async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: S
 
 
 async def test_a_listener_that_fails_stops_nobody(
-    store: Store, caplog: pytest.LogCaptureFixture
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[Event] = []
 
@@ -135,7 +137,7 @@ async def test_a_listener_that_fails_stops_nobody(
     assert "listener of the store failed" in caplog.text
 
 
-async def test_a_bad_request_fails_alone_among_good_ones(store: Store) -> None:
+async def test_a_bad_request_fails_alone_among_good_ones(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
     results = await asyncio.gather(
         store.append(step_draft("s1", 1)),
@@ -152,7 +154,7 @@ async def test_a_bad_request_fails_alone_among_good_ones(store: Store) -> None:
     assert [event.seq for event in events] == [1, 2, 3]
 
 
-async def test_what_the_database_refuses_fails_alone_among_good_ones(store: Store) -> None:
+async def test_what_the_database_refuses_fails_alone_among_good_ones(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
     too_large = 1 << 63
     results = await asyncio.gather(
@@ -167,7 +169,7 @@ async def test_what_the_database_refuses_fails_alone_among_good_ones(store: Stor
     assert [job.id for job in await store.jobs()] == [1]
 
 
-async def test_text_that_json_cannot_hold_is_refused_with_a_remedy(store: Store) -> None:
+async def test_text_that_json_cannot_hold_is_refused_with_a_remedy(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
     with pytest.raises(StoreError, match="cannot be stored") as caught:
         await store.append(EventDraft("s1", WarningEvent(message="\ud800")))
@@ -175,7 +177,7 @@ async def test_text_that_json_cannot_hold_is_refused_with_a_remedy(store: Store)
     assert await store.append(EventDraft("s1", WarningEvent(message="a\x00b\U0001f600")))
 
 
-async def test_a_cancelled_caller_neither_loses_nor_breaks_the_write(store: Store) -> None:
+async def test_a_cancelled_caller_neither_loses_nor_breaks_the_write(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
     callers = [asyncio.create_task(store.append(step_draft("s1", step))) for step in range(50)]
     await asyncio.sleep(0)
@@ -190,7 +192,7 @@ async def test_a_cancelled_caller_neither_loses_nor_breaks_the_write(store: Stor
 async def test_closing_stores_what_was_asked_before_and_refuses_what_comes_after(
     tmp_path: Path,
 ) -> None:
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
         waiting = [asyncio.create_task(store.append(step_draft("s1", n))) for n in range(30)]
         await asyncio.sleep(0)
@@ -200,14 +202,14 @@ async def test_closing_stores_what_was_asked_before_and_refuses_what_comes_after
             await store.append(step_draft("s1", 99))
         with pytest.raises(StoreError, match="closed"):
             await store.session_events("s1")
-    async with Store.open(tmp_path) as store:
+    async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1")) == 31
 
 
 # --- sessions ----------
 
 
-async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: Store) -> None:
+async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: SqliteStore) -> None:
     await store.append(session_draft("abc1"), session_draft("abc12"), session_draft("abd"))
     assert (await store.session("abd")).session_id == "abd"
     assert (await store.session(" abc12 ")).session_id == "abc12"
@@ -219,7 +221,9 @@ async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: Store) -> 
             await store.session(unknown)
 
 
-async def test_sessions_are_listed_newest_first_and_children_oldest_first(store: Store) -> None:
+async def test_sessions_are_listed_newest_first_and_children_oldest_first(
+    store: SqliteStore,
+) -> None:
     await store.append(session_draft("p"), session_draft("c1", parent_id="p"))
     await store.append(session_draft("c2", parent_id="p"))
     done = SessionStateChanged(state=SessionState.COMPLETED)
@@ -257,10 +261,10 @@ async def test_the_session_rows_are_what_folding_the_log_gives(
     tmp_path_factory: pytest.TempPathFactory, facts: list[tuple[str, EventMsg]]
 ) -> None:
     directory = tmp_path_factory.mktemp("fold")
-    async with Store.open(directory) as store:
+    async with SqliteStore.open(directory) as store:
         await store.append(*(session_draft(name) for name in "abc"))
         await asyncio.gather(*(store.append(EventDraft(name, msg)) for name, msg in facts))
-    async with Store.open(directory) as store:
+    async with SqliteStore.open(directory) as store:
         for name in "abc":
             folded: Session | None = None
             for event in await store.session_events(name):
@@ -271,7 +275,7 @@ async def test_the_session_rows_are_what_folding_the_log_gives(
 # --- questions ----------
 
 
-async def test_the_first_answer_wins_even_when_two_come_at_once(store: Store) -> None:
+async def test_the_first_answer_wins_even_when_two_come_at_once(store: SqliteStore) -> None:
     await store.append(session_draft("s1"), question_draft("q1"))
     answers = await asyncio.gather(
         *(
@@ -288,7 +292,7 @@ async def test_the_first_answer_wins_even_when_two_come_at_once(store: Store) ->
     assert [m.answer for m in stored if isinstance(m, QuestionAnswered)] == ["left"]
 
 
-async def test_open_questions_are_listed_oldest_first_until_closed(store: Store) -> None:
+async def test_open_questions_are_listed_oldest_first_until_closed(store: SqliteStore) -> None:
     await store.append(session_draft("s1"), question_draft("q2"), question_draft("q1"))
     assert [q.question_id for q in await store.open_questions()] == ["q2", "q1"]
     closed = QuestionClosed(question_id="q2", reason="its turn ended")
@@ -304,7 +308,7 @@ async def test_open_questions_are_listed_oldest_first_until_closed(store: Store)
 # --- jobs ----------
 
 
-async def test_a_job_gets_its_id_and_its_event_in_one_go(store: Store) -> None:
+async def test_a_job_gets_its_id_and_its_event_in_one_go(store: SqliteStore) -> None:
     seen: list[Event] = []
     store.subscribe(seen.extend)
     first, second = await asyncio.gather(store.create_job(make_job), store.create_job(make_job))
@@ -315,7 +319,7 @@ async def test_a_job_gets_its_id_and_its_event_in_one_go(store: Store) -> None:
     ]
 
 
-async def test_only_the_first_of_two_claims_takes_a_job(store: Store) -> None:
+async def test_only_the_first_of_two_claims_takes_a_job(store: SqliteStore) -> None:
     job = await store.create_job(make_job)
     running = replace(job, status=JobStatus.RUNNING, running_at=9)
     claims = await asyncio.gather(
@@ -332,7 +336,7 @@ async def test_only_the_first_of_two_claims_takes_a_job(store: Store) -> None:
     ]
 
 
-async def test_a_late_result_never_revives_a_stopped_job(store: Store) -> None:
+async def test_a_late_result_never_revives_a_stopped_job(store: SqliteStore) -> None:
     job = await store.create_job(make_job)
     running = replace(job, status=JobStatus.RUNNING)
     stopped = replace(job, status=JobStatus.STOPPED)
@@ -343,7 +347,7 @@ async def test_a_late_result_never_revives_a_stopped_job(store: Store) -> None:
     assert await store.job(job.id) == stopped
 
 
-async def test_jobs_are_found_by_text_in_any_case_newest_first(store: Store) -> None:
+async def test_jobs_are_found_by_text_in_any_case_newest_first(store: SqliteStore) -> None:
     await store.create_job(lambda i: make_job(i, title="Straße kehren"))
     await store.create_job(lambda i: make_job(i, prompt="ÄPFEL kaufen"))
     await store.create_job(lambda i: make_job(i, status=JobStatus.PAUSED))
@@ -355,7 +359,7 @@ async def test_jobs_are_found_by_text_in_any_case_newest_first(store: Store) -> 
     assert [job.id for job in await store.jobs(query="%")] == []
 
 
-async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: Store) -> None:
+async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: SqliteStore) -> None:
     assert await store.next_due_ms() is None
     for due in (500, 100, 300, 0, 900):
         await store.create_job(lambda i, due=due: make_job(i, next_run_at=due))
@@ -365,7 +369,7 @@ async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: Store) -
     assert await store.next_due_ms() == 0
 
 
-async def test_stale_jobs_are_those_that_run_since_long(store: Store) -> None:
+async def test_stale_jobs_are_those_that_run_since_long(store: SqliteStore) -> None:
     for began in (100, 200, 300):
         await store.create_job(
             lambda i, began=began: make_job(i, status=JobStatus.RUNNING, running_at=began)
@@ -373,7 +377,7 @@ async def test_stale_jobs_are_those_that_run_since_long(store: Store) -> None:
     assert [job.running_at for job in await store.stale_jobs(200)] == [100, 200]
 
 
-async def test_an_unknown_job_is_nobody_and_cannot_be_replaced(store: Store) -> None:
+async def test_an_unknown_job_is_nobody_and_cannot_be_replaced(store: SqliteStore) -> None:
     for job_id in (0, -1, 7, 1 << 70):
         assert await store.job(job_id) is None
     with pytest.raises(UsageError, match="no job 7"):
@@ -383,7 +387,7 @@ async def test_an_unknown_job_is_nobody_and_cannot_be_replaced(store: Store) -> 
 # --- files ----------
 
 
-async def test_what_the_store_writes_is_private(store: Store) -> None:
+async def test_what_the_store_writes_is_private(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
     await store.put_blob(b"secret", "text/plain")
     for path in [store.directory, *store.directory.rglob("*")]:

@@ -1,0 +1,81 @@
+"""Leases over a real database: one owner at a time, an epoch that only rises, and the fence."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.errors import FencedError, UsageError
+from agent.store.leases import Lease, check, taken
+from agent.store.sqlite import SqliteStore
+from tests.store.conftest import session_draft, step_draft
+
+
+async def test_leases_of_a_process_that_died_are_free_at_the_next_start(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        before = await store.acquire_lease("emulator-5554", "first", 60_000)
+        assert before is not None
+    async with SqliteStore.open(tmp_path) as store:
+        after = await store.acquire_lease("emulator-5554", "second", 60_000)
+        assert after is not None
+        assert after.epoch == before.epoch + 1
+        with pytest.raises(FencedError):
+            await store.append(session_draft("s1"), under=before)
+
+
+async def test_a_write_under_a_stale_lease_fails_alone_among_good_ones(store: SqliteStore) -> None:
+    await store.append(session_draft("s1"))
+    stale = await store.acquire_lease("phone", "one", 1000)
+    assert stale is not None
+    await store.release_lease(stale)
+    good = await store.acquire_lease("phone", "two", 1000)
+    outcomes = await asyncio.gather(
+        store.append(step_draft("s1", 1), under=good),
+        store.append(step_draft("s1", 2), under=stale),
+        store.append(step_draft("s1", 3)),
+        return_exceptions=True,
+    )
+    assert [type(outcome) for outcome in outcomes] == [tuple, FencedError, tuple]
+    assert store.trouble is None
+    assert [e.seq for e in await store.session_events("s1")] == [1, 2, 3]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(1, 50), st.integers(0, 60)), max_size=30
+    )
+)
+def test_a_key_has_one_lease_that_counts_and_its_epoch_only_rises(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    now_ms = 0
+    present: Lease | None = None
+    given_out: list[Lease] = []
+    for owner, ttl_ms, pause_ms in steps:
+        now_ms += pause_ms
+        got = taken(present, "phone", owner, ttl_ms, now_ms)
+        if got is None:
+            assert present is not None
+            assert present.owner != owner
+            assert now_ms < present.expires_ms
+            continue
+        assert got.epoch == len(given_out) + 1
+        given_out.append(got)
+        present = got
+        for old in given_out[:-1]:
+            with pytest.raises(FencedError):
+                check(present, old)
+        check(present, got)
+
+
+@pytest.mark.parametrize(("key", "owner", "ttl_ms"), [("", "o", 1), ("k", " ", 1), ("k", "o", 0)])
+async def test_a_lease_needs_names_and_a_time(
+    store: SqliteStore, key: str, owner: str, ttl_ms: int
+) -> None:
+    with pytest.raises(UsageError):
+        await store.acquire_lease(key, owner, ttl_ms)
