@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from agent.devices.device import Button, Capture, UiTree
+from agent.devices.display import Displays, NoDisplays
 from agent.errors import DeviceLostError, UsageError
 from agent.models.model import ModelReply, ModelRequest
 from agent.records import (
@@ -41,6 +42,10 @@ class FakeDevice:
     @property
     def serial(self) -> str:
         return self._serial
+
+    @property
+    def displays(self) -> Displays:
+        return NoDisplays(self._serial, "it is a stand-in.")
 
     async def info(self) -> DeviceInfo:
         return self._rack.infos[self._serial]

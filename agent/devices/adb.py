@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from agent.devices.captures import Screencap
 from agent.devices.client import AdbClient
 from agent.devices.device import Button, Capture, UiTree
+from agent.devices.display import Displays, NoDisplays
 from agent.devices.display_size import DisplaySize
 from agent.devices.focus import parse_current_size, parse_foreground
 from agent.devices.input import InputChannel, ShellInput
@@ -62,11 +63,17 @@ class AdbDevice:
         self._trees: TreeSource = DumpTrees(self._shell, self._display)
         self._input: InputChannel = ShellInput(self._shell, self._display)
         self._text = TextChannel(self._shell)
+        self._displays: Displays = NoDisplays(serial, "there is no scrcpy server for it.")
 
     @property
     def serial(self) -> str:
         """The name that adb gives the phone."""
         return self._shell.serial
+
+    @property
+    def displays(self) -> Displays:
+        """The displays beyond the main one."""
+        return self._displays
 
     # --- looking ----------
 

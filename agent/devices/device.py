@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.devices.display import Displays
 from agent.records import AppInfo, DeviceInfo, Foreground, Frame, LiveFrame, Point, UiNode
 
 
@@ -57,6 +58,11 @@ class Device(Protocol):
 
     @property
     def serial(self) -> str: ...
+
+    @property
+    def displays(self) -> Displays:
+        """The displays beyond the main one, where detached targets live."""
+        ...
 
     async def info(self) -> DeviceInfo: ...
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr
 
 from agent.devices.device import Button, Capture, UiTree
+from agent.devices.display import Displays, NoDisplays
 from agent.errors import DeviceError
 from agent.records import (
     AppInfo,
@@ -70,6 +71,10 @@ class PaperPhone:
     @property
     def serial(self) -> str:
         return "paper"
+
+    @property
+    def displays(self) -> Displays:
+        return NoDisplays("paper", "it is made of paper.")
 
     async def info(self) -> DeviceInfo:
         return DeviceInfo(serial="paper", state=DeviceState.ONLINE)
