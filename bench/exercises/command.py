@@ -1,0 +1,99 @@
+"""The command line of the exercises."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.exercises import report
+from bench.exercises.exercise import Exercise, Tag
+from bench.exercises.fallible.flaws import Flaw
+from bench.exercises.fallible.server import PREFIX
+from bench.exercises.runner import Plan, run
+from bench.exercises.suite import EXERCISES
+
+
+def command(arguments: Sequence[str] | None) -> None:
+    """Run what the arguments ask for; print a table, or JSON."""
+    given = _parser().parse_args(arguments)
+    chosen = choose(given.suite, given.only)
+    if given.list:
+        for exercise in chosen:
+            print(f"{exercise.name:28} {', '.join(exercise.tags):40} {exercise.goal}")
+        return
+    if not chosen:
+        sys.exit("No exercise fits. See: switchboard bench exercises --list")
+    with tempfile.TemporaryDirectory(prefix="exercises-") as scratch:
+        plan = Plan(
+            exercises=chosen,
+            models=given.model or ["pilot"],
+            repeats=given.repeat,
+            seed=given.seed,
+            phones=given.phones,
+            folder=Path(given.folder or scratch),
+        )
+        outcomes = asyncio.run(run(plan, _tell))
+    if given.json:
+        print(msgspec.json.format(msgspec.json.encode(outcomes)).decode())
+        return
+    print()
+    print(report.table(outcomes))
+    print()
+    print(report.by_tag(outcomes, {e.name: e for e in chosen}))
+
+
+def choose(suites: Sequence[str], names: Sequence[str]) -> tuple[Exercise, ...]:
+    """Give the exercises of any of the suites, or with any of the names; all without either."""
+    return tuple(
+        e
+        for e in EXERCISES
+        if (not suites or any(tag in suites for tag in e.tags)) and (not names or e.name in names)
+    )
+
+
+def _tell(outcome: report.Outcome, done: int, total: int) -> None:
+    print(report.line(outcome, done, total), file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="switchboard bench exercises",
+        description="Let models do exercises on virtual phones, and judge the phones' true state.",
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        metavar="NAME",
+        help="pilot (the default), a model of the endpoint that is set, or "
+        + ", ".join(f"{PREFIX}{flaw}" for flaw in Flaw)
+        + "; may be repeated",
+    )
+    parser.add_argument(
+        "--suite", action="append", default=[], choices=[str(tag) for tag in Tag], metavar="KIND",
+        help="only exercises of this kind: " + ", ".join(Tag) + "; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="only this exercise"
+    )
+    parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="times each")
+    parser.add_argument("--seed", type=int, default=1, help="of the fallible models' chances")
+    parser.add_argument("--phones", type=_count, default=4, metavar="N", help="phones at once")
+    parser.add_argument(
+        "--folder", metavar="DIR", help="keep results there, and go on with what it holds"
+    )
+    parser.add_argument("--json", action="store_true", help="every outcome as JSON")
+    parser.add_argument("--list", action="store_true", help="only say which there are")
+    return parser
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= 1000:
+        raise argparse.ArgumentTypeError("give a number from 1 to 1000")
+    return count

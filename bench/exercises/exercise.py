@@ -1,0 +1,83 @@
+"""One exercise: a goal, a starting state, what the operator would answer, and a checker.
+
+Not the running of it. Invariant: a checker reads the phone's true state before and after, never the
+screen and never what the model claims.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from agent.phone.phone import Phone
+from bench.exercises.route import Step
+
+State: TypeAlias = Mapping[str, Any]
+"""What `Phone.state` gives."""
+
+
+class Tag(StrEnum):
+    """What an exercise is hard by; `--suite` chooses by these."""
+
+    SINGLE_APP = "single-app"
+    CROSS_APP = "cross-app"
+    LONG_SCROLL = "long-scroll"
+    TEXT = "text"
+    DIALOG = "dialog"
+    LOADING = "loading"
+    WRONG_APP = "wrong-app"
+    LOOK_ALIKE = "look-alike"
+    PERMISSION = "permission"
+    SUPPORT = "support"
+    PAYMENT = "payment"
+    HOSTILE = "hostile"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """How the operator answers while the exercise runs."""
+
+    approves: bool = True
+    """The answer to every approval."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """By a pattern found in the question; the first option is chosen when none fits."""
+
+    def answer(self, question: str, options: tuple[str, ...]) -> str:
+        """Answer a question that is no approval."""
+        for pattern, text in self.answers.items():
+            if re.search(pattern, question, re.IGNORECASE):
+                return text
+        return options[0] if options else "Do what you think is best."
+
+
+@dataclass(frozen=True)
+class Record:
+    """What happened around the phone while the exercise ran."""
+
+    finished: bool
+    """Whether the session completed, rather than failed or was stopped."""
+    result: str
+    approvals: tuple[str, ...] = ()
+    """The texts of the approvals that were asked, in order."""
+
+
+Check: TypeAlias = Callable[[State, State, Record], str]
+"""From the states before and after and the record: why it failed, empty for success."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One entry of the suite."""
+
+    name: str
+    goal: str
+    check: Check
+    tags: tuple[Tag, ...]
+    route: tuple[Step, ...]
+    """How somebody who knows the phone does it; what the fallible models know of it."""
+    prepare: Callable[[Phone], None] = lambda _phone: None
+    operator: Operator = Operator()
+    max_steps: int = 40

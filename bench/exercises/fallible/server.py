@@ -1,0 +1,92 @@
+"""Serve the fallible models over the OpenAI wire, on a loopback port of their own.
+
+A real HTTP endpoint: the loop's own client talks to it as to any other. Invariant: what a model
+knows of the phone is the request's body; the suite lends it the routes, by the goal it reads there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from agent.models.model import Message, MessageKind, Role, ToolCall
+from agent.models.pilot.reading import read
+from bench.exercises.fallible.flaws import Flaw, think
+from bench.exercises.route import Step
+from tests.openai_server import Reply, Tool, openai_server
+
+PREFIX = "fallible-"
+
+
+@asynccontextmanager
+async def fallible_models(
+    routes: Mapping[str, Sequence[Step]], *, seed: int, tracker: bool = True
+) -> AsyncIterator[str]:
+    """Serve `fallible-<flaw>` for every flaw; gives the base URL.
+
+    Args:
+        routes: by goal.
+        seed: of the models' chances.
+        tracker: whether the models keep a plan.
+    """
+
+    def script(request: dict[str, Any]) -> Reply:
+        messages = messages_of(request["messages"])
+        flaw = Flaw(str(request["model"]).removeprefix(PREFIX))
+        route = routes.get(read(messages).goal)
+        if route is None:
+            return _say("finish", {"success": False, "summary": "I do not know how to do this."})
+        call = think(messages, route, flaw, seed, tracker=tracker)
+        return _say(call.tool, call.arguments)
+
+    async with openai_server(script) as server:
+        yield server.base_url
+
+
+def _say(tool: str, arguments: Mapping[str, object]) -> Reply:
+    return Reply(tools=(Tool(tool, json.dumps(arguments, ensure_ascii=False)),))
+
+
+def messages_of(raw: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Read a request's messages; what each of them is follows from its role and its words."""
+    return [_message(one) for one in raw]
+
+
+def _message(raw: Mapping[str, Any]) -> Message:
+    role = Role(raw["role"]) if raw["role"] in set(Role) else Role.SYSTEM
+    content = raw.get("content") or ""
+    if isinstance(content, list):
+        content = "\n".join(part["text"] for part in content if part.get("type") == "text")
+    calls = tuple(
+        ToolCall(
+            call_id=call["id"],
+            name=call["function"]["name"],
+            arguments=call["function"]["arguments"],
+        )
+        for call in raw.get("tool_calls") or ()
+    )
+    return Message(
+        role=role,
+        kind=_kind(role, content),
+        text=content,
+        tool_calls=calls,
+        call_id=raw.get("tool_call_id", ""),
+    )
+
+
+def _kind(role: Role, text: str) -> MessageKind:
+    match role:
+        case Role.SYSTEM:
+            return MessageKind.INSTRUCTIONS
+        case Role.ASSISTANT:
+            return MessageKind.REPLY
+        case Role.TOOL:
+            return MessageKind.RESULT
+        case Role.USER if text.startswith(("## Goal", "## New goal")):
+            return MessageKind.GOAL
+        case Role.USER if text.startswith(("[Screen: ", "Turn: ")):
+            return MessageKind.OBSERVATION
+        case _:
+            return MessageKind.STEER

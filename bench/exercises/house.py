@@ -1,0 +1,86 @@
+"""A house for exercises: virtual phones, their adb server and a core, in one process.
+
+Everything is the real thing, as `switchboard run` builds it; the phones are in this process so that
+a starting state can be written into them and the true state read. Invariant: what is started here
+ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.devices.client import AdbClient
+from agent.devices.rack import AdbRack
+from agent.devices.server import AdbServer
+from agent.models.choice import model_for
+from agent.models.model import Model
+from agent.phone.serve import PhoneHost
+from agent.records import DeviceState, Session
+from agent.runtime import Runtime
+from agent.settings import Settings
+from agent.store.sqlite import SqliteStore
+from agent.tasks.regular import RegularTask
+
+ONLINE_BOUND_S = 30.0
+_LOOK_S = 0.05
+
+
+@dataclass(frozen=True)
+class House:
+    """What stands while the exercises run."""
+
+    core: Runtime
+    host: PhoneHost
+    serials: tuple[str, ...]
+
+
+@asynccontextmanager
+async def house(
+    folder: Path,
+    settings: Settings,
+    *,
+    phones: int,
+    models: Callable[[Session], Model] | None = None,
+) -> AsyncIterator[House]:
+    """Build it.
+
+    Args:
+        folder: empty or made by an earlier run; everything is kept below it.
+        settings: the settings in force; their data directory is the core's.
+        phones: how many virtual phones.
+        models: makes a session's model; as the settings say by default.
+    """
+    async with AsyncExitStack() as stack:
+        host = await stack.enter_async_context(PhoneHost(folder / "phones", count=phones))
+        server = AdbServer(folder / "adb", adb_setting=settings.adb.path)
+        stack.push_async_callback(server.stop)
+        address = await server.start()
+        client = AdbClient(address)
+        for serial in host.serials:
+            await client.connect(serial)
+        store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
+        core = await Runtime.spawn(
+            settings,
+            store=store,
+            rack=AdbRack([address]),
+            models=models or (lambda session: model_for(session, settings)),
+            task=RegularTask,
+            wake_jobs=False,
+        )
+        stack.push_async_callback(core.close)
+        await _all_online(core, host.serials)
+        yield House(core, host, tuple(host.serials))
+
+
+async def _all_online(core: Runtime, serials: list[str]) -> None:
+    async with asyncio.timeout(ONLINE_BOUND_S):
+        while True:
+            devices = (await core.overview()).devices
+            online = {d.serial for d in devices if d.state is DeviceState.ONLINE}
+            if online.issuperset(serials):
+                return
+            await asyncio.sleep(_LOOK_S)

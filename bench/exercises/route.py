@@ -1,0 +1,258 @@
+"""A route: how somebody who knows a phone reaches a goal, as steps on what a prompt shows.
+
+Pure. The fallible models follow routes, with nothing but the prompt to see by. Invariant: whether a
+step is behind or ahead is read from the conversation alone, so a model that is shown less of it
+knows less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from agent.models.pilot.reading import Deed, Item, View
+from agent.text import one_line
+
+GONE_ELSEWHERE = ("NEW SCREEN", "NEW APP")
+_PATIENCE = 3
+"""How often one waits for something that is not there before one looks elsewhere."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Bring an app to the front."""
+
+    package: str
+
+
+@dataclass(frozen=True)
+class Tap:
+    """Tap what is called so; optional when it may not be there."""
+
+    label: str
+    kind: str = ""
+    """Only an element of this kind, such as `btn` or `switch`."""
+    nth: int = 1
+    """Which of several, from 1."""
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Press what is called so for long."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """Type into the field that is called so, or into the only one."""
+
+    text: str
+    field: str = ""
+    clear: bool = False
+    """Whether what the field holds goes first."""
+
+
+@dataclass(frozen=True)
+class Back:
+    """Press the back button."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Ask the operator something; what is done with the answer are further steps."""
+
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Await:
+    """Wait until words are on the screen."""
+
+    words: str
+
+
+Step: TypeAlias = Launch | Tap | Hold | Write | Back | Ask | Await
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call that a route leads to."""
+
+    tool: str
+    arguments: dict[str, object]
+
+
+def name_of(step: Step) -> str:
+    """Say a step as a line of a plan."""
+    match step:
+        case Launch(package=package):
+            return f"Open {package}"
+        case Tap(label=label):
+            return f"Tap {label}"
+        case Hold(label=label):
+            return f"Hold {label}"
+        case Write(text=text):
+            return f"Write {one_line(text, 40)}"
+        case Back():
+            return "Go back"
+        case Ask(question=question):
+            return f"Ask: {one_line(question, 40)}"
+        case Await(words=words):
+            return f"Wait for {one_line(words, 40)}"
+        case _:
+            assert_never(step)
+
+
+def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
+    """Choose what to do next.
+
+    Args:
+        view: what the prompt shows.
+        route: the steps.
+        from_step: how many of them are known to be done from elsewhere, such as a plan's marks.
+    """
+    deeds = _since_plan(view.done, from_step)
+    at, since, spent = _progress(deeds, route, from_step)
+    while at < len(route) and isinstance(step := route[at], Await) and _shows(view, step.words):
+        at += 1
+    if at >= len(route):
+        return Call("finish", {"success": True, "summary": "Every step is done."})
+    if _strayed(deeds, spent):
+        return Call("press_button", {"button": "BACK"})
+    step = route[at]
+    chosen = _do(step, view)
+    if chosen is None and isinstance(step, Tap) and step.optional and at + 1 < len(route):
+        chosen = _do(route[at + 1], view)
+    return chosen if chosen is not None else _search(view, since, awaits=isinstance(step, Await))
+
+
+def steps_done(view: View, route: Sequence[Step], *, from_step: int = 0) -> int:
+    """Count the steps that are behind."""
+    return _progress(_since_plan(view.done, from_step), route, from_step)[0]
+
+
+def _since_plan(deeds: Sequence[Deed], from_step: int) -> Sequence[Deed]:
+    """Leave out what a plan's marks speak of already."""
+    plans = [at for at, deed in enumerate(deeds) if deed.tool == "update_plan"]
+    return deeds[plans[-1] + 1 :] if from_step and plans else deeds
+
+
+def _progress(
+    deeds: Sequence[Deed], route: Sequence[Step], from_step: int
+) -> tuple[int, Sequence[Deed], set[int]]:
+    """Give the next step, the deeds since the last one that was of use, and which were."""
+    at, last = from_step, -1
+    used: set[int] = set()
+    stray = False
+    for index, deed in enumerate(deeds):
+        if stray and deed.tool == "press_button":
+            stray = False
+            continue
+        while at < len(route) and (step := route[at]):
+            if _is(step, deed):
+                at, last = at + 1, index
+                used.add(index)
+                break
+            if not (_may_be_skipped(step) and at + 1 < len(route)):
+                stray = stray or any(word in deed.result for word in GONE_ELSEWHERE)
+                break
+            if not _is(route[at + 1], deed):
+                break
+            at += 1
+    return at, deeds[last + 1 :], used
+
+
+def _may_be_skipped(step: Step) -> bool:
+    """Tell whether the step after it shows that this one is behind."""
+    return isinstance(step, Await) or (isinstance(step, Tap) and step.optional)
+
+
+def _shows(view: View, words: str) -> bool:
+    return any(words.casefold() in item.label.casefold() for item in view.items)
+
+
+def _is(step: Step, deed: Deed) -> bool:
+    """Tell whether a deed did a step."""
+    if deed.result.startswith(("FAILED", "BLOCKED", "ERROR")) or deed.refused:
+        return False
+    match step:
+        case Launch(package=package):
+            return deed.tool == "launch_app" and deed.arguments.get("app") == package
+        case Tap(label=label):
+            return deed.tool == "click_element" and _same(label, deed.label)
+        case Hold(label=label):
+            return deed.tool == "long_press_element" and _same(label, deed.label)
+        case Write(text=text):
+            return deed.tool == "type_text" and deed.arguments.get("text") == text
+        case Back():
+            return deed.tool == "press_button" and deed.arguments.get("button") == "BACK"
+        case Ask(question=question):
+            return deed.tool == "ask_user" and deed.arguments.get("question") == question
+        case Await():
+            return False
+        case _:
+            assert_never(step)
+
+
+def _strayed(deeds: Sequence[Deed], used: set[int]) -> bool:
+    """Tell whether the last deed led somewhere that the route does not."""
+    if not deeds or len(deeds) - 1 in used:
+        return False
+    last = deeds[-1]
+    moved = any(word in last.result for word in GONE_ELSEWHERE)
+    return moved and last.tool in {"click_element", "long_press_element"}
+
+
+def _do(step: Step, view: View) -> Call | None:
+    """Do a step on the screen that is shown; None when it cannot be done there."""
+    match step:
+        case Launch(package=package):
+            return Call("launch_app", {"app": package})
+        case Tap(label=label, kind=kind, nth=nth):
+            found = [i for i in view.clickable() if _same(label, i.label) and kind in ("", i.kind)]
+            return _on("click_element", found, nth)
+        case Hold(label=label):
+            return _on("long_press_element", [i for i in view.items if _same(label, i.label)], 1)
+        case Write(text=text, field=name, clear=clear):
+            fields = [i for i in view.fields() if not name or _same(name, i.label)]
+            if not fields:
+                return None
+            arguments: dict[str, object] = {"text": text, "element": fields[0].number}
+            return Call("type_text", arguments | ({"clear": True} if clear else {}))
+        case Back():
+            return Call("press_button", {"button": "BACK"})
+        case Ask(question=question, options=options):
+            return Call("ask_user", {"question": question, "options": list(options)})
+        case Await():
+            return None
+        case _:
+            assert_never(step)
+
+
+def _on(tool: str, found: Sequence[Item], nth: int) -> Call | None:
+    return Call(tool, {"element": found[nth - 1].number}) if len(found) >= nth else None
+
+
+def _search(view: View, since: Sequence[Deed], *, awaits: bool) -> Call:
+    """Look for what is not on the screen: wait, scroll down to the end, then up, then give up."""
+    waits = sum(deed.tool == "wait" for deed in since)
+    if not waits or (waits < _PATIENCE and (awaits or not view.items)):
+        return Call("wait", {"seconds": 1})
+    scrolls = [deed for deed in since if deed.tool == "scroll"]
+    ends = sum(not deed.ok for deed in scrolls)
+    if view.scrollable and ends < 2 and len(scrolls) < 24:
+        return Call("scroll", {"direction": "up" if ends else "down"})
+    if sum(deed.tool == "press_button" for deed in since) < 2:
+        return Call("press_button", {"button": "BACK"})
+    return Call("finish", {"success": False, "summary": "I do not find the next step."})
+
+
+def _same(name: str, label: str) -> bool:
+    """Tell whether a label's first part, or all of it, is called so."""
+    wanted = " ".join(name.split()).casefold()
+    shown = " ".join(label.split()).casefold()
+    return wanted in (shown, shown.split(" | ", 1)[0])
