@@ -20,27 +20,14 @@ from dataclasses import dataclass
 
 from agent.devices.address import ServerAddress as ServerAddress
 from agent.devices.rows import DeviceRow, parse_rows
-from agent.errors import (
-    AdbError,
-    DeviceError,
-    DeviceLostError,
-    DeviceTimeoutError,
-)
+from agent.devices.stream import BUFFER_BYTES, OUTPUT_LIMIT_BYTES, AdbStream
+from agent.devices.stream import ServiceClosedError as ServiceClosedError
+from agent.devices.stream import StreamEndedError as StreamEndedError
+from agent.devices.stream import refusal as refusal
+from agent.errors import AdbError, DeviceError, DeviceLostError, DeviceTimeoutError
 
 CONNECT_TIMEOUT_S = 3.0
-OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
-"""More than any screen or tree holds; a phone that says more is broken or hostile."""
-_SERVICE_LIMIT_BYTES = 0xFFFF
-_BUFFER_BYTES = 1 << 20
 _SHELL_STDOUT, _SHELL_STDERR, _SHELL_EXIT = 1, 2, 3
-
-
-class ServiceClosedError(DeviceLostError):
-    """The phone closed a service at once: it does not know it, or it is going away."""
-
-
-class StreamEndedError(DeviceLostError):
-    """The other side closed the connection in the middle of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,86 +45,6 @@ class ShellResult:
     def text(self) -> str:
         """Both outputs as text; bytes that are not UTF-8 become replacement characters."""
         return (self.stdout + self.stderr).decode("utf-8", "replace")
-
-
-class AdbStream:
-    """One open socket to a server, or through it to a service of a phone."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, subject: str
-    ) -> None:
-        self.reader = reader
-        self.writer = writer
-        self._subject = subject
-
-    async def request(self, service: str) -> None:
-        """Ask for a service and wait for OKAY.
-
-        Raises AdbError, DeviceLostError or DeviceError by what FAIL says.
-        """
-        encoded = service.encode("utf-8", "surrogateescape")
-        if len(encoded) > _SERVICE_LIMIT_BYTES:
-            raise DeviceError(
-                f"A request of {len(encoded)} bytes to {self._subject} is too long for adb.",
-                "Send it in parts.",
-            )
-        self.writer.write(b"%04x" % len(encoded) + encoded)
-        await self.writer.drain()
-        status = await self.exactly(4)
-        if status == b"OKAY":
-            return
-        if status != b"FAIL":
-            raise AdbError(
-                f"What answers for {self._subject} is not an adb server (it said {status!r}).",
-                "Check the address, or stop the program that holds the port.",
-            )
-        raise refusal(self._subject, (await self.block()).decode("utf-8", "replace"))
-
-    async def exactly(self, count: int) -> bytes:
-        """Read so many bytes. Raises StreamEndedError when the stream ends before."""
-        try:
-            return await self.reader.readexactly(count)
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise StreamEndedError(
-                f"The adb server ended the connection to {self._subject}.",
-                "Reconnect the phone, or see that the adb server runs.",
-            ) from error
-
-    async def block(self) -> bytes:
-        """Read one block that starts with four hexadecimal digits of length."""
-        digits = await self.exactly(4)
-        try:
-            count = int(digits, 16)
-        except ValueError:
-            raise AdbError(
-                f"The adb server of {self._subject} answered out of protocol ({digits!r}).",
-                "Check that the port belongs to an adb server.",
-            ) from None
-        return await self.exactly(count)
-
-    async def rest(self, limit: int = OUTPUT_LIMIT_BYTES) -> bytes:
-        """Read until the other side closes. Raises DeviceError beyond `limit` bytes."""
-        kept = bytearray()
-        while chunk := await self._read_chunk():
-            kept += chunk
-            if len(kept) > limit:
-                raise self.too_much(limit)
-        return bytes(kept)
-
-    async def _read_chunk(self) -> bytes:
-        try:
-            return await self.reader.read(_BUFFER_BYTES)
-        except ConnectionError as error:
-            raise DeviceLostError(
-                f"The connection to {self._subject} broke.", "Reconnect the phone."
-            ) from error
-
-    def too_much(self, limit: int) -> DeviceError:
-        """Make the error for a phone that never stops talking."""
-        return DeviceError(
-            f"{self._subject} sent more than {limit} bytes and was cut off.",
-            "Restart the phone when this goes on.",
-        )
 
 
 class AdbClient:
@@ -231,12 +138,34 @@ class AdbClient:
 
         Raises DeviceTimeoutError when it does not, DeviceLostError when the phone is away.
         """
-        name = re.split(r"[:,]", service, maxsplit=1)[0]
-        try:
-            async with asyncio.timeout(timeout_s), self._dial(timeout_s, f"{serial}") as stream:
+        async with self._on_phone(serial, service, timeout_s), self._dial(timeout_s, serial) as it:
+            await it.request(f"host:transport:{serial}")
+            await it.request(service)
+            yield it
+
+    async def hold(self, serial: str, service: str, *, timeout_s: float) -> AdbStream:
+        """Open a service of a phone that outlives the call; its user closes the stream.
+
+        Raises as `open` does; `timeout_s` bounds the opening alone.
+        """
+        async with self._on_phone(serial, service, timeout_s):
+            stream = await self._connect(timeout_s, serial)
+            try:
                 await stream.request(f"host:transport:{serial}")
                 await stream.request(service)
-                yield stream
+            except BaseException as error:
+                stream.close()
+                if isinstance(error, ConnectionError):
+                    raise self._gone() from error
+                raise
+            return stream
+
+    @asynccontextmanager
+    async def _on_phone(self, serial: str, service: str, timeout_s: float) -> AsyncIterator[None]:
+        name = re.split(r"[:,]", service, maxsplit=1)[0]
+        try:
+            async with asyncio.timeout(timeout_s):
+                yield
         except AdbError as error:
             # To whoever drives a phone, a server that died is a phone that is away.
             raise DeviceLostError(
@@ -296,10 +225,20 @@ class AdbClient:
 
     @asynccontextmanager
     async def _dial(self, timeout_s: float, serial: str = "") -> AsyncIterator[AdbStream]:
+        stream = await self._connect(timeout_s, serial)
+        try:
+            yield stream
+        except ConnectionError as error:
+            raise self._gone() from error
+        finally:
+            # Nothing is left to send, and a phone that never closes must not hold the caller.
+            stream.close()
+
+    async def _connect(self, timeout_s: float, serial: str) -> AdbStream:
         try:
             async with asyncio.timeout(min(timeout_s, CONNECT_TIMEOUT_S)):
                 reader, writer = await asyncio.open_connection(
-                    self.address.host, self.address.port, limit=_BUFFER_BYTES
+                    self.address.host, self.address.port, limit=BUFFER_BYTES
                 )
         except TimeoutError:
             raise self._silent("a connection", min(timeout_s, CONNECT_TIMEOUT_S)) from None
@@ -308,13 +247,7 @@ class AdbClient:
                 f"No adb server answers at {self.address}: {error.strerror or error}.",
                 "Start one with `adb start-server`, or give its address in adb.server.",
             ) from error
-        try:
-            yield AdbStream(reader, writer, serial or f"the adb server at {self.address}")
-        except ConnectionError as error:
-            raise self._gone() from error
-        finally:
-            # Nothing is left to send, and a phone that never closes must not hold the caller.
-            writer.transport.abort()
+        return AdbStream(reader, writer, serial or f"the adb server at {self.address}")
 
     def _silent(self, service: str, timeout_s: float) -> AdbError:
         return AdbError(
@@ -327,31 +260,6 @@ class AdbClient:
             f"The adb server at {self.address} went away.",
             "It is asked again until it answers; start one with `adb start-server`.",
         )
-
-
-def refusal(subject: str, reason: str) -> DeviceError:
-    """Turn what follows FAIL into the error that fits; `subject` is a serial or a server."""
-    said = reason.strip()
-    low = said.lower()
-    if low == "closed":
-        return ServiceClosedError(
-            f"{subject} closed the service at once.",
-            "Its Android does not offer it, or the phone is going away.",
-        )
-    if "unauthorized" in low or "authorizing" in low:
-        return DeviceLostError(
-            f"{subject} is not authorized: {said}.",
-            'Unlock the phone and accept the dialog "Allow USB debugging?".',
-        )
-    if "not found" in low or "offline" in low or "no such device" in low or "no devices" in low:
-        return DeviceLostError(
-            f"{subject} is away: {said}.", "Plug the phone in again or connect it by adb."
-        )
-    if "unknown host service" in low:
-        return AdbError(f"{subject} is too old: {said}.", "Update adb to a current version.")
-    if "connect" in low or "more than one device" in low or "protocol fault" in low:
-        return DeviceLostError(f"{subject} cannot be reached: {said}.", "Reconnect the phone.")
-    return DeviceError(f"{subject} refused: {said or 'no reason given'}.", "Try again.")
 
 
 async def _read_shell_v2(stream: AdbStream, serial: str, limit: int) -> ShellResult:
