@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import sys
 
 import bench
 
@@ -22,13 +23,19 @@ def main() -> None:
     """Run the named benchmarks, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"which: {', '.join(names()) or 'none yet'}")
-    chosen = parser.parse_args().name or names()
+    given, options = sys.argv[1:], []
+    if given and given[0] in names() and any(word.startswith("-") for word in given):
+        # The options of one benchmark are its own business.
+        given, options = given[:1], given[1:]
+    chosen = parser.parse_args(given).name or names()
     unknown = sorted(set(chosen) - set(names()))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(names())}")
     for name in chosen:
-        print(f"\n## {name}\n", flush=True)
-        importlib.import_module(f"bench.{name}").main()
+        if not options:
+            print(f"\n## {name}\n", flush=True)
+        run = importlib.import_module(f"bench.{name}").main
+        run(options) if options else run()
 
 
 if __name__ == "__main__":

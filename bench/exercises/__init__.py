@@ -7,8 +7,10 @@ AndroidWorld (Rawles et al., 2024): a starting state, a goal, a checker on the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 
-def main(arguments: list[str] | None = None) -> None:
+
+def main(arguments: Sequence[str] = ()) -> None:
     """Run exercises from the command line."""
     from bench.exercises.command import command
 

@@ -19,7 +19,7 @@ from bench.exercises.runner import Plan, run
 from bench.exercises.suite import EXERCISES
 
 
-def command(arguments: Sequence[str] | None) -> None:
+def command(arguments: Sequence[str]) -> None:
     """Run what the arguments ask for; print a table, or JSON."""
     given = _parser().parse_args(arguments)
     chosen = choose(given.suite, given.only)

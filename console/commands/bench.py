@@ -5,31 +5,39 @@ They are no part of the installed package, so elsewhere this says where they are
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from console.exits import ExitCode, end
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},
     epilog="""\b
 Examples:
   switchboard bench
   switchboard bench phone store
+  switchboard bench exercises --model pilot --suite text --repeat 3
+  switchboard bench exercises -- --help
 """,
 )
-@click.argument("names", nargs=-1, metavar="[NAME]…")
+@click.argument("names", nargs=-1, metavar="[NAME]… [OPTION]…", type=click.UNPROCESSED)
 @click.pass_context
 def bench(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Measure NAME, or all there is, and print tables. Runs in a checkout of the source."""
+    """Measure NAME, or all there is, and print tables. Runs in a checkout of the source.
+
+    What follows the first option is given to the benchmark that is named.
+    """
     import subprocess
     import sys
-    from pathlib import Path
 
     from agent.errors import UsageError
 
     checkout = Path(__file__).resolve().parents[2]
-    known = sorted(path.stem for path in (checkout / "bench").glob("[a-z]*.py"))
+    first = next((at for at, name in enumerate(names) if name.startswith("-")), len(names))
+    names, options = names[:first], [name for name in names[first:] if name != "--"]
+    known = sorted(path.stem for path in (checkout / "bench").glob("[a-z]*") if _is_one(path))
     if not (checkout / "bench" / "__main__.py").is_file():
         raise UsageError(
             "The benchmarks come with the source, and this is an installed package.",
@@ -42,6 +50,14 @@ def bench(ctx: click.Context, names: tuple[str, ...]) -> None:
                 ctx=ctx,
                 param_hint="NAME",
             )
+    if options and len(names) != 1:
+        raise click.UsageError("Options belong to one benchmark: name it before them.", ctx=ctx)
     # A process of its own: what the command line has loaded is not measured with it.
-    done = subprocess.run([sys.executable, "-m", "bench", *names], cwd=checkout, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", *names, *options], cwd=checkout, check=False
+    )
     end(ExitCode.DONE if done.returncode == 0 else ExitCode.FAILED)
+
+
+def _is_one(path: Path) -> bool:
+    return path.suffix == ".py" or (path / "__init__.py").is_file()
