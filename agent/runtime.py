@@ -43,6 +43,7 @@ from agent.records import DeviceInfo, LiveFrame, Session
 from agent.sessions.assignment import Assignment
 from agent.sessions.book import Book
 from agent.sessions.crew import Crew
+from agent.sessions.deadlines import Deadlines
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
 from agent.sessions.live import error_event
@@ -77,6 +78,7 @@ class Runtime:
         self._tree = Tree(parts.book)
         self._operations = Operations(parts, Turns(parts))
         self._desk = JobDesk(parts, self._operations)
+        self._deadlines = Deadlines(parts, self._operations.expire)
         self._unsubscribe: Callable[[], None] | None = None
         self._devices_told: dict[str, DeviceInfo] = {}
         self._closing: asyncio.Task[None] | None = None
@@ -221,6 +223,7 @@ class Runtime:
         self._crew.start(self._watch_devices(), "device watch")
         self._crew.start(self._tree.run(), "roll-up")
         self._crew.start(self._carry_out(), "ops")
+        self._crew.start(self._deadlines.run(), "question deadlines")
         await self._desk.start(wake=wake_jobs)
         if self._parts.settings.recovery.auto_resume:
             for live in resumable:
@@ -271,6 +274,7 @@ class Runtime:
     def _on_commit(self, events: tuple[Event, ...]) -> None:
         self._book.on_commit(events)
         self._parts.questions.on_commit(events)
+        self._deadlines.on_commit(events)
         self._tree.on_commit(events)
         self._desk.on_commit(events)
         self._listeners.publish(events)
@@ -328,8 +332,8 @@ class Runtime:
             case UserInputAnswer(question_id=question_id, expired=True):
                 asked_by = await self._operations.expire(question_id, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)
-            case UserInputAnswer(question_id=question_id, answer=answer):
-                asked_by = await self._operations.answer(question_id, answer, submission_id)
+            case UserInputAnswer():
+                asked_by = await self._operations.answer(op, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)
             case Interrupt(session_id=session_id):
                 await self._operations.interrupt(session_id, submission_id)

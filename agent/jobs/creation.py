@@ -12,8 +12,9 @@ from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, first_run_ms
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType
+from agent.safety.redaction import redact_secrets
+from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
-from agent.sessions.questions import checked_text
 
 DELIVERY_MODES = ("notification", "silent", "none")
 SESSION_PREFIX = "session:"
@@ -29,8 +30,9 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
         UsageError: a field that cannot be used; the message names it.
     """
     title = checked_text(op.title, "The title", limit=_TITLE_LIMIT_CHARS)
+    prompt = redact_secrets(op.prompt)
     if op.job_type is JobType.AGENT_TURN:
-        checked_text(op.prompt, "The prompt")
+        prompt = checked_text(op.prompt, "The prompt")
     if op.delivery_mode not in DELIVERY_MODES:
         raise UsageError(
             f"There is no delivery mode {op.delivery_mode!r}.", f"Use {', '.join(DELIVERY_MODES)}."
@@ -43,7 +45,7 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
     if op.serial:
         assignment.check_known(op.serial)
         payload["serial"] = op.serial
-    delivery = {"mode": op.delivery_mode, "notification_text": op.notification_text}
+    delivery = {"mode": op.delivery_mode, "notification_text": redact_secrets(op.notification_text)}
     interval_ms = max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms else 0
     first_ms = first_run_ms(op.next_run_at, now_ms)
 
@@ -52,7 +54,7 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
             id=job_id,
             type=op.job_type,
             title=title.strip(),
-            prompt=op.prompt,
+            prompt=prompt,
             payload_json=payload,
             schedule_json={"next_run_at": first_ms, "interval_ms": interval_ms},
             session_target=op.session_target,

@@ -17,6 +17,21 @@ from agent.protocol.rack_events import (
     JobChanged,
     ShutdownComplete,
 )
+from agent.protocol.record_events import (
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
+)
+from agent.protocol.record_ops import (
+    SessionClear,
+    SessionDelete,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionPrune,
+    SessionRollback,
+)
 from agent.protocol.session_events import (
     AbortReason,
     ErrorEvent,
@@ -49,6 +64,7 @@ from agent.protocol.session_ops import (
 )
 from agent.protocol.step_events import (
     AgentMessage,
+    BudgetExtended,
     ObservationRecorded,
     PlanUpdate,
     StepCompleted,
@@ -74,6 +90,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "AbortReason",
     "AgentMessage",
+    "BudgetExtended",
     "DeviceChanged",
     "ErrorEvent",
     "Event",
@@ -93,14 +110,25 @@ __all__ = [
     "ResultPublished",
     "SessionAssigned",
     "SessionCancel",
+    "SessionClear",
     "SessionConfigured",
     "SessionContinued",
     "SessionCreate",
+    "SessionDelete",
     "SessionFlagsChanged",
+    "SessionFork",
+    "SessionImport",
+    "SessionKeep",
+    "SessionKept",
     "SessionPause",
+    "SessionPrune",
+    "SessionPruned",
     "SessionResume",
+    "SessionRollback",
+    "SessionRolledBack",
     "SessionStart",
     "SessionStateChanged",
+    "SessionsDeleted",
     "Shutdown",
     "ShutdownComplete",
     "SteerApplied",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from agent.errors import ErrorKind
@@ -105,6 +106,8 @@ class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answe
 
     question_id: str
     answer: str
+    answers: Mapping[str, tuple[str, ...]] = {}
+    """By the id of each of several questions; those that were secret are left out."""
     answered_by: str = "operator"
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from agent.protocol.base import OpBase
+from agent.records import AtLimit, Autonomy, Budget
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,6 +29,13 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     model: str = ""
     max_steps: int = 0
     """0 = the setting."""
+    budget: Budget | None = None
+    """None = the settings."""
+    at_limit: AtLimit | None = None
+    """None = the setting."""
+    autonomy: Autonomy | None = None
+    """None = the setting."""
+    dry_run: bool = False
     start: bool = True
     """False leaves a draft in CREATED."""
 
@@ -47,7 +57,10 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
     question_id: str
-    answer: str
+    answer: str = ""
+    """For several questions: one answer for each, separated by a blank line."""
+    answers: Mapping[str, tuple[str, ...]] = {}
+    """Or the answers by the id of each question."""
     expired: bool = False
     """Nobody answered in time: close the question without an answer, which is then ignored."""
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from agent.protocol.base import EventBase
-from agent.records import ActionOutcome, Element, Observation, PlanItem, Point, TimeSplit, Usage
+from agent.records import (
+    ActionOutcome,
+    BudgetKind,
+    Element,
+    Observation,
+    PlanItem,
+    Point,
+    TimeSplit,
+    Usage,
+)
 
 
 class StepStarted(EventBase, frozen=True, kw_only=True, tag="step_started"):
@@ -40,6 +49,11 @@ class ToolCallRequested(EventBase, frozen=True, kw_only=True, tag="tool_call_req
     point: Point | None = None
     prompt_digest: str = ""
     reply_digest: str = ""
+    capability: str = ""
+    """What it takes to be allowed; empty when no rule had to be asked."""
+    risk: str = ""
+    decision: str = ""
+    """What the policy said of it: allow, ask or block."""
 
 
 class ToolCallFinished(EventBase, frozen=True, kw_only=True, tag="tool_call_finished"):
@@ -66,6 +80,13 @@ class PlanUpdate(EventBase, frozen=True, kw_only=True, tag="plan_update"):
 
     plan: tuple[PlanItem, ...]
     explanation: str = ""
+
+
+class BudgetExtended(EventBase, frozen=True, kw_only=True, tag="budget_extended"):
+    """The operator let the session use more: so much of one kind beyond what it had."""
+
+    kind: BudgetKind
+    amount: float
 
 
 class StreamError(EventBase, frozen=True, kw_only=True, tag="stream_error"):

@@ -10,6 +10,21 @@ from agent.errors import RpcCode, UsageError
 from agent.protocol.base import OpBase
 from agent.protocol.job_ops import JobCreate, JobList, JobStop
 from agent.protocol.rack_events import DeviceChanged, JobChanged, ShutdownComplete
+from agent.protocol.record_events import (
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
+)
+from agent.protocol.record_ops import (
+    SessionClear,
+    SessionDelete,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionPrune,
+    SessionRollback,
+)
 from agent.protocol.session_events import (
     ErrorEvent,
     QuestionAnswered,
@@ -40,6 +55,7 @@ from agent.protocol.session_ops import (
 )
 from agent.protocol.step_events import (
     AgentMessage,
+    BudgetExtended,
     ObservationRecorded,
     PlanUpdate,
     StepCompleted,
@@ -66,6 +82,13 @@ Op: TypeAlias = (
     | SessionPause
     | SessionResume
     | SessionCancel
+    | SessionFork
+    | SessionRollback
+    | SessionKeep
+    | SessionDelete
+    | SessionClear
+    | SessionPrune
+    | SessionImport
     | JobCreate
     | JobList
     | JobStop
@@ -79,6 +102,14 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     submission_id: str
     session_id: str = ""
     child_ids: tuple[str, ...] = ()
+    session_ids: tuple[str, ...] = ()
+    """The sessions that a clear, a delete or a prune is done with."""
+    failed_ids: dict[str, str] = {}
+    """The sessions that a clear could not do away with, and why."""
+    remaining_ids: tuple[str, ...] = ()
+    """The sessions that are left after a clear."""
+    skipped_lines: int = 0
+    """Broken lines of an imported rollout."""
     job: Job | None = None
     jobs: tuple[Job, ...] = ()
 
@@ -108,6 +139,11 @@ EventMsg: TypeAlias = (
     | ErrorEvent
     | WarningEvent
     | StreamError
+    | BudgetExtended
+    | SessionRolledBack
+    | SessionKept
+    | SessionPruned
+    | SessionsDeleted
     | DeviceChanged
     | JobChanged
     | ShutdownComplete

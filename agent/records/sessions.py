@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
-from agent.records.observation import PlanItem, TimeSplit, Usage
+from agent.records.devices import Frame
+from agent.records.observation import Element, PlanItem, TimeSplit, Usage
 from agent.records.record import Record
 
 
@@ -33,6 +35,44 @@ class SessionState(StrEnum):
         return self in {SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED}
 
 
+class Autonomy(StrEnum):
+    """How much a session may do without asking; the words are OpenPhone's."""
+
+    OBSERVE_ONLY = "observe_only"
+    """It looks and never acts."""
+    ASK_BEFORE_ACTION = "ask_before_action"
+    """Every action that may change something is approved first."""
+    TRUSTED_ACTIONS = "trusted_actions"
+    """What the goal implies is done; what cannot be undone is approved first."""
+
+
+class AtLimit(StrEnum):
+    """What happens when a budget is spent."""
+
+    ASK = "ask"
+    """The session pauses and asks: extend, or stop."""
+    STOP = "stop"
+
+
+class BudgetKind(StrEnum):
+    """What a session may use up."""
+
+    STEPS = "steps"
+    SECONDS = "seconds"
+    TOKENS = "tokens"
+    MONEY = "money"
+
+
+class Budget(Record, frozen=True, kw_only=True):
+    """Limits on a whole session beside its steps; 0 = none."""
+
+    seconds: float = 0.0
+    """Of work; waiting for a person does not count."""
+    tokens: int = 0
+    """In and out together."""
+    cost_usd: float = 0.0
+
+
 class Session(Record, frozen=True, kw_only=True):
     """A goal being pursued; a node of a session tree."""
 
@@ -48,8 +88,19 @@ class Session(Record, frozen=True, kw_only=True):
     target_package: str = ""
     model: str = ""
     max_steps: int = 30
+    budget: Budget = Budget()
+    at_limit: AtLimit = AtLimit.ASK
+    autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
+    dry_run: bool = False
+    """Nothing is done to the phone; the first action is drawn, and the turn ends."""
     job_id: int = 0
     """The job that opened it; 0 when a person did."""
+    forked_from: str = ""
+    """The session whose past this one began with."""
+    kept: bool = False
+    """Whether the operator keeps its frames and caches from retention."""
+    pruned: bool = False
+    """Whether retention dropped its frames and caches."""
     generation: int = 0
     """Continuation generation: rises by one with each resume of a terminal session."""
     paused: bool = False
@@ -85,6 +136,35 @@ class QuestionOption(Record, frozen=True, kw_only=True):
     description: str = ""
 
 
+class Subject(Record, frozen=True, kw_only=True):
+    """What an approval is about: one action, on one element, as it stood on one frame."""
+
+    action: str
+    """The tool that would be called."""
+    capability: str = ""
+    risk: str = ""
+    element: Element | None = None
+    frame: Frame | None = None
+
+
+class QuestionPart(Record, frozen=True, kw_only=True):
+    """One of several questions that are asked together; answered by its id."""
+
+    part_id: str
+    text: str
+    header: str = ""
+    options: tuple[QuestionOption, ...] = ()
+    secret: bool = False
+
+
+class Answer(Record, frozen=True, kw_only=True):
+    """What the operator said."""
+
+    text: str = ""
+    by_part: Mapping[str, tuple[str, ...]] = {}
+    """By the id of each question of several; those left out were not answered."""
+
+
 class Question(Record, frozen=True, kw_only=True):
     """A thing the operator must say; stored, so that any client may answer it."""
 
@@ -95,9 +175,13 @@ class Question(Record, frozen=True, kw_only=True):
     kind: QuestionKind = QuestionKind.QUESTION
     header: str = ""
     options: tuple[QuestionOption, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
+    """Several questions in one request; the text lists them all. Empty: the text is the one."""
     secret: bool = False
+    """Whether an answer to it, or to one of its parts, must not be kept."""
     deadline_ms: int = 0
     """When silence becomes "no"; 0 = never."""
     call_id: str = ""
     """The tool call that the answer resolves."""
     step: int = 0
+    subject: Subject | None = None

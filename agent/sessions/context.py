@@ -16,11 +16,22 @@ from agent.devices.device import Device
 from agent.errors import DeviceLostError
 from agent.models.model import Model
 from agent.protocol import Event, EventMsg, QuestionClosed, RequestUserInput
-from agent.records import Question, QuestionKind, QuestionOption, Session, SessionState
+from agent.records import (
+    Answer,
+    Question,
+    QuestionKind,
+    QuestionOption,
+    QuestionPart,
+    Session,
+    SessionState,
+    Subject,
+)
+from agent.safety.app_rules import AppRule
+from agent.sessions.answers import checked_parts, shown_text
 from agent.sessions.crew import settled
 from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
-from agent.sessions.questions import NO_ANSWER, asked_before
+from agent.sessions.questions import NO_ANSWER, SUPERSEDED, asked_before
 from agent.tasks.task import Limits, Steering
 
 _STREAK_S = 20.0
@@ -80,6 +91,10 @@ class TurnContext:
         return self._turn.background
 
     @property
+    def app_rules(self) -> Sequence[AppRule]:
+        return self._parts.settings.safety.apps
+
+    @property
     def device(self) -> Device:
         if self._live.record.lost:
             raise DeviceLostError(
@@ -119,28 +134,65 @@ class TurnContext:
         step: int,
         options: tuple[QuestionOption, ...] = (),
         approval: bool = False,
+        secret: bool = False,
+        subject: Subject | None = None,
         deadline_ms: int = 0,
     ) -> str | None:
-        before = asked_before(self._history, call_id)
-        if before is not None:
-            question, answered = before
-            if answered is None:
-                return await self._wait_for_answer(question)
-            # A secret answer is not in the store: it is known only if it came to this process.
-            kept = self._parts.questions.take_secret(question.question_id)
-            if kept is not None or not question.secret:
-                return answered.answer if kept is None else kept
-        question = Question(
-            question_id=f"q-{token_hex(6)}",
-            session_id=self._live.session_id,
-            text=text,
-            asked_ms=self.now_ms(),
-            kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
-            options=options,
-            deadline_ms=deadline_ms or self._default_deadline_ms(),
-            call_id=call_id,
-            step=step,
+        answer = await self._answer_to(
+            Question(
+                question_id=_question_id(),
+                session_id=self._live.session_id,
+                text=text,
+                asked_ms=self.now_ms(),
+                kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+                options=options,
+                secret=secret,
+                subject=subject,
+                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                call_id=call_id,
+                step=step,
+            )
         )
+        return None if answer is None else answer.text
+
+    async def ask_all(
+        self,
+        parts: Sequence[QuestionPart],
+        *,
+        call_id: str,
+        step: int,
+        header: str = "",
+        deadline_ms: int = 0,
+    ) -> Answer | None:
+        asked = checked_parts(parts)
+        return await self._answer_to(
+            Question(
+                question_id=_question_id(),
+                session_id=self._live.session_id,
+                text=shown_text(asked),
+                asked_ms=self.now_ms(),
+                header=header,
+                parts=asked,
+                secret=any(part.secret for part in asked),
+                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                call_id=call_id,
+                step=step,
+            )
+        )
+
+    async def _answer_to(self, question: Question) -> Answer | None:
+        """Give the answer to a question, or to the one that the same call asked before a crash."""
+        before = asked_before(self._history, question.call_id)
+        if before is not None:
+            asked, answered = before
+            if answered is None:
+                return await self._wait_for_answer(asked)
+            # A secret answer is not in the store: it is known only if it came to this process.
+            kept = self._parts.questions.take_secret(asked.question_id)
+            if kept is not None:
+                return kept
+            if not asked.secret:
+                return Answer(text=answered.answer, by_part=answered.answers)
         return await self._wait_for_answer(question, RequestUserInput(question=question))
 
     def take_steering(self) -> tuple[Steering, ...]:
@@ -186,15 +238,21 @@ class TurnContext:
         self._check_open()
         await self._parts.book.append(*self._live.drafts(*msgs))
 
-    async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> str | None:
+    async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> Answer | None:
         questions, live = self._parts.questions, self._live
         # Before it is asked: an answer may be faster than the way back from the store.
         answer = questions.expect(question.question_id)
         try:
             async with live.lock:
                 self._check_open()
+                # One question of a session at a time: a newer one takes an older one's place.
+                older = tuple(
+                    QuestionClosed(question_id=open_one.question_id, reason=SUPERSEDED)
+                    for open_one in questions.of(live.session_id)
+                    if open_one.question_id != question.question_id
+                )
                 waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
-                await settled(self._parts.book.append(*live.drafts(*asking, *waiting)))
+                await settled(self._parts.book.append(*live.drafts(*older, *asking, *waiting)))
             # Not wait_for: it would cancel the future, and lose an answer of the same moment.
             await asyncio.wait({answer}, timeout=self._left_s(question))
             if answer.done():
@@ -204,8 +262,8 @@ class TurnContext:
             questions.forget(question.question_id)
 
     async def _close_unanswered(
-        self, question: Question, answer: asyncio.Future[str | None]
-    ) -> str | None:
+        self, question: Question, answer: asyncio.Future[Answer | None]
+    ) -> Answer | None:
         live = self._live
         async with live.lock:
             if answer.done():
@@ -229,3 +287,7 @@ class TurnContext:
         """End a task that outlived its turn."""
         if self._turn.mute or self._live.turn is not self._turn:
             raise asyncio.CancelledError(f"turn {self._turn.turn_id} is over")
+
+
+def _question_id() -> str:
+    return f"q-{token_hex(6)}"

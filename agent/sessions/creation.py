@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from msgspec.structs import replace
+
 from agent.errors import UsageError
 from agent.protocol import SessionCreate, Target
-from agent.records import Session, SessionKind
+from agent.records import AtLimit, Autonomy, Budget, Session, SessionKind
+from agent.safety.redaction import redact_secrets
+from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
-from agent.sessions.questions import checked_text
 from agent.settings import Settings
 from agent.text import one_line
 
@@ -46,11 +49,15 @@ def planned_sessions(
         goal=goal,
         created_ms=now_ms,
         kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
-        title=one_line(op.title or goal, _TITLE_LIMIT_CHARS),
+        title=one_line(redact_secrets(op.title) or goal, _TITLE_LIMIT_CHARS),
         serial=op.serial,
         target_package=op.target_package,
         model=model,
         max_steps=max_steps,
+        budget=op.budget or _budget(settings),
+        at_limit=op.at_limit or AtLimit(settings.run.at_limit),
+        autonomy=op.autonomy or Autonomy(settings.safety.autonomy),
+        dry_run=op.dry_run or settings.safety.dry_run,
         job_id=job_id,
     )
     children = tuple(
@@ -65,11 +72,20 @@ def planned_sessions(
             target_package=target.package,
             model=model,
             max_steps=max_steps,
+            budget=top.budget,
+            at_limit=top.at_limit,
+            autonomy=top.autonomy,
+            dry_run=top.dry_run,
             job_id=job_id,
         )
         for target in _checked_targets(op.targets)
     )
     return (top, *children)
+
+
+def _budget(settings: Settings) -> Budget:
+    run = settings.run
+    return Budget(seconds=run.max_seconds, tokens=run.max_tokens, cost_usd=run.max_cost_usd)
 
 
 def new_session_id() -> str:
@@ -81,6 +97,8 @@ def _checked_targets(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     """Check each target's objective, and drop those that say the same as one before."""
     if len(targets) > TARGETS_LIMIT:
         raise UsageError(f"There are {len(targets)} targets.", f"Use at most {TARGETS_LIMIT}.")
-    for number, target in enumerate(targets, start=1):
-        checked_text(target.objective, f"The objective of target {number}")
-    return tuple(dict.fromkeys(targets))
+    checked = [
+        replace(target, objective=checked_text(target.objective, f"The objective of target {at}"))
+        for at, target in enumerate(targets, start=1)
+    ]
+    return tuple(dict.fromkeys(checked))

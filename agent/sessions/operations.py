@@ -21,13 +21,15 @@ from agent.protocol import (
     SessionConfigured,
     SessionCreate,
     SessionStateChanged,
+    UserInputAnswer,
     UserMessage,
 )
 from agent.records import Question, Session, SessionState
+from agent.sessions.answers import checked_text, read_answer, to_store
 from agent.sessions.creation import planned_sessions
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
-from agent.sessions.questions import NO_ANSWER, checked_answer, checked_text
+from agent.sessions.questions import NO_ANSWER
 from agent.sessions.resuming import Move, Resuming, way_on
 from agent.sessions.turns import Turns
 from agent.store.store import EventDraft
@@ -120,7 +122,7 @@ class Operations:
             UsageError: there is nothing to tell, or no such session.
             WrongStateError: the session is settled: only a resume leads out of that.
         """
-        checked_text(text, "The message")
+        text = checked_text(text, "The message")
         async with self._whole(session_id) as (top, children):
             _check_unsettled(top)
             hearers = [top]
@@ -140,7 +142,7 @@ class Operations:
             for live, hint in steered:
                 live.steering.append(hint)
 
-    async def answer(self, question_id: str, answer: str, submission_id: str = "") -> str:
+    async def answer(self, op: UserInputAnswer, submission_id: str = "") -> str:
         """Answer a question: the call that asked goes on; a turn that died with it is resumed.
 
         Returns:
@@ -151,16 +153,18 @@ class Operations:
             WrongStateError: somebody else was faster, or the question has closed.
         """
         questions = self._parts.questions
-        question = questions.find(question_id)
+        question = questions.find(op.question_id)
         if question is None:
-            question, _ = await self._parts.store.question(question_id)
+            question, _ = await self._parts.store.question(op.question_id)
         live = await self._parts.book.get(question.session_id)
-        text = checked_answer(question, answer)
+        answer = read_answer(question, op.answer, op.answers)
+        kept = to_store(question, answer)
         async with live.lock:
             self._check_asked(question)
-            stored = "" if question.secret else text
             msgs: list[EventMsg] = [
-                QuestionAnswered(question_id=question.question_id, answer=stored)
+                QuestionAnswered(
+                    question_id=question.question_id, answer=kept.text, answers=kept.by_part
+                )
             ]
             resumes = live.is_idle
             if resumes:
@@ -168,7 +172,7 @@ class Operations:
             elif questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "answered")
             await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
-            questions.deliver(question, text)
+            questions.deliver(question, answer)
             if resumes:
                 self._turns.begin(live)
         return live.session_id

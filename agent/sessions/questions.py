@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from agent.errors import UsageError
 from agent.protocol import (
     Event,
     QuestionAnswered,
@@ -18,11 +17,11 @@ from agent.protocol import (
     RequestUserInput,
     ToolCallFinished,
 )
-from agent.records import Question
+from agent.records import Answer, Question
 
-ANSWER_LIMIT_CHARS = 10_000
 NO_ANSWER = "no answer in time; silence is no"
 """Why a question is closed that nobody answered."""
+SUPERSEDED = "superseded by a newer question"
 
 
 class Questions:
@@ -30,8 +29,8 @@ class Questions:
 
     def __init__(self) -> None:
         self._open: dict[str, Question] = {}
-        self._waiting: dict[str, asyncio.Future[str | None]] = {}
-        self._secrets: dict[str, str] = {}
+        self._waiting: dict[str, asyncio.Future[Answer | None]] = {}
+        self._secrets: dict[str, Answer] = {}
 
     def load(self, questions: Iterable[Question]) -> None:
         """Take up the questions that were open when the core started."""
@@ -59,9 +58,22 @@ class Questions:
         """List a session's open questions, oldest first."""
         return tuple(q for q in self._open.values() if q.session_id == session_id)
 
-    def expect(self, question_id: str) -> asyncio.Future[str | None]:
+    def overdue(self, now_ms: int) -> tuple[Question, ...]:
+        """List the open questions whose time is up and that no running call waits for."""
+        return tuple(
+            q
+            for q in self._open.values()
+            if 0 < q.deadline_ms <= now_ms and q.question_id not in self._waiting
+        )
+
+    def next_deadline_ms(self) -> int:
+        """Give the nearest deadline of a question that no running call waits for; 0 = none."""
+        unwaited = (q for q in self._open.values() if q.question_id not in self._waiting)
+        return min((q.deadline_ms for q in unwaited if q.deadline_ms > 0), default=0)
+
+    def expect(self, question_id: str) -> asyncio.Future[Answer | None]:
         """Wait for the answer of a question; None when it closes without one."""
-        future: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
         self._waiting[question_id] = future
         return future
 
@@ -73,53 +85,21 @@ class Questions:
         """Tell whether a running call waits for the answer."""
         return question_id in self._waiting
 
-    def deliver(self, question: Question, answer: str) -> None:
+    def deliver(self, question: Question, answer: Answer) -> None:
         """Hand the answer to the call that waits, or keep a secret one for the call to come."""
         if not self._resolve(question.question_id, answer) and question.secret:
             self._secrets[question.question_id] = answer
 
-    def take_secret(self, question_id: str) -> str | None:
+    def take_secret(self, question_id: str) -> Answer | None:
         """Give, once, a secret answer that arrived while nobody waited."""
         return self._secrets.pop(question_id, None)
 
-    def _resolve(self, question_id: str, answer: str | None) -> bool:
+    def _resolve(self, question_id: str, answer: Answer | None) -> bool:
         future = self._waiting.pop(question_id, None)
         if future is None or future.done():
             return False
         future.set_result(answer)
         return True
-
-
-def checked_answer(question: Question, answer: str) -> str:
-    """Give the answer as it counts: an option in the asker's own spelling, or the free text.
-
-    Raises:
-        UsageError: there is nothing in it, it is too long, or it is no text.
-    """
-    text = checked_text(answer, "An answer", limit=ANSWER_LIMIT_CHARS)
-    if question.secret:
-        return text
-    for option in question.options:
-        if option.label.casefold() == text.strip().casefold():
-            return option.label
-    return text
-
-
-def checked_text(text: str, what: str, *, limit: int = 20_000) -> str:
-    """Give what the operator wrote, unchanged.
-
-    Raises:
-        UsageError: it is blank, longer than `limit` characters, or holds a lone surrogate.
-    """
-    if not text.strip():
-        raise UsageError(f"{what} is empty.", "Write some text.")
-    if len(text) > limit:
-        raise UsageError(f"{what} has {len(text):,} characters.", f"Use at most {limit:,}.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError(f"{what} is not valid text: {error.reason}.", "Write it anew.") from error
-    return text
 
 
 def asked_before(

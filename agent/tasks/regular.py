@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from agent.errors import DeviceLostError
+from agent.errors import DeviceLostError, UsageError
 from agent.loop import prompts, verify
 from agent.loop.act import Actor
 from agent.loop.elements import find_by_key
@@ -25,7 +25,7 @@ from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.pace import PACE, Pace
 from agent.loop.resume import Lost, what_became_of
-from agent.loop.think import Thought, think, tidy
+from agent.loop.think import Thought, keep, think, tidy
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
     AgentMessage,
@@ -38,20 +38,24 @@ from agent.records import (
     ActionOutcome,
     Observation,
     QuestionOption,
+    QuestionPart,
 )
+from agent.safety.secrets import SECRET, Secrets
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
 from agent.tools.actions import Deed, resolve
 from agent.tools.arguments import (
+    AskedQuestion,
     AskUser,
     BadArguments,
     ClickElement,
     Finish,
     LongPressElement,
+    TypeText,
     UpdatePlan,
     Wait,
 )
-from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
+from agent.tools.registry import Tool, ToolArguments, ToolKind, read_call, schemas
 
 MAX_SPEECHLESS = 4
 """Replies in a row without a tool call, after which the turn ends (CONTRACTS 5.4)."""
@@ -108,6 +112,7 @@ class _Turn:
         self.seconds = seconds
         self.jitter = jitter
         session = context.session
+        self.secrets = Secrets()
         self.memory = Memory(session.goal, target=session.target_package)
         self.ledger = Ledger(context, self.memory, seconds)
         observer = Observer(
@@ -116,9 +121,10 @@ class _Turn:
             pace=pace,
             sleep=sleep,
             seconds=seconds,
+            hide=self.secrets.hide,
         )
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
-        self.actor = Actor(context, observer, pace, sleep, seconds)
+        self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets)
         self.speechless = 0
 
     # --- a turn ----------
@@ -180,8 +186,12 @@ class _Turn:
         self, step: int, thought: Thought, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
         """Do what the model chose; gives the turn's end, if it is one, and whether it counts."""
-        if thought.text or thought.call is None:
-            await self.ledger.tell(AgentMessage(step=step, text=thought.text or "(no reply)"))
+        tool, arguments, deed, unusable = self._read(thought, screen)
+        if deed is not None and deed.is_secret and isinstance(deed.action, TypeText):
+            self.secrets.add(deed.action.text)
+        kept = await keep(self.context, thought, self._hide(deed))
+        if kept.text or thought.call is None:
+            await self.ledger.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
         if thought.call is None:
             self.speechless += 1
             if self.speechless < MAX_SPEECHLESS:
@@ -190,17 +200,41 @@ class _Turn:
             return TurnEnd(completed=False, message=message), False
         self.speechless = 0
         call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
-        try:
-            tool, arguments = read_call(call)
-            deed = self._resolve(arguments, screen)
-        except BadArguments as error:
-            await self.ledger.request(step, call, thought, ToolKind.CONTROL, None)
-            await self._finish(call, ActionOutcome.FAILED, verify.failed(str(error)), thought)
+        request = await self.ledger.request(
+            step,
+            call,
+            kind=tool.kind if tool else ToolKind.CONTROL,
+            prompt_digest=thought.prompt_digest,
+            kept=kept,
+            deed=deed,
+            verdict=self.actor.guard.weigh(deed, screen) if deed else None,
+        )
+        if tool is None or arguments is None:
+            await self._finish(call, ActionOutcome.FAILED, verify.failed(unusable), thought)
             return None, True
-        request = await self.ledger.request(step, call, thought, tool.kind, deed)
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
         return await self._control(arguments, request, thought), tool.counted
+
+    def _read(
+        self, thought: Thought, screen: Observation
+    ) -> tuple[Tool | None, ToolArguments | None, Deed | None, str]:
+        """Read the call; the last is what is wrong with it, when it cannot be used."""
+        if thought.call is None:
+            return None, None, None, ""
+        try:
+            tool, arguments = read_call(thought.call)
+            return tool, arguments, self._resolve(arguments, screen), ""
+        except BadArguments as error:
+            return None, None, None, str(error)
+
+    def _hide(self, deed: Deed | None) -> Callable[[str], str]:
+        """Give what takes known secrets out, and the one that is about to be typed."""
+        if deed is None or not deed.is_secret or not isinstance(deed.action, TypeText):
+            return self.secrets.hide
+        text = deed.action.text
+        # The whole text of this call, however short: a PIN has four digits.
+        return lambda said: SECRET if said == text else self.secrets.hide(said)
 
     def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
         if isinstance(arguments, Wait | UpdatePlan | AskUser | Finish):
@@ -254,6 +288,8 @@ class _Turn:
                 self.ledger.spent(idle_ms=self.ledger.since(began))
                 text = f"Waited {seconds:g} s."
                 await self._finish(request, ActionOutcome.DONE, text, thought)
+            case AskUser(questions=(_, *_) as questions):
+                await self._ask_all(questions, request, thought)
             case AskUser(question=question, options=options):
                 await self._ask(question, options, request, thought)
             case _:
@@ -272,12 +308,11 @@ class _Turn:
             text = verify.failed("`question` is empty")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return
-        labels = dict.fromkeys(one_line(tidy(option), 80) for option in options[:10])
         answer = await self.context.ask(
             tidy(question)[:2000],
             call_id=request.call_id,
             step=request.step,
-            options=tuple(QuestionOption(label=label) for label in labels if label),
+            options=_options(options),
         )
         self.ledger.spent(idle_ms=self.ledger.since(began))
         if answer is None:
@@ -286,6 +321,39 @@ class _Turn:
         else:
             text = f"The operator answers: {prompts.operator_text(answer)}"
             await self._finish(request, ActionOutcome.DONE, text, thought)
+
+    async def _ask_all(
+        self,
+        questions: Sequence[AskedQuestion],
+        request: ToolCallRequested,
+        thought: Thought | None,
+    ) -> None:
+        began = self.seconds()
+        parts = tuple(
+            QuestionPart(
+                part_id=f"q{number}",
+                text=tidy(asked.question)[:2000],
+                header=one_line(tidy(asked.header), 40),
+                options=_options(asked.options),
+            )
+            for number, asked in enumerate(questions, start=1)
+        )
+        try:
+            answer = await self.context.ask_all(parts, call_id=request.call_id, step=request.step)
+        except UsageError as error:
+            await self._finish(request, ActionOutcome.FAILED, verify.failed(error.message), thought)
+            return
+        self.ledger.spent(idle_ms=self.ledger.since(began))
+        if answer is None:
+            text = verify.failed("Nobody answered in time, so there is no answer")
+            await self._finish(request, ActionOutcome.FAILED, text, thought)
+            return
+        lines = ["The operator answers:"]
+        for part in parts:
+            given = answer.by_part.get(part.part_id, ())
+            said = ", ".join(map(prompts.operator_text, given)) or "(not answered)"
+            lines.append(f"{part.part_id}. {part.text}: {said}")
+        await self._finish(request, ActionOutcome.DONE, "\n".join(lines), thought)
 
     # --- after an interruption ----------
 
@@ -296,7 +364,10 @@ class _Turn:
         try:
             _, arguments = read_call(call)
             if isinstance(arguments, AskUser):
-                await self._ask(arguments.question, arguments.options, lost, None)
+                if arguments.questions:
+                    await self._ask_all(arguments.questions, lost, None)
+                else:
+                    await self._ask(arguments.question, arguments.options, lost, None)
                 return None
             if waited and isinstance(arguments, ClickElement | LongPressElement):
                 return await self._take_up(lost, arguments)
@@ -334,3 +405,9 @@ class _Turn:
         if thought is not None and thought.dropped_calls:
             text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
         await self.ledger.finish(call, outcome, text)
+
+
+def _options(labels: Sequence[str]) -> tuple[QuestionOption, ...]:
+    """Make at most ten options, each said once."""
+    said = dict.fromkeys(one_line(tidy(label), 80) for label in labels[:10])
+    return tuple(QuestionOption(label=label) for label in said if label)

@@ -14,7 +14,8 @@ import msgspec
 from agent.devices.device import Device
 from agent.models.model import Model
 from agent.protocol import Event, EventMsg
-from agent.records import QuestionOption, Session
+from agent.records import Answer, QuestionOption, QuestionPart, Session, Subject
+from agent.safety.app_rules import AppRule
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +74,11 @@ class TaskContext(Protocol):
         ...
 
     @property
+    def app_rules(self) -> Sequence[AppRule]:
+        """The operator's rules for single apps."""
+        ...
+
+    @property
     def device(self) -> Device:
         """The leased device. Raises DeviceLostError while it is away."""
         ...
@@ -104,11 +110,32 @@ class TaskContext(Protocol):
         step: int,
         options: tuple[QuestionOption, ...] = (),
         approval: bool = False,
+        secret: bool = False,
+        subject: Subject | None = None,
         deadline_ms: int = 0,
     ) -> str | None:
         """Ask the operator and wait. None when nobody answered in time or the question was closed.
 
         A question that was already open for the same call before a restart is taken up again.
+
+        Args:
+            secret: the answer reaches this call only: it is neither stored nor shown.
+            subject: what an approval is about.
+        """
+        ...
+
+    async def ask_all(
+        self,
+        parts: Sequence[QuestionPart],
+        *,
+        call_id: str,
+        step: int,
+        header: str = "",
+        deadline_ms: int = 0,
+    ) -> Answer | None:
+        """Ask several questions in one request; see `ask`. What was left out is not in the answer.
+
+        Raises UsageError when they cannot be asked: none, too many, or two with the same id.
         """
         ...
 

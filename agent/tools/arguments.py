@@ -100,10 +100,24 @@ class UpdatePlan(Arguments, frozen=True, kw_only=True):
     explanation: str = ""
 
 
-class AskUser(Arguments, frozen=True, kw_only=True):
+class AskedQuestion(Arguments, frozen=True, kw_only=True):
+    """One of several questions that are asked together."""
+
     question: str
     options: Annotated[
         tuple[str, ...], msgspec.Meta(description="Answers to choose from, if there are few.")
+    ] = ()
+    header: Annotated[str, msgspec.Meta(description="A word or two that name it.")] = ""
+
+
+class AskUser(Arguments, frozen=True, kw_only=True):
+    question: str = ""
+    options: Annotated[
+        tuple[str, ...], msgspec.Meta(description="Answers to choose from, if there are few.")
+    ] = ()
+    questions: Annotated[
+        tuple[AskedQuestion, ...],
+        msgspec.Meta(description="Instead of `question`: several at once, at most ten."),
     ] = ()
 
 

@@ -18,9 +18,10 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import Question, QuestionKind, QuestionOption, SessionState
+from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
+from agent.sessions.questions import NO_ANSWER
 from agent.tasks.task import TaskContext
-from tests.stage import Stage, of_type, states
+from tests.stage import Cue, Stage, of_type, states
 
 RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
 COMPLETED, QUEUED = SessionState.COMPLETED, SessionState.QUEUED
@@ -201,7 +202,6 @@ async def test_a_secret_answer_reaches_the_call_and_never_the_store(
     got: list[str | None] = []
 
     async def part(context: TaskContext) -> str:
-        # The context has no word for a secret yet, so the question is asked as it will be stored.
         question = Question(
             question_id="q-secret",
             session_id=context.session.session_id,
@@ -232,3 +232,134 @@ async def test_a_secret_answer_reaches_the_call_and_never_the_store(
         stored = await stage.all_events()
     assert got == ["4711"]
     assert "4711" not in repr(stored)
+
+
+PARTS = (
+    QuestionPart(part_id="colour", text="Which colour?", options=(QuestionOption(label="Blue"),)),
+    QuestionPart(part_id="size", text="Which size?"),
+)
+
+
+async def asks_two(context: TaskContext) -> str:
+    """Ask two questions at once, and give what was answered as the result."""
+    await context.emit(
+        ToolCallRequested(step=1, call_id="c1", tool="ask_user", arguments="{}", kind="control")
+    )
+    answer = await context.ask_all(PARTS, call_id="c1", step=1)
+    return "none" if answer is None else str(dict(answer.by_part))
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_several_questions_are_one_request_and_resolve_the_same_call(
+    stage: Stage, restarts: bool
+) -> None:
+    stage.parts["ask"] = asks_two
+    async with stage.play():
+        session_id = await stage.create("ask")
+        question = await open_question(stage)
+        assert [part.part_id for part in question.parts] == ["colour", "size"]
+        op = UserInputAnswer(question_id=question.question_id, answer="blue\n\nlarge")
+        if not restarts:
+            await stage.do(op)
+            assert (await stage.reach(session_id, COMPLETED)).latest_result == (
+                "{'colour': ('Blue',), 'size': ('large',)}"
+            )
+            return
+    async with stage.play():
+        assert await open_question(stage) == question
+        await stage.do(op)
+        session = await stage.reach(session_id, COMPLETED)
+        [answered] = of_type(await stage.msgs(session_id), QuestionAnswered)
+    assert session.latest_result == "{'colour': ('Blue',), 'size': ('large',)}"
+    assert answered.answers == {"colour": ("Blue",), "size": ("large",)}
+
+
+async def test_a_newer_question_supersedes_the_older_whose_call_gets_no_answer(
+    stage: Stage,
+) -> None:
+    got: list[str | None] = []
+
+    async def part(context: TaskContext) -> str:
+        async def older() -> None:
+            got.append(await context.ask("First?", call_id="c1", step=1))
+
+        first = asyncio.create_task(older())
+        while not context.session.latest_question:
+            await context.checkpoint()
+        got.append(await context.ask("Second?", call_id="c2", step=2))
+        await first
+        return "done"
+
+    stage.parts["ask"] = part
+    async with stage.play():
+        session_id = await stage.create("ask")
+
+        async def second() -> Question | None:
+            found = [q for q in await stage.store.open_questions() if q.text == "Second?"]
+            return found[0] if found else None
+
+        question = await stage.until(second, "the second question")
+        await stage.do(UserInputAnswer(question_id=question.question_id, answer="yes"))
+        await stage.reach(session_id, COMPLETED)
+        [closed] = of_type(await stage.msgs(session_id), QuestionClosed)
+    assert closed.reason == "superseded by a newer question"
+    assert sorted(got, key=str) == [None, "yes"]
+
+
+async def test_a_secret_question_that_was_answered_before_a_crash_is_asked_again(
+    stage: Stage,
+) -> None:
+    got: list[str | None] = []
+    answered = Cue()
+
+    async def part(context: TaskContext) -> str:
+        answer = await context.ask("PIN?", call_id="c1", step=1, secret=True)
+        if not answered.go.is_set():
+            await answered.wait()
+        got.append(answer)
+        return "done"
+
+    stage.parts["log in"] = part
+    async with stage.play():
+        session_id = await stage.create("log in")
+        first = await open_question(stage)
+        await stage.do(UserInputAnswer(question_id=first.question_id, answer="4711"))
+        await answered.there()
+    answered.go.set()
+    async with stage.play():
+        await stage.idle(session_id)
+        await stage.do(SessionResume(session_id=session_id))
+        again = await open_question(stage)
+        await stage.do(UserInputAnswer(question_id=again.question_id, answer="4712"))
+        await stage.reach(session_id, COMPLETED)
+        stored = await stage.all_events()
+    assert again.question_id != first.question_id and got == ["4712"]
+    assert "4711" not in repr(stored) and "4712" not in repr(stored)
+
+
+async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: Stage) -> None:
+    async def part(context: TaskContext) -> str:
+        await context.ask("Which?", call_id="c1", step=1, deadline_ms=stage.clock() + 60_000)
+        return "done"
+
+    stage.parts["ask"] = part
+    async with stage.play():
+        session_id = await stage.create("ask")
+        await open_question(stage)
+        stage.now_ms = stage.clock()
+    async with stage.play():
+        await open_question(stage)
+        stage.now_ms += 60_001
+        # The next look at the deadlines is at the next question or the minute's end: ask one.
+        await stage.create("ask")
+
+        async def closed() -> QuestionClosed | None:
+            found = of_type(await stage.msgs(session_id), QuestionClosed)
+            return found[0] if found else None
+
+        assert (await stage.until(closed, "the question to close")).reason == NO_ANSWER
+        with pytest.raises(WrongStateError):
+            [asked] = of_type(await stage.msgs(session_id), RequestUserInput)
+            await stage.do(
+                UserInputAnswer(question_id=asked.question.question_id, answer="too late")
+            )

@@ -26,7 +26,7 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.sessions.questions import checked_answer
+from agent.sessions.answers import read_answer
 from agent.sessions.rollup import counting, guarded, roll_up, summary
 from agent.sessions.staging import stage
 from agent.sessions.transitions import MOVES, RESUMES, check_move, may_move
@@ -178,12 +178,12 @@ def asking(*labels: str, secret: bool = False) -> Question:
 
 
 def test_an_option_counts_in_the_askers_spelling_and_free_text_as_it_is() -> None:
-    assert checked_answer(asking("Yes", "No"), " yes ") == "Yes"
-    assert checked_answer(asking("Yes", "No"), "ask me later") == "ask me later"
-    assert checked_answer(asking("Hunter2", secret=True), " hunter2 ") == " hunter2 "
+    assert read_answer(asking("Yes", "No"), " yes ").text == "Yes"
+    assert read_answer(asking("Yes", "No"), "ask me later").text == "ask me later"
+    assert read_answer(asking("Hunter2", secret=True), " hunter2 ").text == " hunter2 "
 
 
 @pytest.mark.parametrize("answer", ["", " \n ", "\udc80", "x" * 10_001])
 def test_an_answer_with_nothing_usable_in_it_is_refused(answer: str) -> None:
     with pytest.raises(UsageError):
-        checked_answer(asking(), answer)
+        read_answer(asking(), answer)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from agent import records
 from agent.devices.device import Device
 from agent.errors import DeviceLostError
 from agent.models.model import Model
@@ -17,7 +18,19 @@ from agent.protocol import (
     SessionConfigured,
     TaskStarted,
 )
-from agent.records import Question, QuestionKind, QuestionOption, Session
+from agent.records import (
+    AtLimit,
+    Autonomy,
+    Budget,
+    Question,
+    QuestionKind,
+    QuestionOption,
+    QuestionPart,
+    Session,
+    Subject,
+)
+from agent.safety.app_rules import AppRule
+from agent.sessions.answers import checked_parts, read_answer, shown_text
 from agent.state import fold_session
 from agent.tasks.task import Limits, Steering
 
@@ -39,6 +52,11 @@ class MemoryContext:
     answer: Answer = no_answer
     background: bool = False
     limits: Limits = field(default_factory=Limits)
+    app_rules: Sequence[AppRule] = ()
+    autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
+    dry_run: bool = False
+    budget: Budget = field(default_factory=Budget)
+    at_limit: AtLimit = AtLimit.ASK
     turn_id: str = "t-1"
     target: str = ""
     past: Sequence[Event] = ()
@@ -58,7 +76,15 @@ class MemoryContext:
     def __post_init__(self) -> None:
         self.prompt = self.prompt or self.goal
         first = Session(
-            session_id="s-1", goal=self.goal, created_ms=self.clock, target_package=self.target
+            session_id="s-1",
+            goal=self.goal,
+            created_ms=self.clock,
+            target_package=self.target,
+            max_steps=self.limits.max_steps,
+            autonomy=self.autonomy,
+            dry_run=self.dry_run,
+            budget=self.budget,
+            at_limit=self.at_limit,
         )
         self.session = first
         for event in self.past:
@@ -103,6 +129,8 @@ class MemoryContext:
         step: int,
         options: tuple[QuestionOption, ...] = (),
         approval: bool = False,
+        secret: bool = False,
+        subject: Subject | None = None,
         deadline_ms: int = 0,
     ) -> str | None:
         question = Question(
@@ -112,6 +140,8 @@ class MemoryContext:
             asked_ms=self.now_ms(),
             kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
             options=options,
+            secret=secret,
+            subject=subject,
             call_id=call_id,
             step=step,
         )
@@ -119,7 +149,40 @@ class MemoryContext:
         await self.emit(RequestUserInput(question=question))
         answer = self.answer(question)
         if answer is not None:
-            await self.emit(QuestionAnswered(question_id=question.question_id, answer=answer))
+            stored = "" if secret else answer
+            await self.emit(QuestionAnswered(question_id=question.question_id, answer=stored))
+        return answer
+
+    async def ask_all(
+        self,
+        parts: Sequence[QuestionPart],
+        *,
+        call_id: str,
+        step: int,
+        header: str = "",
+        deadline_ms: int = 0,
+    ) -> records.Answer | None:
+        question = Question(
+            question_id=f"q-{len(self.questions)}",
+            session_id="s-1",
+            text=shown_text(parts),
+            asked_ms=self.now_ms(),
+            header=header,
+            parts=checked_parts(parts),
+            call_id=call_id,
+            step=step,
+        )
+        self.questions.append(question)
+        await self.emit(RequestUserInput(question=question))
+        text = self.answer(question)
+        if text is None:
+            return None
+        answer = read_answer(question, text)
+        await self.emit(
+            QuestionAnswered(
+                question_id=question.question_id, answer=answer.text, answers=answer.by_part
+            )
+        )
         return answer
 
     def take_steering(self) -> tuple[Steering, ...]:
