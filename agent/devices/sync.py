@@ -11,7 +11,8 @@ import struct
 import time
 from dataclasses import dataclass
 
-from agent.devices.client import OUTPUT_LIMIT_BYTES, AdbClient, AdbStream
+from agent.devices.client import AdbClient
+from agent.devices.stream import OUTPUT_LIMIT_BYTES, AdbStream
 from agent.errors import DeviceError
 
 CHUNK_BYTES = 64 * 1024
