@@ -206,7 +206,7 @@ def _objection(value: object) -> str:
         return "it holds a control character"
     if isinstance(value, tuple):
         for address in value:
-            if not 0 < int(address.rpartition(":")[2]) < 65_536:
+            if isinstance(address, str) and not 0 < int(address.rpartition(":")[2]) < 65_536:
                 return "a port is between 1 and 65535"
     return ""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
+
+from agent.safety.app_rules import AppRule
 
 PILOT = "pilot"
 """The model that needs no network."""
@@ -82,9 +84,41 @@ class RunSettings(_Section, frozen=True, kw_only=True):
     max_total_steps: Annotated[
         int, Meta(ge=1, le=100_000, description="Steps of a session, counted or not.")
     ] = 100
+    max_seconds: Annotated[
+        Wait, Meta(description="Seconds that a session may work, waiting left out; 0 = no limit.")
+    ] = 0.0
+    max_tokens: Annotated[
+        int, Meta(ge=0, description="Tokens, in and out, that a session may use; 0 = no limit.")
+    ] = 0
+    max_cost_usd: Annotated[
+        float, Meta(ge=0, description="What a session's model calls may cost; 0 = no limit.")
+    ] = 0.0
+    at_limit: Annotated[
+        Literal["ask", "stop"],
+        Meta(description="What a session does whose budget is spent: ask to go on, or stop."),
+    ] = "ask"
     answer_timeout_s: Annotated[
         Wait, Meta(description="How long `switchboard run` waits for an answer.")
     ] = 600.0
+
+
+class SafetySettings(_Section, frozen=True, kw_only=True):
+    """`[safety]`: what a session may do without asking."""
+
+    autonomy: Annotated[
+        Literal["observe_only", "ask_before_action", "trusted_actions"],
+        Meta(
+            description="observe_only never acts; ask_before_action has every action approved that "
+            "may change something; trusted_actions only what cannot be undone."
+        ),
+    ] = "trusted_actions"
+    dry_run: Annotated[
+        bool, Meta(description="Draw what would be done, and do nothing to any phone.")
+    ] = False
+    apps: Annotated[
+        tuple[AppRule, ...],
+        Meta(description="Rules for single apps, each a table [[safety.apps]]."),
+    ] = ()
 
 
 class RecoverySettings(_Section, frozen=True, kw_only=True):
@@ -124,6 +158,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     adb: AdbSettings = AdbSettings()
     model: ModelSettings = ModelSettings()
     run: RunSettings = RunSettings()
+    safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
     ui: UiSettings = UiSettings()
 

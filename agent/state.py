@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from agent.protocol import (
     AgentMessage,
+    BudgetExtended,
     DeviceChanged,
     ErrorEvent,
     Event,
@@ -32,6 +33,10 @@ from agent.protocol import (
     SessionConfigured,
     SessionContinued,
     SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
@@ -47,6 +52,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import (
+    BudgetKind,
     DeviceInfo,
     DeviceState,
     Job,
@@ -117,7 +123,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
         case SessionContinued(generation=generation):
             return replace(session, generation=generation)
         case TaskStarted(turn_id=turn_id):
-            return replace(session, turn_id=turn_id)
+            # What it sees from now on is its own again, whatever was dropped before.
+            return replace(session, turn_id=turn_id, pruned=False)
         case TaskComplete() | TurnAborted():
             return replace(session, turn_id="")
         case StepStarted(step=step):
@@ -133,12 +140,29 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, plan=plan)
         case RequestUserInput(question=question):
             return replace(session, latest_question=question.text)
+        case QuestionAnswered() | QuestionClosed():
+            return replace(session, latest_question="")
+        case SessionRolledBack():
+            return replace(
+                session,
+                plan=(),
+                latest_question="",
+                latest_result="",
+                latest_error="",
+                latest_trace="",
+            )
+        case SessionKept(kept=kept):
+            return replace(session, kept=kept)
+        case SessionPruned():
+            return replace(session, pruned=True)
         case ResultPublished(text=text):
             return replace(session, latest_result=text)
         case ErrorEvent(message=message):
             return replace(session, latest_error=message)
         case AgentMessage(text=text):
             return replace(session, latest_trace=text)
+        case BudgetExtended(kind=kind, amount=amount):
+            return _extended(session, kind, amount)
         case (
             SessionConfigured()
             | UserMessage()
@@ -146,8 +170,7 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | ObservationRecorded()
             | ToolCallRequested()
             | ToolCallFinished()
-            | QuestionAnswered()
-            | QuestionClosed()
+            | SessionsDeleted()
             | WarningEvent()
             | StreamError()
             | DeviceChanged()
@@ -157,6 +180,21 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return session
         case _:
             assert_never(msg)
+
+
+def _extended(session: Session, kind: BudgetKind, amount: float) -> Session:
+    budget = session.budget
+    match kind:
+        case BudgetKind.STEPS:
+            return replace(session, max_steps=session.max_steps + round(amount))
+        case BudgetKind.SECONDS:
+            return replace(session, budget=replace(budget, seconds=budget.seconds + amount))
+        case BudgetKind.TOKENS:
+            return replace(session, budget=replace(budget, tokens=budget.tokens + round(amount)))
+        case BudgetKind.MONEY:
+            return replace(session, budget=replace(budget, cost_usd=budget.cost_usd + amount))
+        case _:
+            assert_never(kind)
 
 
 # --- the picture ----------
@@ -256,6 +294,14 @@ def _fold_shared(state: State, msg: EventMsg) -> State:
         case QuestionAnswered(question_id=gone) | QuestionClosed(question_id=gone):
             left = {key: q for key, q in state.questions.items() if key != gone}
             return replace(state, questions=left)
+        case SessionsDeleted(session_ids=gone_ids):
+            return replace(
+                state,
+                sessions={k: v for k, v in state.sessions.items() if k not in gone_ids},
+                questions={
+                    k: q for k, q in state.questions.items() if q.session_id not in gone_ids
+                },
+            )
         case ShutdownComplete():
             return replace(state, closed=True)
         case _:

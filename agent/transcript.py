@@ -1,7 +1,8 @@
 """A session's transcript: fold its events into the items a person reads.
 
 Part of the pure picture of `agent.state`; no I/O, no clock, and nothing is drawn here. Invariant:
-items are only added at the end and never change their key, so a view can keep what it has drawn.
+items never change their key and are added at the end only, so a view can keep what it has drawn; a
+rollback takes some off the end.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from agent.protocol import (
     AbortReason,
     AgentMessage,
+    BudgetExtended,
     DeviceChanged,
     ErrorEvent,
     Event,
@@ -30,6 +32,10 @@ from agent.protocol import (
     SessionConfigured,
     SessionContinued,
     SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
@@ -209,6 +215,18 @@ def _fold(past: Transcript, event: Event) -> Transcript:
             return _question(past, asked, answer=msg.answer, answered_by=msg.answered_by)
         case QuestionClosed(question_id=asked):
             return _question(past, asked, closed=msg.reason or "closed")
+        case SessionRolledBack(turns=turns, from_seq=from_seq):
+            # A key is the seq of the event that an item began with.
+            left = tuple(item for item in past.items if int(item.key) < from_seq)
+            count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"
+            told = NoticeItem(
+                key=str(event.seq),
+                at_ms=event.ts_ms,
+                tone=Tone.INFO,
+                text=f"{count} rolled back.",
+                remedy="Nothing was undone on the phone.",
+            )
+            return replace(past, items=(*left, told))
         case _:
             tone, text, remedy = _sentence(msg)
             last = past.items[-1] if past.items else None
@@ -235,6 +253,10 @@ _Untold: TypeAlias = (
     | ErrorEvent
     | WarningEvent
     | StreamError
+    | BudgetExtended
+    | SessionKept
+    | SessionPruned
+    | SessionsDeleted
     | DeviceChanged
     | JobChanged
     | ShutdownComplete
@@ -261,6 +283,8 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
         case StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
             again = f"Attempt {attempt} failed; trying again in {max(1, round(delay_ms / 1000))} s."
             return Tone.WARNING, text, again
+        case BudgetExtended(kind=kind, amount=amount):
+            return Tone.INFO, f"The budget was extended by {amount:g} {kind.value}.", ""
         case TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""
         case SessionStateChanged(state=SessionState.FAILED, reason=reason):
@@ -271,6 +295,8 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             return (Tone.WARNING if lost else Tone.INFO), reason, ""
         case SessionContinued(after_step=step, reason=reason):
             return Tone.INFO, reason or f"Continued after step {step}.", ""
+        case SessionPruned(reason=reason):
+            return Tone.INFO, reason or "Its frames were dropped.", ""
         case SessionAssigned(serial=serial):
             return Tone.INFO, f"Works on {serial}." if serial else "", ""
         case (
@@ -279,6 +305,8 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             | TaskStarted()
             | TaskComplete()
             | PlanUpdate()
+            | SessionKept()
+            | SessionsDeleted()
             | DeviceChanged()
             | JobChanged()
             | ShutdownComplete()

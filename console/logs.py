@@ -1,7 +1,8 @@
 """The log file of the process that owns a data directory: warnings of the core, never a screen.
 
-Invariants: nothing of `logging` reaches stdout or stderr, where events and speech are; the file is
-bounded; a log that cannot be written is nobody's failure.
+Invariants: no card number, password or key stands in it; nothing of `logging` reaches stdout or
+stderr, where events and speech are; the file is bounded; a log that cannot be written is nobody's
+failure.
 """
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ from contextlib import contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from agent.safety.redaction import redact_secrets
 from console.exits import debugging
 
 MOST_BYTES = 1_000_000
 KEPT_FILES = 3
+
+
+class _Redacted(logging.Formatter):
+    """A formatter that takes secrets out of the whole line, a traceback included."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact_secrets(super().format(record))
 
 
 @contextmanager
@@ -35,7 +44,7 @@ def keep_log(data_dir: Path) -> Iterator[None]:
         )
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.DEBUG if debugging() else logging.INFO)
     before, complains = root.level, logging.raiseExceptions
     root.addHandler(handler)

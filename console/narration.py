@@ -9,6 +9,7 @@ from typing import assert_never
 
 from agent.protocol import (
     AgentMessage,
+    BudgetExtended,
     DeviceChanged,
     ErrorEvent,
     Event,
@@ -24,6 +25,10 @@ from agent.protocol import (
     SessionConfigured,
     SessionContinued,
     SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
@@ -87,6 +92,8 @@ def _said(msg: EventMsg) -> str:
             return f"result: {text}"
         case ErrorEvent(message=message, remedy=remedy):
             return f"error: {sentence(message)} {remedy}".rstrip()
+        case BudgetExtended(kind=kind, amount=amount):
+            return f"budget extended by {amount:g} {kind.value}"
         case WarningEvent(message=message):
             return f"warning: {message}"
         case StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
@@ -94,6 +101,14 @@ def _said(msg: EventMsg) -> str:
             return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
         case UserMessage(text=text):
             return f"operator: {text}"
+        case SessionRolledBack(turns=turns):
+            return f"rolled back {turns} turn" + ("s" if turns != 1 else "")
+        case SessionKept(kept=kept):
+            return "kept" if kept else "kept no more"
+        case SessionPruned(reason=reason):
+            return f"frames dropped: {reason}" if reason else "frames dropped"
+        case SessionsDeleted(session_ids=session_ids):
+            return f"deleted {', '.join(session_ids)}"
         case (
             TaskStarted()
             | TaskComplete()

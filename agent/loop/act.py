@@ -28,6 +28,7 @@ from agent.loop.rows import is_editable
 from agent.protocol import ToolCallRequested
 from agent.records import ActionOutcome, Foreground, Observation
 from agent.safety.redaction import redact
+from agent.safety.secrets import Secrets
 from agent.tasks.task import TaskContext
 from agent.text import one_line
 from agent.tools.actions import Deed, carry_out
@@ -65,6 +66,7 @@ class Actor:
     pace: Pace
     sleep: Sleep
     seconds: Seconds
+    secrets: Secrets
     guard: Guard = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,9 +79,13 @@ class Actor:
             DeviceLostError: the device went away while a person was waited for.
         """
         asked = self.seconds()
-        ruling = await self.guard.rule(deed, screen.elements, call)
+        ruling = await self.guard.rule(deed, screen, call)
         if ruling.refusal:
             return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
+        if ruling.secret is not None and isinstance(deed.action, TypeText):
+            deed = replace(deed, action=replace(deed.action, text=ruling.secret))
+        if deed.is_secret and isinstance(deed.action, TypeText):
+            self.secrets.add(deed.action.text)
         act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
         if act.outcome is not ActionOutcome.DONE:
             self.guard.undone()
@@ -96,7 +102,9 @@ class Actor:
             except DeviceLostError:
                 raise
             except DeviceError as error:
-                reason = f"The screen cannot be read again, so nothing was done: {_said(error)}"
+                reason = (
+                    f"The screen cannot be read again, so nothing was done: {self._said(error)}"
+                )
                 return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
             found = _again(deed, screen, fresh.observation)
             if found is None:
@@ -109,16 +117,16 @@ class Actor:
         except BadArguments as error:
             return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
         except (DeviceTimeoutError, DeviceLostError) as error:
-            text = verify.unknown(deed.said, _said(error))
+            text = verify.unknown(deed.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
         except DeviceError as error:
-            text = verify.failed(_said(error))
+            text = verify.failed(self._said(error))
             return Act(ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms)
         act_ms = self._since(began)
         try:
             seen = await self.observer.observe(device, screen, acted=True)
         except DeviceError as error:
-            text = verify.unknown(deed.said, _said(error))
+            text = verify.unknown(deed.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         text = judge_effect(deed, screen, seen.observation)
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
@@ -157,6 +165,9 @@ class Actor:
             await self.sleep(self.pace.poll_s)
         if elsewhere:
             raise BadArguments("another field kept the focus, so nothing was typed")
+
+    def _said(self, error: DeviceError) -> str:
+        return redact(self.secrets.hide(one_line(error.message, 300)))
 
     def _since(self, began: float) -> int:
         return round((self.seconds() - began) * 1000)
@@ -205,7 +216,3 @@ def _again(deed: Deed, before: Observation, now: Observation) -> Deed | None:
 
 def _focus(screen: Observation) -> tuple[Foreground, tuple[tuple[str, str], ...]]:
     return screen.foreground, tuple((e.key, e.value) for e in screen.elements if e.focused)
-
-
-def _said(error: DeviceError) -> str:
-    return redact(one_line(error.message, 300))

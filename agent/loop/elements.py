@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from agent.loop.rows import Rows, is_editable, read_rows
 from agent.records import Bounds, Element, UiNode
+from agent.safety.secrets import is_secret_field
+from agent.safety.words import as_drawn
 from agent.text import one_line
 
 LABEL_CHARS = 120
@@ -22,6 +24,7 @@ MAX_ELEMENTS = 500
 TOP_ZONE = 1 / 8
 BOTTOM_ZONE = 7 / 8
 UNLABELED = "unlabeled"
+_MAX_TEXT = 20_000
 # 2 px and 20 px of the 1080 × 2400 screen of CONTRACTS 5.1, as shares of width and height.
 _MIN_WIDTH, _MIN_HEIGHT = 2 / 1080, 2 / 2400
 _CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
@@ -118,9 +121,9 @@ def _label_and_value(
 ) -> tuple[str, str]:
     def tidy(text: str) -> str:
         # Redact before cutting: half a card number would no longer be recognised.
-        return redact(one_line(text, 2000))
+        return redact(one_line(as_drawn(text[:_MAX_TEXT]), 2000))
 
-    if node.password:
+    if node.password or (is_editable(node) and is_secret_field(node)):
         return cut(tidy(node.hint or node.description) or "password"), ""
     if is_editable(node):
         name = tidy(node.hint) or tidy(node.description)

@@ -1,7 +1,9 @@
-"""Decide whether a deed may be done: background rule, duplicates, policy, the operator's word.
+"""Decide whether a deed may be done: scope, bans, policy, autonomy, the operator's word.
 
-Not the doing. Invariants: a deed that needs approval is done at most once per approval; a deed the
-operator refused is not asked about again in the same turn; silence is a no.
+In that order (the background rule comes before all of them, in the task). Not the doing.
+Invariants: a deed that needs approval is done at most once per approval; a deed the operator
+refused is not asked about again in the same turn; silence is a no; a secret is asked for as a
+secret.
 """
 
 from __future__ import annotations
@@ -10,26 +12,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.loop.verify import blocked, failed
 from agent.protocol import ToolCallRequested
-from agent.records import Element
+from agent.records import Autonomy, Element, Observation, Subject
+from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
 from agent.safety.approval import OPTIONS, approval_text, is_yes
+from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.policy import (
     ALLOWED,
-    Decision,
     Risk,
     Verdict,
     judge_click,
     judge_enter,
-    judge_text,
+    judge_typing,
 )
 from agent.safety.redaction import redact_secrets
+from agent.safety.scope import out_of_scope
+from agent.safety.secrets import is_placeholder, is_secret_field
 from agent.safety.words import words
 from agent.tasks.task import TaskContext
 from agent.text import one_line
 from agent.tools.actions import Deed
-from agent.tools.arguments import ClickElement, LongPressElement, PressButton, Scroll, TypeText
+from agent.tools.arguments import (
+    ClickElement,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+)
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +51,8 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     refusal: str = ""
     waited: bool = False
     """A person was waited for, so the screen may have changed."""
+    secret: str | None = None
+    """What the operator gave to be typed in the place of a stand-in."""
 
 
 def background_refusal(tool: str) -> str:
@@ -50,6 +65,13 @@ def background_refusal(tool: str) -> str:
 
 def judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
     """Judge a deed on the real element and the real text."""
+    verdict = _judge(deed, screen)
+    if verdict is not ALLOWED:
+        return verdict
+    return Verdict(decision=Decision.ALLOW, capability=_plain_capability(deed))
+
+
+def _judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
     action = deed.action
     if isinstance(action, ClickElement | LongPressElement) and deed.element is not None:
         return judge_click(deed.element)
@@ -57,16 +79,25 @@ def judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
         # A swipe over what does not scroll is no look around: "slide to pay" takes it as a press.
         return judge_click(deed.element)
     if isinstance(action, TypeText):
-        verdict = judge_text(action.text)
-        if verdict.decision is Decision.ALLOW and "\n" in action.text:
-            return judge_enter(screen)
-        return verdict
+        return judge_typing(action.text, deed.element, screen)
     if isinstance(action, PressButton) and action.button in {"ENTER", "SPACE"}:
         focused = next((e for e in screen if e.focused and not e.editable), None)
         if focused is not None:
             return judge_click(focused)
         return judge_enter(screen) if action.button == "ENTER" else ALLOWED
     return ALLOWED
+
+
+def _plain_capability(deed: Deed) -> Capability:
+    match deed.action:
+        case Scroll():
+            return Capability.NAVIGATE
+        case PressButton(button=button) if button not in {"ENTER", "SPACE", "DELETE", "POWER"}:
+            return Capability.NAVIGATE
+        case LaunchApp():
+            return Capability.LAUNCH
+        case _:
+            return Capability.PERFORM
 
 
 @dataclass(slots=True)
@@ -81,9 +112,20 @@ class Guard:
     _there: frozenset[str] = frozenset()
     """Keys of what was on the screen then: those are other things' buttons, not the question."""
 
-    async def rule(self, deed: Deed, screen: Sequence[Element], call: ToolCallRequested) -> Ruling:
+    def weigh(self, deed: Deed, screen: Observation) -> Verdict:
+        """Judge a deed by all that is known without asking anybody."""
+        session = self.context.session
+        package = deed.package or (deed.element.package if deed.element else "")
+        package = package or screen.foreground.package
+        verdict = judge(deed, screen.elements)
+        stray = out_of_scope(package, session.target_package)
+        if stray and verdict.capability is not Capability.NAVIGATE:
+            return _refused(verdict, stray)
+        return permit(verdict, package, session.autonomy, self.context.app_rules)
+
+    async def rule(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Ruling:
         """Decide, asking the operator when the policy says so."""
-        verdict = judge(deed, screen)
+        verdict = self.weigh(deed, screen)
         covered, self._covered = self._covered, ()
         match verdict.decision:
             case Decision.ALLOW:
@@ -92,19 +134,21 @@ class Guard:
                 return Ruling(refusal=blocked(f"This is not allowed: {verdict.reason}"))
             case Decision.ASK:
                 pass
+        if _wants_secret(deed):
+            return await self._ask_secret(deed, call)
         title = () if deed.element is None else words(deed.element.label)
         if verdict.risk is Risk.DESTRUCTIVE and title and title == covered:
-            twins = sum(e.clickable and words(e.label) == title for e in screen)
+            twins = sum(e.clickable and words(e.label) == title for e in screen.elements)
             if twins == 1 and deed.element is not None and deed.element.key not in self._there:
                 return Ruling()
         key = f"{call.tool} {deed.element.key if deed.element else call.arguments}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already refused this"))
-        answer = await self.ask(deed, verdict, call)
+        answer = await self.ask(deed, verdict, screen, call)
         if is_yes(answer):
             if verdict.risk is Risk.DESTRUCTIVE:
                 self._covered = title
-                self._there = frozenset(element.key for element in screen)
+                self._there = frozenset(element.key for element in screen.elements)
             return Ruling(waited=True)
         self._denied.add(key)
         why = (
@@ -118,15 +162,71 @@ class Guard:
         """Take note that the deed just allowed was not done, so nothing can follow from it."""
         self._covered = ()
 
-    async def ask(self, deed: Deed, verdict: Verdict, call: ToolCallRequested) -> str | None:
-        """Put the approval to the operator."""
+    async def ask(
+        self, deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested
+    ) -> str | None:
+        """Put the approval to the operator, with the element and the frame that it is about."""
         return await self.context.ask(
             approval_text(_intent(deed), verdict.reason),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,
             approval=True,
+            subject=Subject(
+                action=call.tool,
+                capability=verdict.capability.value,
+                risk=verdict.risk.value,
+                element=deed.element,
+                frame=screen.frame,
+            ),
         )
+
+    async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
+        """Ask for what a stand-in stands for; the answer goes to the phone and nowhere else."""
+        assert deed.element is not None, "a stand-in is asked about for a field that is seen"
+        where = deed.element.package or "the app in front"
+        answer = await self.context.ask(
+            f'What should be typed into "{deed.element.label[:80]}" of {where}? '
+            "The agent does not see it, and it is not stored.",
+            call_id=call.call_id,
+            step=call.step,
+            secret=True,
+        )
+        if answer is None:
+            return Ruling(refusal=blocked("Nobody gave the secret in time"), waited=True)
+        return Ruling(waited=True, secret=answer)
+
+
+def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[AppRule]) -> Verdict:
+    """Make of a judgement what autonomy and the rules for the app leave of it."""
+    if verdict.decision is Decision.BLOCK:
+        return verdict
+    level = decide(verdict.capability, autonomy)
+    if level is Decision.BLOCK:
+        return _refused(verdict, f"the session is {autonomy.value.replace('_', ' ')}")
+    asks = Decision.ASK in (verdict.decision, level)
+    decision = Decision.ASK if asks else Decision.ALLOW
+    reason = verdict.reason or f"the session is set to {autonomy.value.replace('_', ' ')}"
+    if verdict.decision is Decision.ASK:
+        # What the policy itself asks about no rule lets pass.
+        rules = [rule for rule in rules if rule.decision is not AppDecision.ALLOW]
+    rule = rule_for(package, verdict.capability, rules)
+    decision, why = apply(rule, verdict.capability, decision)
+    return replace(verdict, decision=decision, reason=why or reason)
+
+
+def _refused(verdict: Verdict, reason: str) -> Verdict:
+    return replace(verdict, decision=Decision.BLOCK, reason=reason)
+
+
+def _wants_secret(deed: Deed) -> bool:
+    action = deed.action
+    return (
+        isinstance(action, TypeText)
+        and deed.element is not None
+        and is_secret_field(deed.element)
+        and is_placeholder(action.text)
+    )
 
 
 def duplicate_refusal() -> str:
@@ -136,6 +236,8 @@ def duplicate_refusal() -> str:
 
 def _intent(deed: Deed) -> str:
     action = deed.action
+    if isinstance(action, TypeText) and deed.element is not None and is_secret_field(deed.element):
+        return f'Type {len(action.text)} hidden characters into "{deed.element.label[:80]}".'
     if isinstance(action, TypeText):
         return f'Type "{redact_secrets(one_line(action.text, 200))}".'
     if deed.element is not None and isinstance(action, LongPressElement):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from agent.loop.memory import Memory
 from agent.loop.observe import Seconds
-from agent.loop.think import Thought
+from agent.loop.think import Kept
 from agent.models.model import ToolCall
 from agent.protocol import (
     Event,
@@ -22,6 +22,7 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import ActionOutcome, TimeSplit, Usage
+from agent.safety.policy import Verdict
 from agent.tasks.task import TaskContext
 from agent.text import one_line
 from agent.tools.actions import Deed
@@ -64,19 +65,30 @@ class Ledger:
         await self.tell(StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted))
 
     async def request(
-        self, step: int, call: ToolCall, thought: Thought, kind: ToolKind, deed: Deed | None
+        self,
+        step: int,
+        call: ToolCall,
+        *,
+        kind: ToolKind,
+        prompt_digest: str,
+        kept: Kept,
+        deed: Deed | None = None,
+        verdict: Verdict | None = None,
     ) -> ToolCallRequested:
         """Store what the model chose; for an action, the intent before the phone is touched."""
         msg = ToolCallRequested(
             step=step,
             call_id=call.call_id,
             tool=one_line(call.name, 60) or "unnamed",
-            arguments=thought.arguments,
+            arguments=kept.arguments,
             kind=kind.value,
             element=deed.element if deed else None,
             point=deed.point if deed else None,
-            prompt_digest=thought.prompt_digest,
-            reply_digest=thought.reply_digest,
+            prompt_digest=prompt_digest,
+            reply_digest=kept.digest,
+            capability=verdict.capability.value if verdict else "",
+            risk=verdict.risk.value if verdict else "",
+            decision=verdict.decision.value if verdict else "",
         )
         await self.tell(msg)
         return msg

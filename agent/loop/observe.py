@@ -60,6 +60,7 @@ class Observer:
         put_blob: keeps a tree or a frame and returns its digest.
         now_ms: the wall clock, for what is recorded.
         seconds: a monotonic clock, for what is waited.
+        hide: takes out what was typed as a secret.
     """
 
     def __init__(
@@ -70,7 +71,9 @@ class Observer:
         pace: Pace,
         sleep: Sleep,
         seconds: Seconds,
+        hide: Callable[[str], str] = str,
     ) -> None:
+        self._hide = hide
         self._put_blob = put_blob
         self._now_ms = now_ms
         self._pace = pace
@@ -148,7 +151,9 @@ class Observer:
         (tree, note), foreground = await asyncio.gather(self._tree(device), _foreground(device))
         before = None if previous is None else previous.elements
         elements = (
-            () if tree is None else number_elements(tree.nodes, redact=redact, previous=before)
+            ()
+            if tree is None
+            else number_elements(tree.nodes, redact=self._redact, previous=before)
         )
         if foreground is None:
             package = tree.nodes[0].package if tree is not None and tree.nodes else ""
@@ -166,6 +171,9 @@ class Observer:
             fingerprint=fingerprint(foreground, elements),
             started_ms=started_ms,
         )
+
+    def _redact(self, text: str) -> str:
+        return redact(self._hide(text))
 
     async def _tree(self, device: Device) -> tuple[UiTree | None, str]:
         try:
@@ -189,7 +197,7 @@ class Observer:
     async def _keep_tree(self, look: _Look) -> str:
         if look.tree is None:
             return ""
-        return await self._put_blob(redact_tree(look.tree.xml), "application/xml")
+        return await self._put_blob(redact_tree(look.tree.xml, self._hide), "application/xml")
 
 
 async def _foreground(device: Device) -> Foreground | None:

@@ -33,17 +33,30 @@ def tidy(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """One answer of the model, its words fit to be stored, and where the whole of it is kept."""
+    """One answer of the model, its words fit to be stored."""
 
     text: str
     call: ToolCall | None
     """As the model wrote it: to be carried out, not to be stored."""
-    arguments: str
-    """The call's arguments, to be stored."""
-    dropped_calls: int
     reply: ModelReply
     prompt_digest: str
-    reply_digest: str
+    """Where the conversation that was sent is kept."""
+
+    @property
+    def dropped_calls(self) -> int:
+        """How many calls beside the first were left out."""
+        return max(len(self.reply.tool_calls) - 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is stored of an answer."""
+
+    text: str
+    arguments: str
+    """Of the call, as a JSON object."""
+    digest: str
+    """Where the whole answer is kept."""
 
 
 async def think(
@@ -71,17 +84,32 @@ async def think(
         sleep=sleep,
         random=random,
     )
-    calls = tuple(
-        replace(call, arguments=clean_json(call.arguments, tidy)) for call in reply.tool_calls[:10]
-    )
-    said = tidy(reply.text).strip()
-    whole = _encoder.encode(replace(reply, text=said, tool_calls=calls))
     return Thought(
-        text=said,
+        text=tidy(reply.text).strip(),
         call=reply.tool_calls[0] if reply.tool_calls else None,
-        arguments=calls[0].arguments if calls else "{}",
-        dropped_calls=max(len(reply.tool_calls) - 1, 0),
         reply=reply,
         prompt_digest=prompt_digest,
-        reply_digest=await context.put_blob(whole, "application/json"),
+    )
+
+
+async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str]) -> Kept:
+    """Store an answer, once it is known what in it is a secret.
+
+    Args:
+        hide: takes out what is to be typed as a secret.
+    """
+
+    def fit(text: str) -> str:
+        return tidy(hide(text))
+
+    reply = thought.reply
+    calls = tuple(
+        replace(call, arguments=clean_json(call.arguments, fit)) for call in reply.tool_calls[:10]
+    )
+    said = fit(reply.text).strip()
+    whole = _encoder.encode(replace(reply, text=said, tool_calls=calls))
+    return Kept(
+        text=said,
+        arguments=calls[0].arguments if calls else "{}",
+        digest=await context.put_blob(whole, "application/json"),
     )

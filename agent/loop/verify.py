@@ -10,6 +10,7 @@ from agent.loop.changes import describe_change, label_difference
 from agent.loop.elements import find_by_key
 from agent.loop.screen import activity_name
 from agent.records import Element, Observation
+from agent.safety.secrets import is_secret_field
 
 _TYPED_PREFIX = 20
 _OTHER_TEXT = 50
@@ -49,8 +50,8 @@ def verify_typing(
         if before.fingerprint != after.fingerprint:
             return f"OK: {what}. {_effect(before, after)}"
         return f"WARNING: {what}, but no field shows it."
-    if now.password:
-        return f"OK: {what}. The password field does not show what it holds."
+    if is_secret_field(now):
+        return f"OK: {what}. What a password field holds is not read back."
     was = None if field is None else find_by_key(before.elements, field.key)
     if was is not None and was.value == now.value and was.value:
         return f'WARNING: {what}, but the field still holds "{now.value[:_OTHER_TEXT]}".'

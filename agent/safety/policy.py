@@ -1,8 +1,8 @@
-"""Say whether an action may be done at once, needs the operator's approval, or must not be done.
+"""Say what an action is about, and whether it may be done, needs the operator, or must not be done.
 
 Judged on the real element of the observation and the real text, by words, never on what the model
-says about it. Not an asker: the task puts the question. Invariant: an action that spends, deletes
-or sends is never allowed without a person, whatever a screen says.
+says about it. Not an asker: the task puts the question. Invariant: an action that spends, deletes,
+installs or sends is never allowed without a person, whatever a screen says.
 """
 
 from __future__ import annotations
@@ -13,19 +13,13 @@ from enum import StrEnum
 import msgspec
 
 from agent.records import Element
+from agent.safety.capabilities import Capability, Decision
 from agent.safety.redaction import PASSWORD, SSN_WRITTEN_OUT, find_card
-from agent.safety.words import has_phrase, id_words, words
+from agent.safety.secrets import is_secret_field
+from agent.safety.words import has_phrase, id_words, is_disguised, words
 
 MAX_TEXT_CHARS = 2000
 """CONTRACTS 5.4: a longer text is blocked."""
-
-
-class Decision(StrEnum):
-    """What may happen to an action."""
-
-    ALLOW = "allow"
-    ASK = "ask"
-    BLOCK = "block"
 
 
 class Risk(StrEnum):
@@ -35,8 +29,14 @@ class Risk(StrEnum):
     FINANCIAL = "financial"
     DESTRUCTIVE = "destructive"
     OUTGOING = "outgoing"
+    INSTALL = "install"
+    PERMISSION = "permission"
     SECRET = "secret"
     LENGTH = "length"
+    DISGUISED = "disguised"
+    """A label that mixes alphabets to look like another word."""
+    UNSEEN = "unseen"
+    """The screen cannot be read, so nobody knows what it would do."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +45,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
     risk: Risk = Risk.NONE
     reason: str = ""
+    capability: Capability = Capability.PERFORM
 
 
 ALLOWED = Verdict(decision=Decision.ALLOW)
@@ -72,6 +73,19 @@ _DESTRUCTIVE_BUTTONS = _phrases(
 _OUTGOING_BUTTONS = _phrases(
     *("send", "post", "publish", "tweet", "share", "call", "dial", "forward", "submit"),
 )
+_CALL_BUTTONS = _phrases("call", "dial")
+_SHARE_BUTTONS = _phrases("share")
+_INSTALL_BUTTONS = _phrases(
+    *("install", "reinstall", "install anyway", "update all", "get app", "download app"),
+    "sideload",
+)
+_STORE_BUTTONS = _phrases("get", "update", "install")
+_STORES = ("com.android.vending", "org.fdroid", "com.aurora", "packageinstaller", "amazon.venezia")
+_PERMISSION_APPS = ("permissioncontroller",)
+_REFUSALS = _phrases(
+    *("don t allow", "dont allow", "deny", "deny anyway", "cancel", "not now", "close", "back"),
+    *("no thanks", "no", "dismiss", "keep", "don t allow anyway", "see all"),
+)
 _SEND_IDS = _phrases(
     *("send", "submit", "btn send", "send btn", "send button", "fab send", "send icon"),
     *("button send", "send message", "send message button", "send message button icon"),
@@ -86,19 +100,52 @@ def judge_click(element: Element) -> Verdict:
     title = words(element.label.split(" | ", 1)[0])
     name = element.label[:60]
     if _any(label, _FINANCIAL) or _any(ids, _FINANCIAL):
-        return _ask(Risk.FINANCIAL, f'"{name}" may spend money')
+        return _ask(Risk.FINANCIAL, f'"{name}" may spend money', Capability.PAY)
     # Ids speak English where labels may not.
     destructive = _button(title, _DESTRUCTIVE_BUTTONS) or _button(ids, _DESTRUCTIVE_BUTTONS)
     if _any(label, _DESTRUCTIVE) or destructive:
-        return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something')
+        return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something', Capability.DELETE)
     if element.editable:
         return ALLOWED
+    if _installs(element, title, ids):
+        return _ask(Risk.INSTALL, f'"{name}" may install something', Capability.INSTALL)
+    if any(app in element.package for app in _PERMISSION_APPS) and title not in _REFUSALS:
+        return _ask(Risk.PERMISSION, f'"{name}" may let an app have a permission', Capability.GRANT)
     # A label of several parts is mostly a list's row: what somebody wrote, unless it begins with
     # the bare word of a button, as "Send | 1 recipient" does.
     is_row = " | " in element.label
     outgoing = title in _OUTGOING_BUTTONS if is_row else _button(title, _OUTGOING_BUTTONS)
     if is_send(element) or outgoing:
-        return _ask(Risk.OUTGOING, f'"{name}" may send something to other people')
+        capability = Capability.SEND
+        if _any(title, _CALL_BUTTONS):
+            capability = Capability.CALL
+        elif _any(title, _SHARE_BUTTONS):
+            capability = Capability.SHARE
+        return _ask(Risk.OUTGOING, f'"{name}" may send something to other people', capability)
+    if element.clickable and is_disguised(element.label):
+        return _ask(Risk.DISGUISED, f'"{name}" is written to look like another word')
+    return ALLOWED
+
+
+def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) -> bool:
+    if _button(title, _INSTALL_BUTTONS) or _button(ids, _INSTALL_BUTTONS):
+        return element.clickable
+    return any(store in element.package for store in _STORES) and title in _STORE_BUTTONS
+
+
+def judge_typing(text: str, field: Element | None, screen: Sequence[Element]) -> Verdict:
+    """Judge a text on its way into a field; None when nobody can see which."""
+    verdict = judge_text(text)
+    if verdict.decision is not Decision.ALLOW:
+        return verdict
+    if field is not None and is_secret_field(field):
+        return _ask(
+            Risk.SECRET, f'"{field.label[:60]}" is a field for a secret', Capability.ACCOUNT
+        )
+    if not screen:
+        return _ask(Risk.UNSEEN, "the screen cannot be read, so nobody knows where it goes")
+    if "\n" in text:
+        return judge_enter(screen)
     return ALLOWED
 
 
@@ -109,7 +156,7 @@ def judge_text(text: str) -> Verdict:
     if find_card(text):
         return _block(Risk.SECRET, "the text holds a payment card number")
     if PASSWORD.search(text):
-        return _ask(Risk.SECRET, "the text holds what looks like a password")
+        return _ask(Risk.SECRET, "the text holds what looks like a password", Capability.ACCOUNT)
     if len(text) > MAX_TEXT_CHARS:
         return _block(
             Risk.LENGTH, f"the text has {len(text)} characters, more than {MAX_TEXT_CHARS}"
@@ -119,8 +166,15 @@ def judge_text(text: str) -> Verdict:
 
 def judge_enter(screen: Sequence[Element]) -> Verdict:
     """Judge the enter key: beside a send button it may send what was typed."""
+    if not screen:
+        return _ask(Risk.UNSEEN, "the screen cannot be read, and the enter key may do anything")
+    pays = next((e for e in screen if e.clickable and judge_click(e).risk is Risk.FINANCIAL), None)
+    if pays is not None and any(e.focused and e.editable for e in screen):
+        return _ask(Risk.FINANCIAL, f'the enter key may press "{pays.label[:60]}"', Capability.PAY)
     if any(is_send(element) for element in screen):
-        return _ask(Risk.OUTGOING, "the enter key may send the message on this screen")
+        return _ask(
+            Risk.OUTGOING, "the enter key may send the message on this screen", Capability.SEND
+        )
     return ALLOWED
 
 
@@ -146,8 +200,8 @@ def _button(title: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> boo
     return any(title[: len(phrase)] == phrase for phrase in phrases)
 
 
-def _ask(risk: Risk, reason: str) -> Verdict:
-    return Verdict(decision=Decision.ASK, risk=risk, reason=reason)
+def _ask(risk: Risk, reason: str, capability: Capability = Capability.PERFORM) -> Verdict:
+    return Verdict(decision=Decision.ASK, risk=risk, reason=reason, capability=capability)
 
 
 def _block(risk: Risk, reason: str) -> Verdict:

@@ -1,18 +1,19 @@
 """Take personal data out of what a phone shows and a model says, before it is kept or sent.
 
-Not the policy on what may be typed (that is `agent.safety.policy`). Text that a phone shows loses
-secrets, telephone numbers and e-mail addresses; in prompts, what the operator or the model wrote
-loses secrets only, because the operator's own goal may be to write to an address. The store keeps
-goals, messages and answers as the operator wrote them. Invariant: redacting twice changes nothing.
-Pixels are never redacted: a stored frame shows what the phone showed.
+Not the policy on what may be typed (that is `agent.safety.policy`) and not the memory of what was
+typed into password fields (`agent.safety.secrets`). Text that a phone shows loses secrets,
+telephone numbers and e-mail addresses; what the operator or the model wrote loses secrets only,
+because the operator's own goal may be to write to an address. Invariant: redacting twice changes
+nothing. Pixels are never redacted: a stored frame shows what the phone showed.
 
 The patterns follow Resolve's filters, with cards of 13 to 19 digits proved by Luhn's sum (so
-American Express is caught and a long order number is not).
+American Express is caught and a long order number is not), also among other digits.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from html import escape, unescape
 from re import Match
 
@@ -20,18 +21,26 @@ SSN = re.compile(r"(?<![\d-])\d{3}[-.\s]?\d{2}[-.\s]?\d{4}(?![\d-])")
 SSN_WRITTEN_OUT = re.compile(r"(?<![\d-])\d{3}([-. ])\d{2}\1\d{4}(?![\d-])")
 """With its separators: nine digits in a row are as often a telephone or an order number, which
 may be typed, though a screen that shows them loses them."""
-CARD = re.compile(r"(?<!\d)\d(?:[\s-]?\d){12,18}(?!\d)")
+_DIGITS = re.compile(r"\d+(?:[^\S\n]{0,2}[.·–—-]?[^\S\n]{0,2}\d+)*")
+"""Groups of digits side by side: a card may stand among them, as before its expiry date."""
+_GROUP = re.compile(r"\d+")
 CVV = re.compile(r"\b(?:cvv|cvc|cvv2)\s*:?\s*\d{3,4}\b", re.IGNORECASE)
 PASSWORD = re.compile(r"\b(?:password|passwd|pwd)\s*[:=]\s*(?!\[PASSWORD REDACTED\])\S+", re.I)
 PHONE = re.compile(r"(?<![\w+])(?:\+?1[-.\s]?)?\(?\d{3}\)?[-.\s]?\d{3}[-.\s]?\d{4}(?!\w)")
+KEY = re.compile(r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{12,}=*")
+"""Keys of model endpoints and bearer tokens."""
 EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
 
+_MAX_GROUPS = 200
+_MAX_PASSES = 8
 # Every pattern needs one of these, and most labels have none.
-_MAY_HOLD = re.compile(r"[\d@:=]")
+_MAY_HOLD = re.compile(r"[\d@:=]|[srp]k-|earer ")
 # Android's own serializer (KXmlSerializer) puts a value that holds " between single quotes, and a
 # value may hold > as it is. Possessive, so that a tag which never ends costs one pass.
 _TAG = re.compile(r"""<[^\s<>/?!](?:[^<>"']|"[^<"]*"|'[^<']*')*+>""")
 _ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
+_FIELD_CLASSES = ("EditText", "AutoComplete")
+_SECRET_NAME = re.compile(r"passw|passcode|passphrase|kennwort|contrase|cvv|cvc|\bpin\b", re.I)
 _NO_TEXT = frozenset({"index", "class", "package", "resource-id", "bounds", "password"})
 """Attributes that no user's words stand in; any other may be text, whatever a build calls it."""
 
@@ -47,50 +56,98 @@ def passes_luhn(digits: str) -> bool:
 
 def find_card(text: str) -> bool:
     """Tell whether a text holds a payment card number, with or without spaces and dashes."""
-    return any(_is_card(match) for match in CARD.finditer(text))
+    return any(next(_cards(run), None) for run in _DIGITS.finditer(text))
 
 
-def _is_card(match: Match[str]) -> bool:
-    digits = re.sub(r"\D", "", match.group())
+def _cards(run: Match[str]) -> Iterator[tuple[int, int]]:
+    """Give where the cards in a run of digit groups begin and end, from left to right."""
+    groups = [(m.start(), m.end()) for m in _GROUP.finditer(run.group())][:_MAX_GROUPS]
+    at = 0
+    while at < len(groups):
+        last = next((end for end in range(at, len(groups)) if _is_card(run, groups, at, end)), None)
+        if last is None:
+            at += 1
+            continue
+        yield groups[at][0], groups[last][1]
+        at = last + 1
+
+
+def _is_card(run: Match[str], groups: list[tuple[int, int]], first: int, last: int) -> bool:
+    count = sum(end - start for start, end in groups[first : last + 1])
+    if not 13 <= count <= 19:
+        return False
+    digits = "".join(run.group()[start:end] for start, end in groups[first : last + 1])
+    # Among other digits only what begins as the great networks' cards do: chance finds many.
+    alone = first == 0 and last == len(groups) - 1
+    if not alone and digits[0] not in "23456":
+        return False
     # A run of one digit passes Luhn for some lengths and is never a card.
     return len(set(digits)) > 1 and passes_luhn(digits)
 
 
-def _card(match: Match[str]) -> str:
-    return "[CARD REDACTED]" if _is_card(match) else match.group()
+def _without_cards(run: Match[str]) -> str:
+    text, kept, at = run.group(), [], 0
+    for start, end in _cards(run):
+        kept += [text[at:start], "[CARD REDACTED]"]
+        at = end
+    return "".join([*kept, text[at:]])
 
 
 def redact_secrets(text: str) -> str:
-    """Take out cards, social security numbers, CVVs and passwords."""
+    """Take out cards, social security numbers, CVVs, passwords and keys."""
+    return _settled(text, _redact_secrets)
+
+
+def redact(text: str) -> str:
+    """Take out secrets, telephone numbers and e-mail addresses."""
+    return _settled(text, _redact_all)
+
+
+def _settled(text: str, once: Callable[[str], str]) -> str:
+    """Redact until nothing changes: what is taken out may leave a number standing alone."""
     if not _MAY_HOLD.search(text):
         return text
-    text = CARD.sub(_card, text)
+    for _ in range(_MAX_PASSES):
+        before, text = text, once(text)
+        if text == before:
+            break
+    return text
+
+
+def _redact_secrets(text: str) -> str:
+    text = KEY.sub("[KEY REDACTED]", text)
+    text = _DIGITS.sub(_without_cards, text)
     text = SSN.sub("[SSN REDACTED]", text)
     text = CVV.sub("[CVV REDACTED]", text)
     return PASSWORD.sub("[PASSWORD REDACTED]", text)
 
 
-def redact(text: str) -> str:
-    """Take out secrets, telephone numbers and e-mail addresses."""
-    if not _MAY_HOLD.search(text):
-        return text
-    text = redact_secrets(text)
-    text = PHONE.sub("[PHONE ***]", text)
+def _redact_all(text: str) -> str:
+    text = PHONE.sub("[PHONE ***]", _redact_secrets(text))
     return EMAIL.sub("[EMAIL ***]", text)
 
 
-def redact_tree(xml: bytes) -> bytes:
+def _name(said: dict[str, str]) -> str:
+    own = said.get("resource-id", "").rpartition("/")[2]
+    return " ".join((own, *(said.get(name, "") for name in ("hint", "hint-text", "content-desc"))))
+
+
+def redact_tree(xml: bytes, hide: Callable[[str], str] = str) -> bytes:
     """Redact the texts of a UI tree's XML, and blank what a password field holds.
 
     Every element counts, whatever its name, and every attribute but those that never hold text;
     the one named `password` would otherwise look like a password itself.
+
+    Args:
+        hide: takes out what was typed as a secret.
     """
 
     def tag(match: Match[str]) -> str:
         whole = match.group()
-        hidden = any(
-            found[1] == "password" and (found[2] or found[3]) == "true"
-            for found in _ATTRIBUTE.finditer(whole)
+        said = {found[1]: found[2] or found[3] or "" for found in _ATTRIBUTE.finditer(whole)}
+        is_field = any(name in said.get("class", "") for name in _FIELD_CLASSES)
+        hidden = said.get("password") == "true" or (
+            is_field and bool(_SECRET_NAME.search(_name(said)))
         )
 
         def attribute(found: Match[str]) -> str:
@@ -100,7 +157,7 @@ def redact_tree(xml: bytes) -> bytes:
             if hidden and name == "text":
                 return 'text=""'
             plain = unescape(value)
-            redacted = redact(plain)
+            redacted = redact(hide(plain))
             if redacted == plain:
                 return found.group()
             return f'{name}="{escape(redacted, quote=True)}"'.replace("\n", "&#10;")

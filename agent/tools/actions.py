@@ -14,6 +14,8 @@ import msgspec
 
 from agent.devices.device import Button, Device
 from agent.records import AppInfo, Element, Observation, Point
+from agent.safety.redaction import redact_secrets
+from agent.safety.secrets import SECRET, is_secret_field
 from agent.safety.words import words
 from agent.text import one_line
 from agent.tools.arguments import (
@@ -44,6 +46,8 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     element: Element | None = None
     point: Point | None = None
     package: str = ""
+    is_secret: bool = False
+    """Its text goes into a password field: the phone gets it and nobody else keeps it."""
 
 
 def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo]) -> Deed:
@@ -175,9 +179,12 @@ def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Obs
         if not element.editable:
             raise BadArguments(f"element [{number}] {_name(element)} is not a field")
     where = "" if element is None else f" into {_name(element)}"
+    secret = element is not None and is_secret_field(element)
+    shown = SECRET if secret else f'"{redact_secrets(one_line(text, 2000))[:40]}"'
     return Deed(
         action=action,
-        said=f'Typed "{one_line(text, 40)}"{where}',
+        said=f"Typed {shown}{where}",
+        is_secret=secret,
         element=element,
         point=None if element is None or element.focused else _clip(element.bounds.center),
     )

@@ -1,0 +1,77 @@
+"""What an action takes to be allowed: capabilities, their risk, and what autonomy lets pass.
+
+Not the reading of a screen (that is `agent.safety.policy`). Names and levels are OpenPhone's where
+it has them. Invariant: a capability of high risk is never let pass without a person, at any level
+and by any rule; an unknown one is refused.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.records import Autonomy
+
+
+class Capability(StrEnum):
+    """What may be granted."""
+
+    OBSERVE = "screen.read.visible"
+    NAVIGATE = "input.navigate"
+    """Scrolling, going back and home: nothing but the view changes."""
+    PERFORM = "input.perform"
+    LAUNCH = "apps.launch"
+    INSTALL = "apps.install"
+    GRANT = "permissions.grant"
+    PAY = "payments.make"
+    DELETE = "data.delete"
+    SEND = "messages.send"
+    CALL = "calls.place"
+    SHARE = "share.content"
+    ACCOUNT = "account.access"
+    """Passwords and other secrets."""
+
+
+class RiskLevel(StrEnum):
+    """How bad it is when it was wrong."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+LEVELS: dict[Capability, RiskLevel] = {
+    Capability.OBSERVE: RiskLevel.LOW,
+    Capability.NAVIGATE: RiskLevel.LOW,
+    Capability.PERFORM: RiskLevel.MEDIUM,
+    Capability.LAUNCH: RiskLevel.MEDIUM,
+    Capability.GRANT: RiskLevel.HIGH,
+    Capability.INSTALL: RiskLevel.HIGH,
+    Capability.PAY: RiskLevel.HIGH,
+    Capability.DELETE: RiskLevel.HIGH,
+    Capability.SEND: RiskLevel.HIGH,
+    Capability.CALL: RiskLevel.HIGH,
+    Capability.SHARE: RiskLevel.HIGH,
+    Capability.ACCOUNT: RiskLevel.HIGH,
+}
+
+
+class Decision(StrEnum):
+    """What may happen to an action."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    BLOCK = "block"
+
+
+def decide(capability: Capability, autonomy: Autonomy) -> Decision:
+    """Say what a level of autonomy makes of a capability."""
+    level = LEVELS.get(capability)
+    if level is None:
+        return Decision.BLOCK
+    if autonomy is Autonomy.OBSERVE_ONLY:
+        return Decision.ALLOW if capability is Capability.OBSERVE else Decision.BLOCK
+    if level is RiskLevel.HIGH:
+        return Decision.ASK
+    if level is RiskLevel.MEDIUM and autonomy is Autonomy.ASK_BEFORE_ACTION:
+        return Decision.ASK
+    return Decision.ALLOW

@@ -1,0 +1,29 @@
+"""Say whether an action stays within the app that a session belongs to.
+
+Not the warning that another app is in front (that is `agent.loop.recover`). Invariant: only what
+leads back, or belongs to the system on the app's behalf, is let pass outside it.
+"""
+
+from __future__ import annotations
+
+_ON_THE_APPS_BEHALF = (
+    *("systemui", "permissioncontroller", "packageinstaller", "launcher", "inputmethod"),
+    *("intentresolver", "documentsui", "photopicker", "credentialmanager"),
+)
+
+
+def is_neutral(package: str) -> bool:
+    """Tell whether a package is part of the system that any app may call up."""
+    return package in {"", "android"} or any(word in package for word in _ON_THE_APPS_BEHALF)
+
+
+def out_of_scope(package: str, target: str) -> str:
+    """Say why an action on a package is refused to a session of another app; empty when it is not.
+
+    Args:
+        package: of the element, or of the app in front, or that would be started.
+        target: the session's app; empty when it may use any.
+    """
+    if not target or package == target or is_neutral(package):
+        return ""
+    return f"this session belongs to {target}, and that is {package}: go back or launch {target}"
