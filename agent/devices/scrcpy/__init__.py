@@ -1,0 +1,1 @@
+"""Video and warm input by the scrcpy server on a phone: our client of its protocol."""
