@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from agent.errors import DeviceLostError, UsageError
+from agent.errors import DeviceLostError
 from agent.loop import prompts, verify
 from agent.loop.act import Actor
+from agent.loop.budget import BudgetWatch
+from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
 from agent.loop.guard import background_refusal, duplicate_refusal
@@ -25,11 +27,10 @@ from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.pace import PACE, Pace
 from agent.loop.resume import Lost, what_became_of
-from agent.loop.think import Thought, keep, think, tidy
+from agent.loop.think import Thought, keep, think
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
     AgentMessage,
-    PlanUpdate,
     SteerApplied,
     ToolCallRequested,
     UserMessage,
@@ -37,15 +38,11 @@ from agent.protocol import (
 from agent.records import (
     ActionOutcome,
     Observation,
-    QuestionOption,
-    QuestionPart,
 )
 from agent.safety.secrets import SECRET, Secrets
 from agent.tasks.task import TaskContext, TurnEnd
-from agent.text import one_line
 from agent.tools.actions import Deed, resolve
 from agent.tools.arguments import (
-    AskedQuestion,
     AskUser,
     BadArguments,
     ClickElement,
@@ -92,7 +89,7 @@ class RegularTask:
         end = await turn.begin()
         while end is None:
             await context.checkpoint()
-            end = turn.out_of_budget() or await turn.step()
+            end = await turn.budget.check() or await turn.step()
         return end
 
 
@@ -125,6 +122,8 @@ class _Turn:
         )
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets)
+        self.budget = BudgetWatch(context, self.ledger)
+        self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
         self.speechless = 0
 
     # --- a turn ----------
@@ -139,22 +138,6 @@ class _Turn:
         if self.memory.step:
             self.memory.resumed()
         return end
-
-    def out_of_budget(self) -> TurnEnd | None:
-        """End the turn when its steps are used up."""
-        limits = self.context.limits
-        if self.context.session.steps >= limits.max_steps:
-            return TurnEnd(
-                completed=False,
-                message=f"The limit of {limits.max_steps} steps was reached before the goal.",
-            )
-        if self.memory.total >= limits.max_total_steps:
-            return TurnEnd(
-                completed=False,
-                message=f"The limit of {limits.max_total_steps} steps in all, counted or not, "
-                "was reached before the goal.",
-            )
-        return None
 
     # --- a step ----------
 
@@ -214,6 +197,7 @@ class _Turn:
             return None, True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
+        assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser), "it has no deed"
         return await self._control(arguments, request, thought), tool.counted
 
     def _read(
@@ -270,90 +254,14 @@ class _Turn:
         return None
 
     async def _control(
-        self, arguments: ToolArguments, request: ToolCallRequested, thought: Thought | None
+        self,
+        arguments: Finish | UpdatePlan | Wait | AskUser,
+        request: ToolCallRequested,
+        thought: Thought | None,
     ) -> TurnEnd | None:
-        match arguments:
-            case Finish(success=success, summary=summary):
-                message = tidy(summary).strip() or "The model gave no reason."
-                await self._finish(request, ActionOutcome.DONE, "Recorded.", thought)
-                return TurnEnd(completed=success, message=message)
-            case UpdatePlan(plan=plan, explanation=explanation):
-                plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
-                await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
-                await self._finish(request, ActionOutcome.DONE, "Plan updated.", thought)
-                self.eyes.keep()
-            case Wait(seconds=seconds):
-                began = self.seconds()
-                await self.sleep(seconds)
-                self.ledger.spent(idle_ms=self.ledger.since(began))
-                text = f"Waited {seconds:g} s."
-                await self._finish(request, ActionOutcome.DONE, text, thought)
-            case AskUser(questions=(_, *_) as questions):
-                await self._ask_all(questions, request, thought)
-            case AskUser(question=question, options=options):
-                await self._ask(question, options, request, thought)
-            case _:
-                raise AssertionError(f"{request.tool} is not a control tool")
-        return None
-
-    async def _ask(
-        self,
-        question: str,
-        options: tuple[str, ...],
-        request: ToolCallRequested,
-        thought: Thought | None,
-    ) -> None:
-        began = self.seconds()
-        if not question.strip():
-            text = verify.failed("`question` is empty")
-            await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return
-        answer = await self.context.ask(
-            tidy(question)[:2000],
-            call_id=request.call_id,
-            step=request.step,
-            options=_options(options),
-        )
-        self.ledger.spent(idle_ms=self.ledger.since(began))
-        if answer is None:
-            text = verify.failed("Nobody answered in time, so there is no answer")
-            await self._finish(request, ActionOutcome.FAILED, text, thought)
-        else:
-            text = f"The operator answers: {prompts.operator_text(answer)}"
-            await self._finish(request, ActionOutcome.DONE, text, thought)
-
-    async def _ask_all(
-        self,
-        questions: Sequence[AskedQuestion],
-        request: ToolCallRequested,
-        thought: Thought | None,
-    ) -> None:
-        began = self.seconds()
-        parts = tuple(
-            QuestionPart(
-                part_id=f"q{number}",
-                text=tidy(asked.question)[:2000],
-                header=one_line(tidy(asked.header), 40),
-                options=_options(asked.options),
-            )
-            for number, asked in enumerate(questions, start=1)
-        )
-        try:
-            answer = await self.context.ask_all(parts, call_id=request.call_id, step=request.step)
-        except UsageError as error:
-            await self._finish(request, ActionOutcome.FAILED, verify.failed(error.message), thought)
-            return
-        self.ledger.spent(idle_ms=self.ledger.since(began))
-        if answer is None:
-            text = verify.failed("Nobody answered in time, so there is no answer")
-            await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return
-        lines = ["The operator answers:"]
-        for part in parts:
-            given = answer.by_part.get(part.part_id, ())
-            said = ", ".join(map(prompts.operator_text, given)) or "(not answered)"
-            lines.append(f"{part.part_id}. {part.text}: {said}")
-        await self._finish(request, ActionOutcome.DONE, "\n".join(lines), thought)
+        done = await self.controls.do(arguments, request)
+        await self._finish(request, done.outcome, done.text, thought)
+        return done.end
 
     # --- after an interruption ----------
 
@@ -364,10 +272,8 @@ class _Turn:
         try:
             _, arguments = read_call(call)
             if isinstance(arguments, AskUser):
-                if arguments.questions:
-                    await self._ask_all(arguments.questions, lost, None)
-                else:
-                    await self._ask(arguments.question, arguments.options, lost, None)
+                asked = await self.controls.ask(arguments, lost)
+                await self._finish(lost, asked.outcome, asked.text, None)
                 return None
             if waited and isinstance(arguments, ClickElement | LongPressElement):
                 return await self._take_up(lost, arguments)
@@ -405,9 +311,3 @@ class _Turn:
         if thought is not None and thought.dropped_calls:
             text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
         await self.ledger.finish(call, outcome, text)
-
-
-def _options(labels: Sequence[str]) -> tuple[QuestionOption, ...]:
-    """Make at most ten options, each said once."""
-    said = dict.fromkeys(one_line(tidy(label), 80) for label in labels[:10])
-    return tuple(QuestionOption(label=label) for label in said if label)

@@ -1,0 +1,128 @@
+"""Carry out the control tools: finish, plan, wait, ask. They touch no phone.
+
+Not the actions (that is `agent.loop.act`). Invariant: a question is asked for the same call again
+after a restart, so its answer resolves the call that asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.loop import prompts, verify
+from agent.loop.eyes import Eyes
+from agent.loop.ledger import Ledger
+from agent.loop.observe import Seconds, Sleep
+from agent.loop.think import tidy
+from agent.protocol import PlanUpdate, ToolCallRequested
+from agent.records import ActionOutcome, QuestionOption, QuestionPart
+from agent.tasks.task import TaskContext, TurnEnd
+from agent.text import one_line
+from agent.tools.arguments import AskedQuestion, AskUser, Finish, UpdatePlan, Wait
+
+_MAX_QUESTION_CHARS = 2000
+_NO_ANSWER = "Nobody answered in time, so there is no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Controlled:
+    """What a control tool came to."""
+
+    text: str
+    outcome: ActionOutcome = ActionOutcome.DONE
+    end: TurnEnd | None = None
+
+
+@dataclass(slots=True)
+class Controls:
+    """The control tools of one turn."""
+
+    context: TaskContext
+    ledger: Ledger
+    eyes: Eyes
+    sleep: Sleep
+    seconds: Seconds
+
+    async def do(
+        self, arguments: Finish | UpdatePlan | Wait | AskUser, request: ToolCallRequested
+    ) -> Controlled:
+        """Carry one out."""
+        match arguments:
+            case Finish(success=success, summary=summary):
+                message = tidy(summary).strip() or "The model gave no reason."
+                return Controlled("Recorded.", end=TurnEnd(completed=success, message=message))
+            case UpdatePlan(plan=plan, explanation=explanation):
+                plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
+                await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
+                self.eyes.keep()
+                return Controlled("Plan updated.")
+            case Wait(seconds=seconds):
+                began = self.seconds()
+                await self.sleep(seconds)
+                self.ledger.spent(idle_ms=self.ledger.since(began))
+                return Controlled(f"Waited {seconds:g} s.")
+            case AskUser():
+                return await self.ask(arguments, request)
+
+    async def ask(self, asked: AskUser, request: ToolCallRequested) -> Controlled:
+        """Ask the operator what the model wants to know."""
+        began = self.seconds()
+        try:
+            if asked.questions:
+                return await self._ask_all(asked.questions, request)
+            return await self._ask_one(asked.question, asked.options, request)
+        finally:
+            self.ledger.spent(idle_ms=self.ledger.since(began))
+
+    async def _ask_one(
+        self, question: str, options: Sequence[str], request: ToolCallRequested
+    ) -> Controlled:
+        if not question.strip():
+            return _failed("`question` is empty")
+        answer = await self.context.ask(
+            tidy(question)[:_MAX_QUESTION_CHARS],
+            call_id=request.call_id,
+            step=request.step,
+            options=_options(options),
+        )
+        if answer is None:
+            return _failed(_NO_ANSWER)
+        return Controlled(f"The operator answers: {prompts.operator_text(answer)}")
+
+    async def _ask_all(
+        self, questions: Sequence[AskedQuestion], request: ToolCallRequested
+    ) -> Controlled:
+        parts = tuple(
+            QuestionPart(
+                part_id=f"q{number}",
+                text=tidy(asked.question)[:_MAX_QUESTION_CHARS],
+                header=one_line(tidy(asked.header), 40),
+                options=_options(asked.options),
+            )
+            for number, asked in enumerate(questions, start=1)
+        )
+        try:
+            answer = await self.context.ask_all(parts, call_id=request.call_id, step=request.step)
+        except UsageError as error:
+            return _failed(error.message)
+        if answer is None:
+            return _failed(_NO_ANSWER)
+        lines = ["The operator answers:"]
+        for part in parts:
+            given = answer.by_part.get(part.part_id, ())
+            said = ", ".join(map(prompts.operator_text, given)) or "(not answered)"
+            lines.append(f"{part.part_id}. {part.text}: {said}")
+        return Controlled("\n".join(lines))
+
+
+def _failed(reason: str) -> Controlled:
+    return Controlled(verify.failed(reason), ActionOutcome.FAILED)
+
+
+def _options(labels: Sequence[str]) -> tuple[QuestionOption, ...]:
+    """Make at most ten options, each said once."""
+    said = dict.fromkeys(one_line(tidy(label), 80) for label in labels[:10])
+    return tuple(QuestionOption(label=label) for label in said if label)
