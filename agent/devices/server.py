@@ -15,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,7 @@ from agent.devices.address import ServerAddress
 from agent.devices.bundled import bundled_adb
 from agent.devices.client import AdbClient
 from agent.devices.processes import end_process, is_running, start_mark
+from agent.devices.start_lock import start_lock
 from agent.errors import AdbError
 
 STARTABLE_PORT = ServerAddress().port
@@ -126,11 +128,15 @@ class AdbServer:
     Args:
         folder: where its record, key and log are kept; made when missing.
         adb_setting: the setting adb.path.
+        named: the addresses of servers that are to be there already; ours never starts on one.
     """
 
-    def __init__(self, folder: Path, *, adb_setting: str = "") -> None:
+    def __init__(
+        self, folder: Path, *, adb_setting: str = "", named: Collection[ServerAddress] = ()
+    ) -> None:
         self._folder = folder.absolute()
         self._adb_setting = adb_setting
+        self._avoid = frozenset(address.port for address in named if address.is_local)
         self._record: ServerRecord | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._starting = asyncio.Lock()
@@ -157,14 +163,14 @@ class AdbServer:
 
         Raises AdbError when adb is missing or no server starts.
         """
-        async with self._starting:
-            known = self._record or await asyncio.to_thread(self._read_record)
+        async with self._starting, start_lock(self._folder):
+            # The file first: another process may have replaced a server of ours that died.
+            known = await asyncio.to_thread(self._read_record) or self._record
             if known is not None and await self._adopt(known):
                 self._record = known
                 return self.address
             adb = await asyncio.to_thread(find_adb, self._adb_setting)
-            kept = known is not None and await asyncio.to_thread(_becomes_free, known.port)
-            port = known.port if known is not None and kept else _free_port()
+            port = await self._choose_port(known)
             for attempt in range(_STARTS):
                 try:
                     await self._spawn(adb, port)
@@ -172,7 +178,7 @@ class AdbServer:
                 except AdbError:
                     if attempt == _STARTS - 1:
                         raise
-                    port = _free_port()
+                    port = _free_port(self._avoid)
             raise AssertionError("unreachable")
 
     async def revive(self, address: ServerAddress) -> None:
@@ -185,9 +191,28 @@ class AdbServer:
         async with self._starting:
             record, self._record = self._record, None
             process, self._process = self._process, None
-            if record is not None:
+            if record is None:
+                return
+            async with start_lock(self._folder):
                 await end_process(record.pid, record.start_mark, process, STOP_TIMEOUT_S)
-                await asyncio.to_thread(self._path.unlink, missing_ok=True)
+                # Another process may have started one since ours died: that record is not ours.
+                if await asyncio.to_thread(self._read_record) == record:
+                    await asyncio.to_thread(self._path.unlink, missing_ok=True)
+
+    async def end_leftover(self) -> bool:
+        """End the server that a killed Switchboard left, if there is one; says whether it was.
+
+        Only for whoever owns the data directory, and needs no server.
+        """
+        if not self._path.exists():
+            return False
+        async with self._starting, start_lock(self._folder):
+            left = await asyncio.to_thread(self._read_record)
+            was_running = left is not None and is_running(left.pid, left.start_mark)
+            if left is not None:
+                await end_process(left.pid, left.start_mark, None, STOP_TIMEOUT_S)
+            await asyncio.to_thread(self._path.unlink, missing_ok=True)
+            return was_running
 
     # --- below ----------
 
@@ -216,6 +241,13 @@ class AdbServer:
             await end_process(record.pid, record.start_mark, self._process, STOP_TIMEOUT_S)
             return False
         return True
+
+    async def _choose_port(self, known: ServerRecord | None) -> int:
+        """Keep the port that the phones' connections know, unless it is taken or named now."""
+        if known is None or known.port in self._avoid:
+            return _free_port(self._avoid)
+        kept = await asyncio.to_thread(_becomes_free, known.port)
+        return known.port if kept else _free_port(self._avoid)
 
     async def _spawn(self, adb: Path, port: int) -> None:
         try:
@@ -311,13 +343,13 @@ def _not_startable(adb: Path, error: OSError) -> AdbError:
     )
 
 
-def _free_port() -> int:
-    """Let the system choose a port that the adb server does not take for an emulator's."""
+def _free_port(avoid: Collection[int]) -> int:
+    """Let the system choose a port that is not named, nor taken for an emulator's by adb."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
-        if port not in _EMULATOR_PORTS:
+        if port not in _EMULATOR_PORTS and port not in avoid:
             return port
 
 

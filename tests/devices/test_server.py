@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -206,3 +208,50 @@ async def test_the_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> 
     for name in ("adb", "adb server", "data directory"):
         assert not findings[name].ok
         assert findings[name].remedy
+
+
+async def test_two_processes_that_start_at_once_get_one_server(folder: Path) -> None:
+    script = (
+        "import asyncio, pathlib, sys\n"
+        "from agent.devices.server import AdbServer\n"
+        "server = AdbServer(pathlib.Path(sys.argv[1]))\n"
+        "asyncio.run(server.start())\n"
+        "print(server.pid, flush=True)\n"
+    )
+    racers = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, str(folder), stdout=asyncio.subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    said = await asyncio.gather(*(racer.communicate() for racer in racers))
+    heir = AdbServer(folder)
+    await heir.start()
+    try:
+        assert {int(output) for output, _ in said} == {heir.pid}
+    finally:
+        await heir.stop()
+
+
+async def test_a_server_of_ours_never_takes_a_port_that_was_named(
+    own: AdbServer, folder: Path
+) -> None:
+    address = await own.start()
+    await own.stop()
+    record = ServerRecord(pid=1, port=address.port, start_mark="another time")
+    (folder / "server.json").write_bytes(msgspec.json.encode(record))
+    careful = AdbServer(folder, named=[address])
+    try:
+        assert (await careful.start()).port != address.port
+    finally:
+        await careful.stop()
+
+
+async def test_a_server_that_nobody_needs_any_more_is_ended(own: AdbServer, folder: Path) -> None:
+    await own.start()
+    pid, mark = own.pid, start_mark(own.pid)
+    heir = AdbServer(folder)
+    assert await heir.end_leftover()
+    assert not is_running(pid, mark)
+    assert not (folder / "server.json").exists()
+    assert not await heir.end_leftover()
