@@ -23,6 +23,8 @@ from agent.devices.profile import Profile
 from agent.devices.shell import PhoneShell
 from agent.devices.text_channel import TextChannel
 from agent.devices.tree_source import DumpTrees, TreeSource
+from agent.devices.tree_warm import WarmTrees
+from agent.devices.uiautomator_service import UiautomatorService
 from agent.errors import DeviceError, UsageError
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
@@ -60,7 +62,13 @@ class AdbDevice:
         self._shell = PhoneShell(client, serial)
         self._display = DisplaySize(self._shell)
         self._captures = Screencap(self._shell, self._display)
-        self._trees: TreeSource = DumpTrees(self._shell, self._display)
+        self._uiautomator = UiautomatorService(self._shell)
+        self._trees: TreeSource = WarmTrees(
+            self._shell,
+            self._display,
+            service=self._uiautomator,
+            cold=DumpTrees(self._shell, self._display),
+        )
         self._input: InputChannel = ShellInput(self._shell, self._display)
         self._text = TextChannel(self._shell)
         self._displays: Displays = NoDisplays(serial, "there is no scrcpy server for it.")

@@ -16,9 +16,12 @@ from agent.devices.display_size import DisplaySize
 from agent.devices.dump import dump_command, read_dump, treeless
 from agent.devices.shell import PhoneShell
 from agent.devices.tree import parse_tree
-from agent.errors import DeviceTimeoutError
+from agent.devices.treeless import QUESTIONS, why_no_tree
+from agent.errors import DeviceTimeoutError, TreeUnavailableError
 
-_LARGE_XML_BYTES = 64 * 1024
+LARGE_XML_BYTES = 64 * 1024
+"""Beyond it a tree is parsed in a thread, so that the loop goes on."""
+_EXPLAIN_TIMEOUT_S = 2.0
 
 
 class TreeSource(Protocol):
@@ -53,13 +56,24 @@ class DumpTrees:
             result = await self._shell.run(dump_command(profile.features), timeout_s)
         except DeviceTimeoutError:
             raise treeless(serial, f"uiautomator did not finish within {timeout_s:g} s") from None
-        dump = read_dump(serial, result, profile.natural_size)
+        try:
+            dump = read_dump(serial, result, profile.natural_size)
+        except TreeUnavailableError as error:
+            raise await self._explained(error) from None
         self._display.learn(dump.display)
-        if len(dump.xml) > _LARGE_XML_BYTES:
+        if len(dump.xml) > LARGE_XML_BYTES:
             nodes = await asyncio.to_thread(parse_tree, dump.xml, dump.natural_size)
         else:
             nodes = parse_tree(dump.xml, dump.natural_size)
         return UiTree(nodes=nodes, xml=dump.xml, started_ms=started_ms, ended_ms=_now_ms())
+
+    async def _explained(self, error: TreeUnavailableError) -> TreeUnavailableError:
+        try:
+            said = (await self._shell.run(QUESTIONS, _EXPLAIN_TIMEOUT_S)).text
+        except DeviceTimeoutError:
+            return error
+        why = why_no_tree(said)
+        return treeless(self._shell.serial, why) if why else error
 
     def forget(self) -> None:
         """Do nothing: every dump begins anew."""
