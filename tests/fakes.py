@@ -188,6 +188,8 @@ class FakeRack:
 class FakeModel:
     """A model that says nothing; it notes whether it was closed."""
 
+    sees = False
+
     def __init__(self, name: str = "fake") -> None:
         self.name = name
         self.closed = False

@@ -18,7 +18,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "adbutils": ("agent/devices/",),
     "aiosqlite": ("agent/store/",),
     "openai": ("agent/models/openai.py",),
-    "PIL": ("agent/phone/", "agent/devices/"),
+    "PIL": ("agent/phone/", "agent/devices/", "agent/loop/marks.py"),
     "tomlkit": ("agent/config.py",),
     "click": ("console/",),
     "textual": ("console/", "widgets/"),
@@ -26,6 +26,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "platformdirs": ("agent/config.py",),
     "av": ("agent/phone/scrcpy/", "agent/phone/commands/"),
     "cryptography": ("agent/phone/adbd/",),
+    "isal": ("agent/phone/png.py",),
 }
 WIDGETS_MAY_SEE = ("agent.records", "agent.state", "agent.transcript", "agent.text")
 # The rooms whose imports are few enough to be listed whole; none of them may grow a hidden door.

@@ -6,6 +6,7 @@ while nobody was waited for since; a phone that is away is waited for, never tak
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from agent.errors import DeviceError, DeviceLostError
 from agent.loop import prompts
 from agent.loop.changes import describe_change
 from agent.loop.ledger import Ledger
+from agent.loop.marks import MEDIA_TYPE, numbered
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
 from agent.loop.recover import wrong_app
@@ -78,8 +80,10 @@ class Eyes:
             ),
         )
         await self.ledger.tell(ObservationRecorded(step=step, observation=observation))
-        if seen.image is not None:
-            memory.show(seen.image, seen.image_type)
+        if seen.image is not None and self.context.model.sees:
+            picture = await asyncio.to_thread(numbered, seen.image, observation.elements)
+            if picture is not None:
+                memory.show(picture, MEDIA_TYPE)
         return observation
 
     async def observe(self, previous: Observation | None) -> Seen:

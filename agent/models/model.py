@@ -87,6 +87,11 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def sees(self) -> bool:
+        """Whether it is shown frames; drawing them costs time."""
+        ...
+
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:

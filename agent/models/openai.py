@@ -85,6 +85,10 @@ class OpenAIModel:
     def name(self) -> str:
         return self._name
 
+    @property
+    def sees(self) -> bool:
+        return self._vision
+
     def __repr__(self) -> str:
         return f"OpenAIModel({self._name!r}, base_url={self._base_url!r})"
 

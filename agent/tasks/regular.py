@@ -26,6 +26,7 @@ from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.pace import PACE, Pace
+from agent.loop.rehearse import rehearse
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.think import Thought, keep, think
 from agent.models.model import ModelRequest, ToolCall
@@ -238,6 +239,11 @@ class _Turn:
                 message=f"{request.tool} changes the phone, and nobody is watching: it needs "
                 "confirmation.",
             )
+        if self.context.session.dry_run:
+            verdict = self.actor.guard.weigh(deed, screen)
+            text = await rehearse(self.context, deed, screen, verdict)
+            await self._finish(request, ActionOutcome.FAILED, text, thought)
+            return TurnEnd(completed=True, message=text)
         if self.memory.trail.is_duplicate(action_key(request)):
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None

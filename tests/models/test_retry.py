@@ -17,6 +17,7 @@ class Failing:
     """A model that fails as often as it is told, then answers."""
 
     name = "failing"
+    sees = False
 
     def __init__(self, *errors: ModelError) -> None:
         self.errors = list(errors)

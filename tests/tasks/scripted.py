@@ -36,6 +36,7 @@ class ScriptedModel:
     turns: list[Turn]
     requests: list[ModelRequest] = field(default_factory=list)
     name: str = "scripted"
+    sees: bool = False
 
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None

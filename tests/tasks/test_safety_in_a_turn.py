@@ -250,3 +250,29 @@ async def test_time_of_work_is_a_budget() -> None:
     end = await task().run(context)
     assert not end.completed
     assert "s of work" in end.message
+
+
+# --- rehearsals ----------
+
+
+async def test_a_dry_run_says_what_it_would_do_and_does_nothing() -> None:
+    login = Login()
+    context = MemoryContext(scripted(says("click_element", element=4)), login.phone, dry_run=True)
+    end = await task().run(context)
+    assert end.completed
+    assert 'would have clicked [4] "Pay now"' in end.message
+    assert "after an approval" in end.message
+    assert (login.phone.done, context.questions) == ([], [])
+
+
+async def test_a_dry_run_tells_what_would_be_refused() -> None:
+    login = Login()
+    context = MemoryContext(
+        scripted(says("type_text", element=1, text="4111 1111 1111 1111")),
+        login.phone,
+        dry_run=True,
+    )
+    end = await task().run(context)
+    assert "would be refused" in end.message
+    assert "4111" not in end.message
+    assert login.phone.done == []

@@ -44,6 +44,10 @@ class Pilot:
     def name(self) -> str:
         return "pilot"
 
+    @property
+    def sees(self) -> bool:
+        return False
+
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:

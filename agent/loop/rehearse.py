@@ -1,0 +1,58 @@
+"""Say and draw what an action would do, in a session that does nothing (`--dry-run`).
+
+Not the doing (that is `agent.loop.act`). Invariant: nothing here touches a phone or asks anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.errors import StoreError
+from agent.loop.marks import intended
+from agent.records import Observation
+from agent.safety.capabilities import Decision
+from agent.safety.policy import Verdict
+from agent.tasks.task import TaskContext
+from agent.tools.actions import Deed, swipe_for
+from agent.tools.arguments import Scroll
+
+
+async def rehearse(context: TaskContext, deed: Deed, screen: Observation, verdict: Verdict) -> str:
+    """Describe a deed, and keep a picture of what it would touch beside the store.
+
+    Returns:
+        One or two sentences; they name the picture's digest when there is one.
+    """
+    match verdict.decision:
+        case Decision.ALLOW:
+            leave = "without asking"
+        case Decision.ASK:
+            leave = f"after an approval, because {verdict.reason}"
+        case Decision.BLOCK:
+            return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}."
+    digest = await _picture(context, deed, screen)
+    drawn = f" Drawn in picture {digest[:12]}." if digest else ""
+    return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn}"
+
+
+def _would(deed: Deed) -> str:
+    said = deed.said[:1].lower() + deed.said[1:]
+    if deed.point is None:
+        return said
+    return f"{said} at {deed.point.x:.2f}, {deed.point.y:.2f}"
+
+
+async def _picture(context: TaskContext, deed: Deed, screen: Observation) -> str:
+    if screen.frame is None:
+        return ""
+    try:
+        frame = await context.read_blob(screen.frame.digest)
+    except StoreError:
+        # A frame may have been pruned; the words still say it all.
+        return ""
+    bounds = deed.element.bounds if deed.element is not None else None
+    point = deed.point
+    if isinstance(deed.action, Scroll):
+        point = swipe_for(deed.action.direction, deed.element)[0]
+    drawn = await asyncio.to_thread(intended, frame, bounds, point)
+    return "" if drawn is None else await context.put_blob(drawn, "image/png")
