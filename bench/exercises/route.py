@@ -115,6 +115,8 @@ def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
         route: the steps.
         from_step: how many of them are known to be done from elsewhere, such as a plan's marks.
     """
+    if any(deed.refused for deed in view.done):
+        return Call("finish", {"success": False, "summary": "The operator said no."})
     deeds = _since_plan(view.done, from_step)
     at, since, spent = _progress(deeds, route, from_step)
     while at < len(route) and isinstance(step := route[at], Await) and _shows(view, step.words):

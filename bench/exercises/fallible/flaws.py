@@ -20,7 +20,7 @@ FORGETS_AFTER = 6
 """Messages that a forgetful model keeps in mind beside its instructions and goal."""
 _DONE = re.compile(r"^\[x\] (\d+)\. ", re.MULTILINE)
 _REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
-_ASTRAY = ("wrong app", "not the app", "left the app", "another app", "outside")
+_ASTRAY = ("but this session works in",)
 _UNFINISHED = ("not completed", "still open", "unfinished")
 
 
