@@ -27,6 +27,7 @@ from agent.rpc import (
     MAX_CALL_BYTES,
     MAX_REPLY_BYTES,
     Hello,
+    HelloParams,
     Line,
     NextParams,
     Nothing,
@@ -92,6 +93,7 @@ class Caller:
     ) -> None:
         self.path = path
         self.pid = 0
+        self.client_id = ""
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count(1)
@@ -108,11 +110,12 @@ class Caller:
         cls,
         path: Path,
         *,
+        name: str = "",
         timeout_s: float = CONNECT_TIMEOUT_S,
         ping_every_s: float = PING_EVERY_S,
         dead_after_s: float = DEAD_AFTER_S,
     ) -> Self:
-        """Connect to the core that listens on a socket.
+        """Connect to the core that listens on a socket, under a name for people.
 
         Raises:
             FileNotFoundError, ConnectionRefusedError, NotADirectoryError: nobody is there.
@@ -137,7 +140,7 @@ class Caller:
         client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
         try:
             async with asyncio.timeout(timeout_s):
-                hello = await client._ask("hello", Nothing(), Hello)
+                hello = await client._ask("hello", HelloParams(client=name), Hello)
             if hello.protocol != PROTOCOL_VERSION:
                 raise WrongStateError(
                     f"The core on {path} (process {hello.pid}) speaks protocol {hello.protocol}, "
@@ -153,7 +156,7 @@ class Caller:
         except BaseException:
             await client.close()
             raise
-        client.pid = hello.pid
+        client.pid, client.client_id = hello.pid, hello.client_id
         client._tasks.append(asyncio.create_task(client._watch(ping_every_s), name="client pings"))
         return client
 

@@ -31,6 +31,7 @@ from agent.rpc import (
     OpParams,
     SessionParams,
     SessionsParams,
+    Status,
     Submitted,
     socket_path,
 )
@@ -45,15 +46,15 @@ class Client:
         self._caller = caller
 
     @classmethod
-    async def connect(cls, path: Path) -> Self:
-        """Connect to the core that listens on a socket.
+    async def connect(cls, path: Path, *, name: str = "") -> Self:
+        """Connect to the core that listens on a socket, under a name for people.
 
         Raises:
             RuntimeDiedError: nobody is there, or whoever is there does not answer.
             WrongStateError: it speaks another version of the protocol.
         """
         try:
-            return cls(await Caller.connect(path))
+            return cls(await Caller.connect(path, name=name))
         except NOBODY as error:
             raise RuntimeDiedError(f"No core listens on {path}.", "Start one.") from error
 
@@ -61,6 +62,15 @@ class Client:
     def pid(self) -> int:
         """The process of the core."""
         return self._caller.pid
+
+    @property
+    def client_id(self) -> str:
+        """What the core calls this connection."""
+        return self._caller.client_id
+
+    async def status(self) -> Status:
+        """Ask what process it is, and what goes on in it."""
+        return await self._caller.call("status", Nothing(), Status)
 
     # --- the Core ----------
 
@@ -150,7 +160,7 @@ class Client:
         await self._caller.close()
 
 
-async def connect_or_none(settings: Settings) -> Client | None:
+async def connect_or_none(settings: Settings, *, name: str = "") -> Client | None:
     """Connect to the core that owns the data directory; None when there is none.
 
     A socket file that a dead core left behind counts as none.
@@ -160,6 +170,6 @@ async def connect_or_none(settings: Settings) -> Client | None:
         WrongStateError: it speaks another version of the protocol.
     """
     try:
-        return Client(await Caller.connect(socket_path(settings.data_dir)))
+        return Client(await Caller.connect(socket_path(settings.data_dir), name=name))
     except NOBODY:
         return None

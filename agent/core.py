@@ -35,6 +35,18 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     jobs: tuple[Job, ...] = ()
 
 
+class ClientInfo(msgspec.Struct, frozen=True):
+    """One that gives ops: a connection to the socket, or the process of the core itself."""
+
+    client_id: str
+    name: str
+    """For people: what it is, and its process."""
+
+
+OWNER = ClientInfo("owner", "the process of the core")
+"""Who gives ops without a connection: the embedded console, jobs, a headless run."""
+
+
 class Core(Protocol):
     """Submit ops, follow events, look things up."""
 
@@ -84,3 +96,19 @@ class Core(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class SharedCore(Core, Protocol):
+    """A core that several clients use, and that tells them apart."""
+
+    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+        """Queue an op of a client; see `Core.submit`."""
+        ...
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+        """Carry an op of a client out; see `Core.request`."""
+        ...
+
+    async def leave(self, client: ClientInfo) -> None:
+        """Let go of all that a client had: it has hung up or died."""
+        ...

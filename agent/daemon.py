@@ -14,14 +14,17 @@ import socket
 import stat
 import struct
 import sys
+import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from agent.core import Core
+from agent.core import SharedCore
 from agent.errors import StoreError
 from agent.link import Link
-from agent.rpc import MAX_CALL_BYTES
+from agent.protocol import PROTOCOL_VERSION
+from agent.rpc import MAX_CALL_BYTES, ClientStatus, Status
 
 __all__ = ["Daemon", "serve"]
 
@@ -33,9 +36,12 @@ _log = logging.getLogger(__name__)
 class Daemon:
     """The listening end; made by `serve`."""
 
-    def __init__(self, core: Core, path: Path) -> None:
+    def __init__(self, core: SharedCore, path: Path, *, data_dir: Path, role: str) -> None:
         self.path = path
         self._core = core
+        self._data_dir = data_dir
+        self._role = role
+        self._started_ms = time.time_ns() // 1_000_000
         self._links: dict[Link, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
         self._inode = 0
@@ -69,15 +75,40 @@ class Daemon:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._server = None
 
+    async def status(self) -> Status:
+        """Say what process this is, who is connected to it and what goes on in its core."""
+        picture = await self._core.overview()
+        states = Counter(session.state.value for session in picture.sessions)
+        return Status(
+            pid=os.getpid(),
+            protocol=PROTOCOL_VERSION,
+            role=self._role,
+            data_dir=str(self._data_dir),
+            socket=str(self.path),
+            log=str(log_path(self._data_dir)),
+            started_ms=self._started_ms,
+            clients=tuple(
+                ClientStatus(
+                    client_id=link.client.client_id, name=link.client.name, since_ms=link.since_ms
+                )
+                for link in self._links
+            ),
+            sessions=dict(states),
+            questions=len(picture.questions),
+            devices=picture.devices,
+            jobs=len(picture.jobs),
+        )
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        peer = peer_uid(writer.get_extra_info("socket"))
-        if peer != os.geteuid() or len(self._links) >= MAX_CLIENTS:
-            _log.warning("Refused a client of user %s; %d are connected.", peer, self.clients)
+        uid, pid = peer_of(writer.get_extra_info("socket"))
+        if uid != os.geteuid() or len(self._links) >= MAX_CLIENTS:
+            _log.warning("Refused a client of user %s; %d are connected.", uid, self.clients)
             writer.close()
             return
-        link = Link(self._core, reader, writer)
+        peer = f"process {pid}" if pid > 0 else "a process of yours"
+        link = Link(self._core, reader, writer, peer=peer, status=self.status)
         self._links[link] = task
         try:
             await link.run()
@@ -92,13 +123,21 @@ class Daemon:
 
 
 @asynccontextmanager
-async def serve(core: Core, path: Path) -> AsyncIterator[Daemon]:
-    """Serve a core at a socket path (`agent.rpc.socket_path`) for the length of a `with` block.
+async def serve(
+    core: SharedCore, path: Path, *, data_dir: Path | None = None, role: str = "core"
+) -> AsyncIterator[Daemon]:
+    """Serve a core for the length of a `with` block.
+
+    Args:
+        core: what is served.
+        path: of the socket (`agent.rpc.socket_path`).
+        data_dir: what the core works on; the socket's directory when not said.
+        role: what kind of process serves it, for whoever asks for the status.
 
     Raises:
         StoreError: the socket cannot be made there, or a living core has it.
     """
-    daemon = Daemon(core, path)
+    daemon = Daemon(core, path, data_dir=data_dir or path.parent, role=role)
     await daemon.start()
     try:
         yield daemon
@@ -117,18 +156,24 @@ def is_stale(path: Path) -> bool:
     return False
 
 
-def peer_uid(connection: socket.socket) -> int:
-    """Say which user is at the other end; −1 when the system does not tell.
+def log_path(data_dir: Path) -> Path:
+    """Say where the owner of a data directory writes its log."""
+    return data_dir / "logs" / "switchboard.log"
+
+
+def peer_of(connection: socket.socket) -> tuple[int, int]:
+    """Say which user and which process are at the other end; −1 for what the system does not tell.
 
     SO_PEERCRED is Linux's `struct ucred` (pid, uid, gid); LOCAL_PEERCRED is the BSDs' `struct
     xucred` (version, uid, …), option 1 of level 0.
     """
     if hasattr(socket, "SO_PEERCRED"):
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        return int(struct.unpack("iII", credentials)[1])
+        pid, uid, _gid = struct.unpack("iII", credentials)
+        return int(uid), int(pid)
     if sys.platform == "darwin":
-        return int(struct.unpack_from("II", connection.getsockopt(0, 1, 76))[1])
-    return -1
+        return int(struct.unpack_from("II", connection.getsockopt(0, 1, 76))[1]), -1
+    return -1, -1
 
 
 def _listen(path: Path) -> socket.socket:

@@ -23,7 +23,7 @@ from agent import errors
 from agent.core import Overview, TextDelta
 from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
 from agent.protocol import Event, Op, Reply
-from agent.records import LiveFrame, Session
+from agent.records import DeviceInfo, LiveFrame, Session
 
 MAX_CALL_BYTES = 1 << 20
 """The longest line that the daemon reads."""
@@ -83,7 +83,13 @@ class _Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Nothing(_Params, frozen=True, kw_only=True):
-    """No parameters: `hello`, `ping`, `overview`."""
+    """No parameters: `ping`, `overview`, `status`."""
+
+
+class HelloParams(_Params, frozen=True, kw_only=True):
+    """`hello`: what the client is, for people who see who drives a session."""
+
+    client: Annotated[str, msgspec.Meta(max_length=80)] = ""
 
 
 class OpParams(_Params, frozen=True, kw_only=True):
@@ -155,10 +161,38 @@ class UnsubscribeParams(_Params, frozen=True, kw_only=True):
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply to `hello`."""
+    """The reply to `hello` and `ping`."""
 
     protocol: int
     pid: int
+    client_id: str = ""
+
+
+class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One connection to the socket."""
+
+    client_id: str
+    name: str
+    since_ms: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `status`: the process that owns a data directory, and what goes on in it."""
+
+    pid: int
+    protocol: int
+    role: str
+    """What kind of process it is: daemon, console, run or another command."""
+    data_dir: str
+    socket: str
+    log: str
+    started_ms: int
+    clients: tuple[ClientStatus, ...]
+    sessions: dict[str, int]
+    """How many of the newest sessions are in each state."""
+    questions: int
+    devices: tuple[DeviceInfo, ...]
+    jobs: int
 
 
 class Submitted(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,6 +216,7 @@ class BlobReply(msgspec.Struct, frozen=True, kw_only=True):
 
 Params = (
     Nothing
+    | HelloParams
     | OpParams
     | SessionsParams
     | SessionParams
@@ -195,6 +230,7 @@ Params = (
 )
 Result = (
     Hello
+    | Status
     | Submitted
     | Reply
     | Overview
@@ -249,6 +285,16 @@ def error_of(problem: Problem) -> SwitchboardError:
     if problem.code != error.code and problem.code in set(RpcCode):
         error.code = RpcCode(problem.code)
     return error
+
+
+def fitting(body: bytes) -> bytes:
+    """Refuse what no client would read to its end."""
+    if len(body) > MAX_REPLY_BYTES - 1024:
+        raise StoreError(
+            f"The answer is too large for the socket: {len(body):,} bytes.",
+            "Read it in the process that owns the data directory.",
+        )
+    return body
 
 
 def socket_path(data_dir: Path) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from typing import Self, assert_never
 
-from agent.core import Overview, TextDelta
+from agent.core import OWNER, ClientInfo, Overview, TextDelta
 from agent.devices.device import Rack
 from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
 from agent.jobs.desk import JobDesk
@@ -29,10 +29,19 @@ from agent.protocol import (
     JobStop,
     Op,
     Reply,
+    SessionAttach,
     SessionCancel,
+    SessionClear,
     SessionCreate,
+    SessionDelete,
+    SessionDetach,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
     SessionPause,
+    SessionPrune,
     SessionResume,
+    SessionRollback,
     SessionStart,
     Shutdown,
     ShutdownComplete,
@@ -40,8 +49,11 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import DeviceInfo, LiveFrame, Session
+from agent.sessions.archive import Archive
 from agent.sessions.assignment import Assignment
+from agent.sessions.attaching import Attaching
 from agent.sessions.book import Book
+from agent.sessions.clients import Clients
 from agent.sessions.crew import Crew
 from agent.sessions.deadlines import Deadlines
 from agent.sessions.intake import Intake, Submission
@@ -77,8 +89,10 @@ class Runtime:
         self._listeners = EventListeners(self._read_events)
         self._tree = Tree(parts.book)
         self._operations = Operations(parts, Turns(parts))
+        self._archive = Archive(parts, self._operations)
         self._desk = JobDesk(parts, self._operations)
         self._deadlines = Deadlines(parts, self._operations.expire)
+        self._attaching = Attaching(parts, self._operations)
         self._unsubscribe: Callable[[], None] | None = None
         self._devices_told: dict[str, DeviceInfo] = {}
         self._closing: asyncio.Task[None] | None = None
@@ -118,6 +132,7 @@ class Runtime:
             rack=rack,
             book=Book(store),
             questions=Questions(),
+            clients=Clients(),
             assignment=Assignment(rack),
             deltas=DeltaListeners(),
             crew=crew,
@@ -138,13 +153,28 @@ class Runtime:
 
     async def submit(self, op: Op) -> str:
         """Queue an op; see `Core.submit`. What it fails with becomes an ErrorEvent."""
-        return (await self._put(op, answered=False)).submission_id
+        return await self.submit_as(OWNER, op)
 
     async def request(self, op: Op) -> Reply:
         """Carry an op out; see `Core.request`."""
-        submission = await self._put(op, answered=True)
+        return await self.request_as(OWNER, op)
+
+    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+        """Queue an op of a client; see `SharedCore.submit_as`."""
+        return (await self._put(op, client, answered=False)).submission_id
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+        """Carry an op of a client out; see `SharedCore.request_as`."""
+        submission = await self._put(op, client, answered=True)
         assert submission.reply is not None
         return await submission.reply
+
+    async def leave(self, client: ClientInfo) -> None:
+        """Let go of all that a client had; see `SharedCore.leave`."""
+        if self._closing is None:
+            await asyncio.shield(
+                self._crew.start(self._attaching.leave(client), f"leaving of {client.client_id}")
+            )
 
     def events(
         self, *, after: int | None = None
@@ -217,6 +247,7 @@ class Runtime:
         await self._book.load()
         self._parts.questions.load(await self._store.open_questions())
         resumable = await recover(self._parts)
+        await self._attaching.release_all()
         self._tree.look_at_all()
         await self._parts.rack.start()
         await self._tell_devices()
@@ -274,6 +305,7 @@ class Runtime:
     def _on_commit(self, events: tuple[Event, ...]) -> None:
         self._book.on_commit(events)
         self._parts.questions.on_commit(events)
+        self._parts.clients.on_commit(events)
         self._deadlines.on_commit(events)
         self._tree.on_commit(events)
         self._desk.on_commit(events)
@@ -284,8 +316,8 @@ class Runtime:
 
     # --- ops ----------
 
-    async def _put(self, op: Op, *, answered: bool) -> Submission:
-        submission = Submission(op, answered=answered)
+    async def _put(self, op: Op, client: ClientInfo, *, answered: bool) -> Submission:
+        submission = Submission(op, client, answered=answered)
         await self._intake.put(submission)
         return submission
 
@@ -293,7 +325,7 @@ class Runtime:
         while True:
             submission = await self._intake.take()
             try:
-                reply = await self._apply(submission.op, submission.submission_id)
+                reply = await self._apply(submission)
             except SwitchboardError as error:
                 await self._refuse(submission, error)
             except Exception as error:
@@ -315,18 +347,31 @@ class Runtime:
         if not submission.fail(error):
             await self._tell_error(error_event(error), submission.submission_id)
 
-    async def _apply(self, op: Op, submission_id: str) -> Reply:
+    async def _apply(self, submission: Submission) -> Reply:
+        op, submission_id, client = submission.op, submission.submission_id, submission.client
         reply = Reply(submission_id=submission_id)
+        match op:
+            case SessionStart() | UserInput() | SessionResume():
+                self._attaching.check_driver(op.session_id, client)
+            case _:
+                pass
         match op:
             case SessionCreate():
                 session, *children = await self._operations.create(op, submission_id)
+                if op.hold and not op.start:
+                    self._parts.clients.hold_draft(session.session_id, client.client_id)
                 return Reply(
                     submission_id=submission_id,
                     session_id=session.session_id,
                     child_ids=tuple(child.session_id for child in children),
                 )
-            case SessionStart(session_id=session_id):
-                await self._operations.start(session_id, submission_id)
+            case SessionStart():
+                await self._operations.start(op, submission_id)
+            case SessionAttach():
+                attached_id = await self._attaching.attach(op, client, submission_id)
+                return Reply(submission_id=submission_id, session_id=attached_id)
+            case SessionDetach(session_id=session_id):
+                await self._attaching.detach(session_id, client, submission_id)
             case UserInput(session_id=session_id, text=text):
                 await self._operations.tell(session_id, text, submission_id)
             case UserInputAnswer(question_id=question_id, expired=True):
@@ -343,6 +388,16 @@ class Runtime:
                 await self._operations.resume(session_id, submission_id)
             case SessionCancel(session_id=session_id):
                 await self._operations.cancel(session_id, submission_id)
+            case (
+                SessionFork()
+                | SessionRollback()
+                | SessionKeep()
+                | SessionDelete()
+                | SessionClear()
+                | SessionPrune()
+                | SessionImport()
+            ):
+                return await self._archive.carry_out(op, submission_id)
             case JobCreate():
                 job = await self._desk.create(op)
                 return Reply(submission_id=submission_id, job=job)

@@ -32,6 +32,7 @@ from agent.protocol import (
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
+    SessionDeferred,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
@@ -60,6 +61,7 @@ from agent.records import (
     Session,
     SessionState,
 )
+from agent.text import one_line
 from agent.transcript import (
     ActionView,
     Item,
@@ -115,9 +117,12 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
 def _fold_fact(session: Session, msg: EventMsg) -> Session:
     match msg:
         case SessionStateChanged(state=state):
-            return replace(session, state=state)
-        case SessionFlagsChanged(paused=paused, held=held, lost=lost):
-            return replace(session, paused=paused, held=held, lost=lost)
+            put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
+            return replace(session, state=state, deferred=put_off)
+        case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
+            return replace(session, paused=paused, held=held, lost=lost, driver=driver)
+        case SessionDeferred(state=state):
+            return replace(session, deferred=state)
         case SessionAssigned(serial=serial):
             return replace(session, serial=serial)
         case SessionContinued(generation=generation):
@@ -163,6 +168,9 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, latest_trace=text)
         case BudgetExtended(kind=kind, amount=amount):
             return _extended(session, kind, amount)
+        case UserMessage(text=text, steer=False) if not session.goal:
+            # A draft without a goal: what it is started with is its goal.
+            return replace(session, goal=text, title=session.title or one_line(text, 80))
         case (
             SessionConfigured()
             | UserMessage()

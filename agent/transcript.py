@@ -31,6 +31,7 @@ from agent.protocol import (
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
+    SessionDeferred,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
@@ -245,6 +246,7 @@ _Untold: TypeAlias = (
     | SessionFlagsChanged
     | SessionAssigned
     | SessionContinued
+    | SessionDeferred
     | TaskStarted
     | TaskComplete
     | TurnAborted
@@ -295,6 +297,10 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             return (Tone.WARNING if lost else Tone.INFO), reason, ""
         case SessionContinued(after_step=step, reason=reason):
             return Tone.INFO, reason or f"Continued after step {step}.", ""
+        case SessionDeferred(state=SessionState.QUEUED, reason=reason):
+            return Tone.INFO, reason, ""
+        case SessionDeferred(state=state):
+            return Tone.INFO, f"It becomes {state} once nobody drives it any more.", ""
         case SessionPruned(reason=reason):
             return Tone.INFO, reason or "Its frames were dropped.", ""
         case SessionAssigned(serial=serial):

@@ -24,6 +24,7 @@ from agent.protocol import (
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
+    SessionDeferred,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
@@ -71,6 +72,8 @@ def _said(msg: EventMsg) -> str:
         case SessionFlagsChanged():
             flags = [name for name in ("paused", "held", "lost") if getattr(msg, name)]
             return " and ".join(flags or ["going on"]) + (f": {msg.reason}" if msg.reason else "")
+        case SessionDeferred(state=state):
+            return f"{state.value} once nobody drives it any more"
         case TurnAborted(reason=reason):
             return f"turn ended early: {reason.value.replace('_', ' ')}"
         case AgentMessage(step=step, text=text):

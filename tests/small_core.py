@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agent.core import Overview, TextDelta
+from agent.core import ClientInfo, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import Event, JobList, Op, Reply, SessionConfigured, SessionCreate
 from agent.records import FrameSource, FrameStatus, LiveFrame, Session
@@ -24,6 +24,8 @@ class SmallCore:
         self.frames_made = 0
         self.newest_delta: dict[str, TextDelta] = {}
         self.delta_came = asyncio.Event()
+        self.clients: list[ClientInfo] = []
+        self.left: list[ClientInfo] = []
         self._created = 0
 
     async def submit(self, op: Op) -> str:
@@ -41,6 +43,16 @@ class SmallCore:
             await self.store.append(EventDraft(session_id, SessionConfigured(session=session)))
             return Reply(submission_id=f"op{self._created}", session_id=session_id)
         return Reply(submission_id="op")
+
+    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+        return await self.submit(op)
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+        self.clients.append(client)
+        return await self.request(op)
+
+    async def leave(self, client: ClientInfo) -> None:
+        self.left.append(client)
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:

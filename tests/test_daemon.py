@@ -21,7 +21,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import agent.feeds
 import agent.link
+import agent.rpc
 from agent import errors
 from agent.caller import Caller
 from agent.client import Client, connect_or_none
@@ -185,7 +187,7 @@ async def test_what_is_too_large_for_the_socket_is_refused_and_the_connection_li
 ) -> None:
     with pytest.raises(UsageError, match="too long to send"):
         await bench.client.request(SessionCreate(goal="x" * (1 << 20)))
-    monkeypatch.setattr(agent.link, "MAX_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(agent.rpc, "MAX_REPLY_BYTES", 100_000)
     digest = await bench.store.put_blob(b"y" * 100_000, "text/plain")
     with pytest.raises(StoreError, match="too large"):
         await bench.client.blob(digest)
@@ -221,7 +223,7 @@ async def test_without_a_starting_point_only_what_comes_is_followed(bench: Bench
 async def test_a_listener_that_falls_behind_costs_the_core_nothing_and_misses_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent.link, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(agent.feeds, "PATIENCE_S", 0.05)
     await bench.client.request(SessionCreate(goal="x"))
     async with bench.client.events(after=0) as events:
         await until(lambda: bench.core.followers == 1)
@@ -630,3 +632,36 @@ async def test_a_core_that_hangs_is_an_error_too(tmp_path: Path) -> None:
         finally:
             process.send_signal(signal.SIGCONT)
             await client.close()
+
+
+# --- who is who ----------
+
+
+async def test_each_connection_is_a_client_of_its_own_and_lets_go_when_it_dies(
+    bench: Bench,
+) -> None:
+    other = await Client.connect(bench.daemon.path, name="console")
+    await bench.client.request(SessionCreate(goal="one"))
+    await other.request(SessionCreate(goal="two"))
+    first, second = bench.core.clients
+    assert first.client_id == bench.client.client_id and second.client_id == other.client_id
+    assert second.name == f"console (process {os.getpid()})"
+    await other.close()
+    await until(lambda: second in bench.core.left)
+    assert first not in bench.core.left
+
+
+async def test_a_client_cannot_say_that_it_is_another(bench: Bench) -> None:
+    async with raw(bench) as client:
+        forged = b'{"id":1,"method":"request","params":{"op":{"type":"session_create","goal":"x"},'
+        await client.say(forged + b'"client_id":"owner"}}')
+        assert (await client.hear())["error"]["code"] == RpcCode.INVALID_ARGUMENT
+
+
+async def test_the_status_names_the_process_its_clients_and_its_sessions(bench: Bench) -> None:
+    await bench.client.request(SessionCreate(goal="one"))
+    status = await bench.client.status()
+    assert (status.pid, status.socket) == (os.getpid(), str(bench.daemon.path))
+    assert status.sessions == {"CREATED": 1}
+    assert [client.client_id for client in status.clients] == [bench.client.client_id]
+    assert Path(status.log).parent.parent == Path(status.data_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import enum
 import types
 import typing
@@ -41,7 +42,7 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
         return st.one_of([values_of(argument) for argument in arguments])
     if origin is tuple:
         return st.lists(values_of(arguments[0]), max_size=2).map(tuple)
-    if origin is dict:
+    if origin in {dict, collections.abc.Mapping}:
         return st.dictionaries(st.text(max_size=3), values_of(arguments[1]), max_size=2)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return st.sampled_from(hint)

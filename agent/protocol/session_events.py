@@ -24,11 +24,19 @@ class SessionStateChanged(EventBase, frozen=True, kw_only=True, tag="session_sta
 
 
 class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_flags_changed"):
-    """One of the flags beside the state changed; all three are given."""
+    """One of the flags beside the state changed; all are given."""
 
     paused: bool = False
     held: bool = False
     lost: bool = False
+    driver: str = ""
+    reason: str = ""
+
+
+class SessionDeferred(EventBase, frozen=True, kw_only=True, tag="session_deferred"):
+    """A held session would have gone to this state; it does once it is let go."""
+
+    state: SessionState
     reason: str = ""
 
 

@@ -37,13 +37,17 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """None = the setting."""
     dry_run: bool = False
     start: bool = True
-    """False leaves a draft in CREATED."""
+    """False leaves a draft in CREATED, which may lack a goal until it is started."""
+    hold: bool = False
+    """A draft that ends with the client that made it, unless it is started or driven before."""
 
 
 class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
     """Start a draft."""
 
     session_id: str
+    prompt: str = ""
+    """What to do; empty: the draft's own goal."""
 
 
 class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
@@ -87,3 +91,16 @@ class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
     """End a session; on an agent session, its whole tree. Idempotent."""
 
     session_id: str
+
+
+class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
+    """Watch a session, or drive it: it then stays live after its turns; the newest driver counts."""
+
+    session_id: str
+    drive: bool = True
+
+
+class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
+    """Let go of a session; what its turns came to settles it now. Empty id: of all of one's own."""
+
+    session_id: str = ""

@@ -34,6 +34,7 @@ from agent.protocol.session_events import (
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
+    SessionDeferred,
     SessionFlagsChanged,
     SessionStateChanged,
     SteerApplied,
@@ -45,8 +46,10 @@ from agent.protocol.session_events import (
 )
 from agent.protocol.session_ops import (
     Interrupt,
+    SessionAttach,
     SessionCancel,
     SessionCreate,
+    SessionDetach,
     SessionPause,
     SessionResume,
     SessionStart,
@@ -82,6 +85,8 @@ Op: TypeAlias = (
     | SessionPause
     | SessionResume
     | SessionCancel
+    | SessionAttach
+    | SessionDetach
     | SessionFork
     | SessionRollback
     | SessionKeep
@@ -120,6 +125,7 @@ EventMsg: TypeAlias = (
     | SessionFlagsChanged
     | SessionAssigned
     | SessionContinued
+    | SessionDeferred
     | TaskStarted
     | TaskComplete
     | TurnAborted

@@ -105,7 +105,13 @@ class Session(Record, frozen=True, kw_only=True):
     """Continuation generation: rises by one with each resume of a terminal session."""
     paused: bool = False
     held: bool = False
+    """A client drives it, or its planner: the end of a turn does not settle it."""
     lost: bool = False
+    driver: str = ""
+    """The name of the client that drives it, or its planner."""
+    deferred: SessionState | None = None
+    """Where it goes once it is let go: QUEUED with a staged objective, else what its turn came to.
+    """
     updated_ms: int = 0
     turn_id: str = ""
     """The open turn; empty while the session is idle."""

@@ -12,7 +12,13 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
-from agent.protocol import Event, SessionConfigured, SessionContinued, SessionStateChanged
+from agent.protocol import (
+    Event,
+    SessionConfigured,
+    SessionContinued,
+    SessionsDeleted,
+    SessionStateChanged,
+)
 from agent.records import Session
 from agent.sessions.live import LiveSession, may_delegate
 from agent.sessions.transitions import check_move
@@ -56,6 +62,11 @@ class Book:
         """Give the parent of a live session; empty when it has none."""
         live = self._known.get(session_id)
         return "" if live is None else live.record.parent_id
+
+    def delegates(self, session_id: str) -> bool:
+        """Tell whether a session is live and has children."""
+        live = self._known.get(session_id)
+        return live is not None and live.delegates
 
     async def children(self, live: LiveSession) -> tuple[LiveSession, ...]:
         """Give the children of a session, oldest first."""
@@ -109,6 +120,10 @@ class Book:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Fold committed events into the records."""
         for event in events:
+            if isinstance(event.msg, SessionsDeleted):
+                for session_id in event.msg.session_ids:
+                    self._known.pop(session_id, None)
+                    self._active.pop(session_id, None)
             if not event.session_id:
                 continue
             live = self._known.get(event.session_id)

@@ -31,7 +31,9 @@ def planned_sessions(
     Raises:
         UsageError: an empty goal, an unknown serial, or another field that cannot be used.
     """
-    goal = checked_text(op.goal, "The goal")
+    # A draft may be started with its goal later (CONTRACTS 1.1).
+    is_blank_draft = not op.start and not op.goal.strip() and not op.targets
+    goal = "" if is_blank_draft else checked_text(op.goal, "The goal")
     if not 0 <= op.max_steps <= STEPS_LIMIT:
         raise UsageError(f"max_steps is {op.max_steps}.", f"Use 1 to {STEPS_LIMIT}, or 0.")
     if op.targets and (op.serial or op.target_package):

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from secrets import token_hex
 
+from agent.core import OWNER, ClientInfo
 from agent.errors import RuntimeDiedError
 from agent.protocol import Op, Reply
 
@@ -19,8 +20,9 @@ QUEUE_LIMIT = 64
 class Submission:
     """One op on its way, and where its outcome goes."""
 
-    def __init__(self, op: Op, *, answered: bool) -> None:
+    def __init__(self, op: Op, client: ClientInfo = OWNER, *, answered: bool) -> None:
         self.op = op
+        self.client = client
         self.submission_id = f"op-{token_hex(6)}"
         self.reply: asyncio.Future[Reply] | None = None
         if answered:

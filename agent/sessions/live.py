@@ -95,18 +95,28 @@ class LiveSession:
         return (SessionStateChanged(state=state, reason=reason),)
 
     def flagging(
-        self, *, paused: bool | None = None, lost: bool | None = None, reason: str = ""
+        self,
+        *,
+        paused: bool | None = None,
+        lost: bool | None = None,
+        held: bool | None = None,
+        driver: str | None = None,
+        reason: str = "",
     ) -> tuple[EventMsg, ...]:
         """Give the change of flags; nothing when they are so already."""
         now = self.record
-        wanted_paused = now.paused if paused is None else paused
-        wanted_lost = now.lost if lost is None else lost
-        if (wanted_paused, wanted_lost) == (now.paused, now.lost):
+        before = (now.paused, now.held, now.lost, now.driver)
+        wanted = (
+            now.paused if paused is None else paused,
+            now.held if held is None else held,
+            now.lost if lost is None else lost,
+            now.driver if driver is None else driver,
+        )
+        if wanted == before:
             return ()
+        paused, held, lost, driver = wanted
         return (
-            SessionFlagsChanged(
-                paused=wanted_paused, held=now.held, lost=wanted_lost, reason=reason
-            ),
+            SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver, reason=reason),
         )
 
 

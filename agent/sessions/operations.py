@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_hex
 
-from agent.errors import WrongStateError
+from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     AbortReason,
     EventMsg,
@@ -20,6 +20,7 @@ from agent.protocol import (
     QuestionClosed,
     SessionConfigured,
     SessionCreate,
+    SessionStart,
     SessionStateChanged,
     UserInputAnswer,
     UserMessage,
@@ -27,6 +28,7 @@ from agent.protocol import (
 from agent.records import Question, Session, SessionState
 from agent.sessions.answers import checked_text, read_answer, to_store
 from agent.sessions.creation import planned_sessions
+from agent.sessions.holding import staged
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER
@@ -98,20 +100,41 @@ class Operations:
                         live, background=background, deadline_s=deadline_s, max_steps=max_steps
                     )
 
-    async def start(self, session_id: str, submission_id: str = "") -> None:
-        """Start a draft. Raises WrongStateError when it is none."""
-        async with self._whole(session_id) as (top, children):
+    async def start(self, op: SessionStart, submission_id: str = "") -> str:
+        """Start a draft; the children of a driven one wait with their objectives (A6).
+
+        Returns:
+            The session's id.
+
+        Raises:
+            UsageError: it has no goal, and no prompt came with the op.
+            WrongStateError: it is no draft.
+        """
+        prompt = checked_text(op.prompt, "The prompt") if op.prompt else ""
+        async with self.whole(op.session_id) as (top, children):
             if top.record.state is not SessionState.CREATED:
                 raise WrongStateError(
                     f"Session {top.session_id} is {top.record.state}, not a draft.", way_on(top)
                 )
+            if not (prompt or top.record.goal):
+                raise UsageError(
+                    f"Draft {top.session_id} has no goal.",
+                    f"Give one: switchboard sessions start {top.session_id} --prompt TEXT",
+                )
             moves: list[Move] = []
+            if prompt:
+                moves.append((top, (UserMessage(text=prompt, message_id=_message_id()),)))
             if top.delegates:
                 moves.append((top, top.moving(SessionState.RUNNING, "delegates")))
             for live in children or (top,):
-                if live.record.state is SessionState.CREATED:
+                if live.record.state is not SessionState.CREATED:
+                    continue
+                if live is not top and top.record.held:
+                    moves.append((live, staged(top.record.driver)))
+                else:
                     moves.append((live, (self._resuming.queueing(live.record.serial),)))
-            await self._send_off(moves, submission_id)
+            await self.send_off(moves, submission_id)
+            return top.session_id
 
     # --- talking ----------
 
@@ -123,7 +146,7 @@ class Operations:
             WrongStateError: the session is settled: only a resume leads out of that.
         """
         text = checked_text(text, "The message")
-        async with self._whole(session_id) as (top, children):
+        async with self.whole(session_id) as (top, children):
             _check_unsettled(top)
             hearers = [top]
             moves: list[Move] = []
@@ -138,7 +161,7 @@ class Operations:
                 moves.append((live, self._hearing(live, hint)))
                 if live.turn is not None:
                     steered.append((live, hint))
-            await self._send_off(moves, submission_id)
+            await self.send_off(moves, submission_id)
             for live, hint in steered:
                 live.steering.append(hint)
 
@@ -239,7 +262,7 @@ class Operations:
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
         """Hold turns before their next step. Raises WrongStateError when none is open."""
-        async with self._whole(session_id) as (top, children):
+        async with self.whole(session_id) as (top, children):
             held = [live for live in (top, *children) if live.turn is not None]
             if not held:
                 raise WrongStateError(
@@ -248,7 +271,7 @@ class Operations:
                 )
             if top.delegates and not top.record.state.is_terminal:
                 held.append(top)
-            await self._send_off(
+            await self.send_off(
                 [
                     (live, live.flagging(paused=True, reason="paused by the operator"))
                     for live in held
@@ -262,7 +285,7 @@ class Operations:
         Raises:
             WrongStateError: it is running, waits for an answer, or is a draft.
         """
-        async with self._whole(session_id) as (top, children):
+        async with self.whole(session_id) as (top, children):
             if not top.delegates:
                 generation = top.record.generation + 1
                 moves: list[Move] = [(top, self._resuming.going_on(top, generation))]
@@ -270,7 +293,7 @@ class Operations:
                 moves = self._resuming.again(top, children)
             else:
                 moves = self._resuming.onward(top, children)
-            await self._send_off(moves, submission_id)
+            await self.send_off(moves, submission_id)
 
     async def prompt_in_background(
         self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int
@@ -316,7 +339,7 @@ class Operations:
         return (message, *superseded, self._resuming.queueing(live.record.serial))
 
     @asynccontextmanager
-    async def _whole(
+    async def whole(
         self, session_id: str
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
         """Hold a session and its children as they are, for the length of the block."""
@@ -350,7 +373,7 @@ class Operations:
             if isinstance(outcome, BaseException):
                 raise outcome
 
-    async def _send_off(self, moves: list[Move], submission_id: str) -> None:
+    async def send_off(self, moves: list[Move], submission_id: str) -> None:
         """Store what takes sessions on, together, and begin their turns; their locks are held."""
         drafts = [
             draft

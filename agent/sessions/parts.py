@@ -13,6 +13,7 @@ from agent.models.model import Model
 from agent.records import Session
 from agent.sessions.assignment import Assignment
 from agent.sessions.book import Book
+from agent.sessions.clients import Clients
 from agent.sessions.crew import Crew
 from agent.sessions.listeners import DeltaListeners
 from agent.sessions.questions import Questions
@@ -30,6 +31,7 @@ class Parts:
     rack: Rack
     book: Book
     questions: Questions
+    clients: Clients
     assignment: Assignment
     deltas: DeltaListeners
     crew: Crew

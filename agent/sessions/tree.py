@@ -18,6 +18,7 @@ from agent.protocol import (
     EventMsg,
     ResultPublished,
     SessionContinued,
+    SessionFlagsChanged,
     SessionStateChanged,
 )
 from agent.records import Session, SessionState
@@ -40,6 +41,8 @@ class Tree:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Note which parents may have to change; the book has folded these events already."""
         for event in events:
+            if isinstance(event.msg, SessionFlagsChanged) and not event.msg.held:
+                self._note_if_parent(event.session_id)
             if isinstance(event.msg, SessionStateChanged | SessionContinued):
                 parent_id = self._book.parent_of(event.session_id)
                 if parent_id:
@@ -75,7 +78,13 @@ class Tree:
             state = guarded(parent.record.state, rolled)
             if state is parent.record.state:
                 return
+            if state.is_terminal and parent.record.held:
+                return  # once it is let go (CONTRACTS 1.4)
             await self._book.append(*parent.drafts(*_telling(parent, state, children, counted)))
+
+    def _note_if_parent(self, session_id: str) -> None:
+        if self._book.delegates(session_id):
+            self._note(session_id)
 
     def _note(self, parent_id: str) -> None:
         self._due[parent_id] = None

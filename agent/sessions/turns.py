@@ -32,8 +32,10 @@ from agent.records import SessionState
 from agent.sessions.context import TurnContext
 from agent.sessions.crew import settled
 from agent.sessions.endings import Ending, broken, ended, failed, late
+from agent.sessions.holding import held_back
 from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
+from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, stage
 from agent.tasks.task import Limits, SessionTask
 
@@ -154,7 +156,7 @@ class Turns:
             await self._start(live, turn, device, task, staging)
             try:
                 model = self._parts.models(live.record)
-                context = self._context(live, turn, device, model, history, staging)
+                context = self._context(live, turn, device, model, visible(history), staging)
                 ending = await _outcome(task, context, turn)
             except asyncio.CancelledError:
                 mine = asyncio.current_task()
@@ -223,6 +225,7 @@ class Turns:
             if turn.over.is_set():
                 return None
             turn.mute = True
+            ending = held_back(live, turn, ending)
             # A hint that came too late for the last step is not lost: it gets a turn of its own.
             goes_on = ending.completed and bool(live.steering)
             msgs = ending.msgs if goes_on else self._closing(live, ending)
@@ -252,11 +255,16 @@ class Turns:
             QuestionClosed(question_id=question.question_id, reason="its turn ended")
             for question in self._parts.questions.of(live.session_id)
         )
-        lost = False if ending.state.is_terminal else None
+        over = ending.state.is_terminal
+        unflagged = (
+            live.flagging(paused=False, lost=False, held=False, driver="")
+            if over
+            else live.flagging(paused=False)
+        )
         return (
             *questions,
             *ending.msgs,
-            *live.flagging(paused=False, lost=lost),
+            *unflagged,
             *live.moving(ending.state, ending.reason),
         )
 
