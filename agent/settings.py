@@ -133,6 +133,20 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
     ] = False
 
 
+class RetentionSettings(_Section, frozen=True, kw_only=True):
+    """`[retention]`: what is kept of sessions that have ended; their transcripts always are."""
+
+    keep_trees: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="How many of the newest ended trees keep their frames and caches; those "
+            "that a job opened count for each job by itself.",
+        ),
+    ] = 10
+
+
 class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
@@ -160,6 +174,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     run: RunSettings = RunSettings()
     safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
+    retention: RetentionSettings = RetentionSettings()
     ui: UiSettings = UiSettings()
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from agent.protocol import (
     Event,
     SessionContinued,
+    SessionRolledBack,
     SteerApplied,
     StepCompleted,
     TaskComplete,
@@ -53,6 +54,9 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
                 steering.pop(message_id, None)
             case StepCompleted(counted=True):
                 steps += 1
+            case SessionRolledBack():
+                prompt, steps_before = goal, steps
+                steering.clear()
             case TaskComplete():
                 prompt, steps_before = goal, steps
             case SessionContinued(generation=later) if later > generation:

@@ -1,6 +1,6 @@
 """Frames, trees, prompts and replies as files named by their sha256.
 
-Not a cache: what is stored stays until retention drops it. Invariants: a file appears whole or not
+Not a cache: what is stored stays until `drop`. Invariants: a file appears whole or not
 at all and survives a power loss once `put` returned; what `get` returns has the digest asked for.
 Everything here blocks; the store calls it in a thread.
 """
@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import secrets
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agent.errors import StoreError, UsageError
@@ -78,6 +79,26 @@ class BlobFiles:
                 "Check the disk; the event that names it is still right.",
             )
         return data
+
+    def drop(self, digests: Iterable[str]) -> None:
+        """Remove blobs; one that is not there is no trouble. Raises StoreError."""
+        for digest in digests:
+            path = self.path_of(digest)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise from_os_error(error, path) from error
+
+    def digests(self) -> Iterator[str]:
+        """Name every blob whose file is there, in no order. Raises StoreError."""
+        try:
+            for folder in self._directory.iterdir():
+                if len(folder.name) == 2 and folder.is_dir():
+                    for path in folder.iterdir():
+                        if _DIGEST.fullmatch(digest := folder.name + path.name):
+                            yield digest
+        except OSError as error:
+            raise from_os_error(error, self._directory) from error
 
     def _write(self, path: Path, data: bytes) -> None:
         is_new = not path.parent.is_dir()

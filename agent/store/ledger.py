@@ -21,11 +21,13 @@ from agent.protocol import (
     QuestionClosed,
     RequestUserInput,
     SessionConfigured,
+    SessionPruned,
     encode,
 )
 from agent.records import Job, Question, Session
 from agent.state import fold_session
 from agent.store.leases import Lease
+from agent.store.uses import digests_of
 
 
 class EventDraft(msgspec.Struct, frozen=True):
@@ -34,6 +36,9 @@ class EventDraft(msgspec.Struct, frozen=True):
     session_id: str
     msg: EventMsg
     submission_id: str = ""
+    dated_ms: int = 0
+    """When it happened, for a copy of the past (a fork, an import); 0 = now, by the store's clock.
+    """
 
 
 class SessionHead(NamedTuple):
@@ -114,6 +119,14 @@ class Ledger:
         self.leases = leases
         self.events: list[tuple[Event, bytes]] = []
         self.blobs: list[BlobRow] = []
+        self.uses: list[tuple[str, str]] = []
+        """(session, blob): what events name."""
+        self.pruned: set[str] = set()
+        """Sessions whose older uses of blobs are over."""
+        self.deleted: tuple[str, ...] = ()
+        """Sessions of which nothing is left."""
+        self.unnamed: tuple[str, ...] = ()
+        """Blobs to forget if no event names them."""
 
     def branch(self) -> Ledger:
         """Begin a trial on top of this ledger; `adopt` keeps it, forgetting it costs nothing."""
@@ -136,6 +149,10 @@ class Ledger:
         self.leases.update(trial.leases.maps[0])
         self.events.extend(trial.events)
         self.blobs.extend(trial.blobs)
+        self._forget_uses(trial.pruned)
+        self.uses.extend(trial.uses)
+        self.deleted += trial.deleted
+        self.unnamed += trial.unnamed
 
     def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> Event:
         """Number one draft and fold it.
@@ -154,7 +171,7 @@ class Ledger:
             event_id=self.last_event_id + 1,
             session_id=draft.session_id,
             seq=head.last_seq + 1 if head else int(bool(draft.session_id)),
-            ts_ms=ts_ms,
+            ts_ms=draft.dated_ms or ts_ms,
             submission_id=draft.submission_id,
             msg=draft.msg,
         )
@@ -164,12 +181,22 @@ class Ledger:
                 raise UsageError(f"There is no session {draft.session_id}.")
             self.sessions[draft.session_id] = SessionHead(event.seq, session)
         self._fold_question(draft.msg)
+        self._fold_uses(draft)
         if isinstance(draft.msg, JobChanged):
             self.jobs[draft.msg.job.id] = draft.msg.job
             self.last_job_id = max(self.last_job_id, draft.msg.job.id)
         self.last_event_id = event.event_id
         self.events.append((event, body))
         return event
+
+    def _fold_uses(self, draft: EventDraft) -> None:
+        if isinstance(draft.msg, SessionPruned):
+            self._forget_uses({draft.session_id})
+        self.uses.extend((draft.session_id, digest) for digest in digests_of(draft.msg))
+
+    def _forget_uses(self, session_ids: set[str]) -> None:
+        self.pruned |= session_ids
+        self.uses = [use for use in self.uses if use[0] not in session_ids]
 
     def _head(self, draft: EventDraft) -> SessionHead | None:
         if not isinstance(draft.msg, SessionConfigured):

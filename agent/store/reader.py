@@ -16,6 +16,8 @@ from agent.store.leases import Lease
 from agent.store.rows import (
     EVENT_COLUMNS,
     LEASE,
+    as_int,
+    as_text,
     decode_job,
     decode_question,
     decode_session,
@@ -53,6 +55,14 @@ DUE_JOBS = (
 NEXT_DUE = "SELECT min(next_run_at) FROM job WHERE status = 'active'"
 STALE_JOBS = (
     "SELECT record FROM job WHERE status = 'running' AND running_at <= ? ORDER BY running_at, id"
+)
+ROOT_IDS = "SELECT session_id FROM session WHERE parent_id = '' ORDER BY number DESC"
+UNPRUNED_ROOTS = (
+    "SELECT record FROM session WHERE parent_id = '' AND is_pruned = 0 ORDER BY number DESC"
+)
+UNNAMED_BLOBS = (
+    "SELECT digest, size_bytes FROM blob WHERE digest > ? AND NOT EXISTS "
+    "(SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest) ORDER BY digest LIMIT ?"
 )
 BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
 
@@ -162,6 +172,19 @@ class Reader:
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
         return await self._jobs(STALE_JOBS, (before_ms,))
+
+    async def root_ids(self) -> tuple[str, ...]:
+        """Name every top-level session, newest first."""
+        return tuple(as_text(one) for (one,) in await self._database.rows(ROOT_IDS))
+
+    async def unpruned_roots(self) -> tuple[Session, ...]:
+        """List top-level sessions that still have their frames, newest first."""
+        return await self._sessions(UNPRUNED_ROOTS, ())
+
+    async def unnamed_blobs(self, *, after: str, limit: int) -> tuple[tuple[str, int], ...]:
+        """List blobs that no event names, and their sizes in bytes, by digest."""
+        rows = await self._database.rows(UNNAMED_BLOBS, (after, limit))
+        return tuple((as_text(digest), as_int(size)) for digest, size in rows)
 
     async def blob_type(self, digest: str) -> str:
         """Say what kind of bytes a blob holds; empty when it was never noted."""

@@ -22,9 +22,11 @@ _INSERT_EVENT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _PUT_SESSION = (
-    "INSERT INTO session (session_id, parent_id, state, last_seq, record) VALUES (?, ?, ?, ?, ?) "
+    "INSERT INTO session (session_id, parent_id, state, last_seq, job_id, is_pruned, record) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id, "
-    "state = excluded.state, last_seq = excluded.last_seq, record = excluded.record"
+    "state = excluded.state, last_seq = excluded.last_seq, is_pruned = excluded.is_pruned, "
+    "record = excluded.record"
 )
 _PUT_QUESTION = (
     "INSERT INTO question (question_id, session_id, is_open, record) VALUES (?, ?, ?, ?) "
@@ -41,6 +43,18 @@ _PUT_BLOB = (
     "ON CONFLICT (digest) DO NOTHING"
 )
 
+_DROP_USES = "DELETE FROM blob_use WHERE session_id = ?"
+_PUT_USE = "INSERT OR IGNORE INTO blob_use (session_id, digest) VALUES (?, ?)"
+_DELETE_SESSION = (
+    "DELETE FROM event WHERE session_id = ?",
+    "DELETE FROM question WHERE session_id = ?",
+    "DELETE FROM session WHERE session_id = ?",
+    _DROP_USES,
+)
+_FORGET_BLOB = (
+    "DELETE FROM blob WHERE digest = ? "
+    "AND NOT EXISTS (SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest)"
+)
 _PUT_LEASE = (
     "INSERT INTO lease (key, owner, epoch, expires_ms) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, "
@@ -63,6 +77,7 @@ _job_decoder = msgspec.json.Decoder(Job)
 
 def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
     """Give the statements that write what a ledger changes, each with its rows."""
+    deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
     return (
         (
             _INSERT_EVENT,
@@ -82,7 +97,15 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
         (
             _PUT_SESSION,
             [
-                (session_id, session.parent_id, session.state, last_seq, _json(session))
+                (
+                    session_id,
+                    session.parent_id,
+                    session.state,
+                    last_seq,
+                    session.job_id,
+                    int(session.pruned),
+                    _json(session),
+                )
                 for session_id, (last_seq, session) in ledger.sessions.maps[0].items()
             ],
         ),
@@ -101,6 +124,10 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
             ],
         ),
         (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
+        (_DROP_USES, [(session_id,) for session_id in sorted(ledger.pruned)]),
+        (_PUT_USE, list(ledger.uses)),
+        *((sql, deleted) for sql in (_DELETE_SESSION if deleted else ())),
+        (_FORGET_BLOB, [(digest,) for digest in ledger.unnamed]),
         (
             _PUT_LEASE,
             [(at.key, at.owner, at.epoch, at.expires_ms) for at in ledger.leases.maps[0].values()],

@@ -96,5 +96,39 @@ _LEASES = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES)
+# The expressions repeat what `agent.store.uses` finds in the events that older versions wrote.
+_RETENTION = (
+    "ALTER TABLE session ADD COLUMN job_id INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session ADD COLUMN is_pruned INTEGER NOT NULL DEFAULT 0",
+    "UPDATE session SET job_id = coalesce(json_extract(record, '$.job_id'), 0)",
+    "CREATE INDEX session_root ON session (number) WHERE parent_id = ''",
+    """
+    CREATE INDEX session_unpruned ON session (number)
+        WHERE parent_id = '' AND is_pruned = 0
+    """,
+    "CREATE INDEX question_session ON question (session_id)",
+    """
+    CREATE TABLE blob_use (
+        session_id TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        PRIMARY KEY (session_id, digest)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX blob_use_digest ON blob_use (digest)",
+    """
+    INSERT OR IGNORE INTO blob_use (session_id, digest)
+    SELECT session_id, digest FROM (
+        SELECT session_id, json_extract(body, '$.observation.frame.digest') AS digest
+            FROM event WHERE type = 'observation_recorded'
+        UNION ALL SELECT session_id, json_extract(body, '$.observation.tree_digest')
+            FROM event WHERE type = 'observation_recorded'
+        UNION ALL SELECT session_id, json_extract(body, '$.prompt_digest')
+            FROM event WHERE type = 'tool_call_requested'
+        UNION ALL SELECT session_id, json_extract(body, '$.reply_digest')
+            FROM event WHERE type = 'tool_call_requested'
+    ) WHERE digest <> '' AND session_id IS NOT NULL
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES, _RETENTION)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -18,15 +18,19 @@ from agent.records import Job, JobStatus, Question, Session
 from agent.store.blobs import BlobFiles
 from agent.store.database import Database, open_for_reading, open_for_writing
 from agent.store.failures import from_os_error
+from agent.store.gate import Gate
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, body_of
 from agent.store.lock import DirectoryLock
 from agent.store.reader import Reader
-from agent.store.store import Listener, wall_clock_ms
+from agent.store.store import Collected, Listener, wall_clock_ms
+from agent.store.uses import digests_of
 from agent.store.writer import (
     AcquireLease,
     Append,
     CreateJob,
+    DeleteSessions,
+    ForgetBlobs,
     RecordBlob,
     ReleaseLease,
     RenewLease,
@@ -39,6 +43,8 @@ from agent.store.writer import (
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
 
 DATABASE_NAME = "switchboard.db"
+_COLLECTED_AT_ONCE = 64
+"""How many blobs are dropped before those who store some get their turn."""
 
 
 def _make_directory(directory: Path) -> None:
@@ -67,6 +73,10 @@ class SqliteStore:
         self._reader = Reader(reading)
         self._writer = writer
         self._blobs = BlobFiles(directory / "blobs")
+        self._gate = Gate()
+        self._unnamed: set[str] = set()
+        """Blobs put by this opening that no event has named yet."""
+        writer.listeners.append(self._on_commit)
         self._closing: asyncio.Task[None] | None = None
         self.trouble: StoreError | None = None
         """Why the last write was not stored; None once one is."""
@@ -234,6 +244,19 @@ class SqliteStore:
         """List the children of a session, oldest first."""
         return await self._reader.children(parent_id)
 
+    async def root_ids(self) -> tuple[str, ...]:
+        """Name every top-level session, newest first."""
+        return await self._reader.root_ids()
+
+    async def unpruned_roots(self) -> tuple[Session, ...]:
+        """List top-level sessions that still have their frames, newest first."""
+        return await self._reader.unpruned_roots()
+
+    async def delete_sessions(self, *session_ids: str) -> None:
+        """Forget sessions with their events and questions. Raises UsageError, StoreError."""
+        if session_ids:
+            await self._write(DeleteSessions(session_ids))
+
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
         return await self._reader.open_questions()
@@ -288,8 +311,10 @@ class SqliteStore:
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
-        digest = await asyncio.to_thread(self._blobs.put, data)
-        await self._write(RecordBlob(digest, media_type, len(data)))
+        async with self._gate.shared():
+            digest = await asyncio.to_thread(self._blobs.put, data)
+            self._unnamed.add(digest)
+            await self._write(RecordBlob(digest, media_type, len(data)))
         return digest
 
     async def read_blob(self, digest: str) -> bytes:
@@ -299,3 +324,39 @@ class SqliteStore:
     async def blob_type(self, digest: str) -> str:
         """Say a blob's media type; empty when there is no such blob."""
         return await self._reader.blob_type(digest)
+
+    async def collect_blobs(self) -> Collected:
+        """Drop the blobs that no event names. Raises StoreError.
+
+        The row goes first and the file after it: a crash between the two leaves a file that nobody
+        knows, which `sweep_blobs` finds, and never a row without its file.
+        """
+        dropped = size_bytes = 0
+        last = ""
+        while page := await self._reader.unnamed_blobs(after=last, limit=_COLLECTED_AT_ONCE):
+            last = page[-1][0]
+            async with self._gate.alone():
+                sizes = {d: size for d, size in page if d not in self._unnamed}
+                await self._write(ForgetBlobs(tuple(sizes)))
+                gone = [d for d in sizes if not await self._reader.blob_type(d)]
+                await asyncio.to_thread(self._blobs.drop, gone)
+            dropped += len(gone)
+            size_bytes += sum(sizes[d] for d in gone)
+        return Collected(blobs=dropped, size_bytes=size_bytes)
+
+    async def sweep_blobs(self) -> int:
+        """Drop the files that no row knows, which a crash may have left; returns how many.
+
+        Raises StoreError.
+        """
+        swept = 0
+        for digest in await asyncio.to_thread(lambda: sorted(self._blobs.digests())):
+            async with self._gate.alone():
+                if digest not in self._unnamed and not await self._reader.blob_type(digest):
+                    await asyncio.to_thread(self._blobs.drop, (digest,))
+                    swept += 1
+        return swept
+
+    def _on_commit(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            self._unnamed.difference_update(digests_of(event.msg))

@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
+
 from agent.errors import StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, Session
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft
 
-__all__ = ["EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
+__all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
 
 Listener = Callable[[tuple[Event, ...]], None]
 """Called in the loop with each group of events after its commit, in commit order."""
@@ -26,6 +28,13 @@ Listener = Callable[[tuple[Event, ...]], None]
 def wall_clock_ms() -> int:
     """Tell the time in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
+
+
+class Collected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a collection of blobs dropped."""
+
+    blobs: int = 0
+    size_bytes: int = 0
 
 
 class Store(Protocol):
@@ -111,6 +120,22 @@ class Store(Protocol):
         """List the children of a session, oldest first."""
         ...
 
+    async def root_ids(self) -> tuple[str, ...]:
+        """Name every top-level session, newest first."""
+        ...
+
+    async def unpruned_roots(self) -> tuple[Session, ...]:
+        """List top-level sessions that still have their frames and caches, newest first."""
+        ...
+
+    async def delete_sessions(self, *session_ids: str) -> None:
+        """Forget sessions with their events and questions, and tell it in a SessionsDeleted.
+
+        Their blobs go with the next `collect_blobs`. Raises UsageError for an unknown session, and
+        nothing is then deleted.
+        """
+        ...
+
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
         ...
@@ -165,6 +190,14 @@ class Store(Protocol):
 
     async def read_blob(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
+        ...
+
+    async def collect_blobs(self) -> Collected:
+        """Drop the blobs that no event names, beside writers that go on.
+
+        A blob is named by the sessions whose events hold its digest, until they are pruned (a
+        SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
+        """
         ...
 
     async def blob_type(self, digest: str) -> str:

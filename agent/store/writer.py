@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import ChainMap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 import msgspec
 
 from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
-from agent.protocol import Event, JobChanged
+from agent.protocol import Event, JobChanged, SessionsDeleted
 from agent.records import Job, JobStatus
 from agent.store import leases
 from agent.store.database import Database
@@ -100,7 +100,29 @@ class RecordBlob(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-Request = Append | AcquireLease | RenewLease | ReleaseLease | CreateJob | ReplaceJob | RecordBlob
+class DeleteSessions(msgspec.Struct, frozen=True):
+    """Forget sessions and everything that is theirs."""
+
+    session_ids: tuple[str, ...]
+
+
+class ForgetBlobs(msgspec.Struct, frozen=True):
+    """Forget those of these blobs that no event names."""
+
+    digests: tuple[str, ...]
+
+
+Request = (
+    Append
+    | AcquireLease
+    | RenewLease
+    | ReleaseLease
+    | CreateJob
+    | ReplaceJob
+    | RecordBlob
+    | DeleteSessions
+    | ForgetBlobs
+)
 Result = tuple[Event, ...] | Lease | Job | bool | None
 
 
@@ -178,8 +200,8 @@ class Writer:
             while True:
                 batch = []
                 ends = self._gather(batch, await self._queue.get())
-                if batch:
-                    await self._write_batch(batch)
+                for group in _groups(batch):
+                    await self._write_batch(group)
                 if ends:
                     return
         finally:
@@ -276,6 +298,8 @@ class Writer:
         self.last_event_id = ledger.last_event_id
         self._last_job_id = ledger.last_job_id
         self._heads.update(ledger.sessions.maps[0])
+        for session_id in ledger.deleted:
+            self._heads.pop(session_id, None)
         for session_id in list(self._heads)[: max(0, len(self._heads) - _CACHED_SESSIONS)]:
             del self._heads[session_id]
         events = tuple(event for event, _ in ledger.events)
@@ -324,6 +348,17 @@ class Writer:
                     return False
                 self._fold_job(ledger, job, reason, now_ms)
                 return True
+            case DeleteSessions(session_ids=session_ids):
+                for session_id in session_ids:
+                    if session_id not in ledger.sessions:
+                        raise UsageError(f"There is no session {session_id[:80]!r}.")
+                draft = EventDraft("", SessionsDeleted(session_ids=session_ids))
+                ledger.fold(draft, body_of(draft.msg), now_ms)
+                ledger.deleted = session_ids
+                return None
+            case ForgetBlobs(digests=digests):
+                ledger.unnamed = digests
+                return None
             case RecordBlob(digest=digest, media_type=media_type, size_bytes=size_bytes):
                 ledger.blobs.append(BlobRow(digest, media_type, size_bytes, now_ms))
                 return None
@@ -357,7 +392,9 @@ class Writer:
                 return
             case ReplaceJob(job=job):
                 keys = Keys(frozenset(), frozenset(), frozenset({job.id}))
-            case CreateJob() | RecordBlob():
+            case DeleteSessions(session_ids=session_ids):
+                keys = Keys(frozenset(session_ids), frozenset(), frozenset())
+            case CreateJob() | RecordBlob() | ForgetBlobs():
                 return
             case _:
                 assert_never(request)
@@ -405,6 +442,21 @@ class Writer:
         [(job_id,)] = await self._database.rows(sql, ("job",))
         self.last_event_id = as_int(event_id)
         self._last_job_id = as_int(job_id)
+
+
+def _groups(batch: list[_Entry]) -> Iterator[list[_Entry]]:
+    """Part a batch so that what deletes is committed by itself, after all that came before it."""
+    group: list[_Entry] = []
+    for entry in batch:
+        if isinstance(entry.request, DeleteSessions):
+            if group:
+                yield group
+            yield [entry]
+            group = []
+        else:
+            group.append(entry)
+    if group:
+        yield group
 
 
 def _unfoldable(error: Exception) -> StoreError:

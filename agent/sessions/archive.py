@@ -1,0 +1,252 @@
+"""Carry out what is asked of the record of sessions: fork, roll back, keep, prune, delete, import.
+
+Not the rules (`rollback`, `fork`, `retention`, `rollout_file`), which do no I/O of the store.
+Invariants: nothing is dropped of a session that may still move by itself; blobs go only after the
+events that named them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeAlias, assert_never
+
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    Reply,
+    SessionClear,
+    SessionDelete,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionKept,
+    SessionPrune,
+    SessionPruned,
+    SessionRollback,
+)
+from agent.records import Session
+from agent.sessions.creation import new_session_id
+from agent.sessions.fork import Fork, copied, cut
+from agent.sessions.live import LiveSession
+from agent.sessions.operations import Operations
+from agent.sessions.parts import Parts
+from agent.sessions.retention import TreeView, clear, to_prune
+from agent.sessions.rollback import rolled_back
+from agent.sessions.rollout_read import Rollout, read_blobs, read_rollout
+from agent.store.store import EventDraft
+
+RecordOp: TypeAlias = (
+    SessionFork
+    | SessionRollback
+    | SessionKeep
+    | SessionDelete
+    | SessionClear
+    | SessionPrune
+    | SessionImport
+)
+CLEAR_REFUSED = "sessions clear requires --all"
+"""The refusal of Codex Android's bridge, word for word."""
+
+
+class Archive:
+    """The record of one core's sessions."""
+
+    def __init__(self, parts: Parts, operations: Operations) -> None:
+        self._parts = parts
+        self._operations = operations
+
+    async def carry_out(self, op: RecordOp, submission_id: str) -> Reply:
+        """Carry out an op on the record. Raises what the methods below raise."""
+        reply = partial(Reply, submission_id=submission_id)
+        match op:
+            case SessionFork(session_id=session_id, before_message=before):
+                return reply(session_id=await self.fork(session_id, before, submission_id))
+            case SessionRollback(session_id=session_id, turns=turns):
+                return reply(session_id=await self.roll_back(session_id, turns, submission_id))
+            case SessionKeep(session_id=session_id, kept=kept):
+                return reply(session_id=await self.keep(session_id, kept, submission_id))
+            case SessionDelete(session_id=session_id):
+                deleted = await self.delete(session_id)
+                await self._parts.store.collect_blobs()
+                return reply(session_ids=deleted)
+            case SessionClear(all=is_meant):
+                if not is_meant:
+                    raise UsageError(CLEAR_REFUSED)
+                cleared = await clear(self._roots, self._drop)
+                await self._parts.store.collect_blobs()
+                return reply(
+                    session_ids=cleared.cleared,
+                    failed_ids=cleared.failed,
+                    remaining_ids=cleared.remaining,
+                )
+            case SessionPrune():
+                return reply(session_ids=await self.prune())
+            case SessionImport(path=path, as_new=as_new):
+                session_id, skipped = await self.import_(Path(path), as_new, submission_id)
+                return reply(session_id=session_id, skipped_lines=skipped)
+            case _:
+                assert_never(op)
+
+    # --- copies ----------
+
+    async def fork(self, session_id: str, before_message: int, submission_id: str = "") -> str:
+        """Copy a session's past into a new one; see `SessionFork`. Raises UsageError."""
+        live = await self._parts.book.get(session_id)
+        past = cut(await self._parts.book.events(live.session_id), before_message)
+        own_id = new_session_id()
+        drafts = copied(
+            past,
+            own_id,
+            new_question_id=_new_question_id,
+            reason=f"forked from {live.session_id}",
+            forked=Fork(live.session_id, self._parts.clock_ms()),
+        )
+        await self._parts.book.append(*_submitted(drafts, submission_id))
+        return own_id
+
+    async def import_(self, path: Path, as_new: bool, submission_id: str = "") -> tuple[str, int]:
+        """Read a rollout into the store.
+
+        Returns:
+            The session, and how many lines could not be used.
+
+        Raises:
+            UsageError: no such file, too large, no rollout, or its session is here already.
+            StoreError: it could not be stored; nothing of it was.
+        """
+        rollout = await asyncio.to_thread(read_rollout, path)
+        own_id = new_session_id() if as_new else rollout.session_id
+        await self._check_absent(own_id)
+        await self._put_blobs(path, rollout)
+        drafts = copied(
+            rollout.events,
+            own_id,
+            new_question_id=_new_question_id,
+            reason="imported; resume to go on",
+        )
+        await self._parts.book.append(*_submitted(drafts, submission_id))
+        return own_id, rollout.skipped_lines
+
+    async def _put_blobs(self, path: Path, rollout: Rollout) -> None:
+        blobs = read_blobs(path, rollout)
+        while (blob := await asyncio.to_thread(next, blobs, None)) is not None:
+            await self._parts.store.put_blob(blob.data, blob.media_type)
+
+    async def _check_absent(self, session_id: str) -> None:
+        try:
+            found = await self._parts.store.session(session_id)
+        except UsageError:
+            return
+        if found.session_id == session_id:
+            raise UsageError(
+                f"Session {session_id} is in the store already.",
+                "Import it as a new session (--as-new).",
+            )
+
+    # --- rollback ----------
+
+    async def roll_back(self, session_id: str, turns: int, submission_id: str = "") -> str:
+        """Hide the newest turns of a session.
+
+        Raises:
+            UsageError: no such session, no turn to hide, or a session that only delegates.
+            WrongStateError: a turn is open.
+        """
+        live = await self._parts.book.get(session_id)
+        if live.delegates:
+            raise UsageError(
+                f"Session {live.session_id} delegates: it has no turns of its own.",
+                "Roll back one of its children.",
+            )
+        async with live.lock:
+            if live.turn is not None or live.record.turn_id:
+                raise WrongStateError(
+                    f"A turn of session {live.session_id} is open.",
+                    f"Stop it first: switchboard sessions stop {live.session_id}",
+                )
+            fact = rolled_back(await self._parts.book.events(live.session_id), turns)
+            await self._parts.book.append(*live.drafts(fact, submission_id=submission_id))
+            live.steering.clear()
+        return live.session_id
+
+    # --- retention ----------
+
+    async def keep(self, session_id: str, kept: bool, submission_id: str = "") -> str:
+        """Keep a tree, or keep it no more; returns its top-level session. Raises UsageError."""
+        live = await self._parts.book.get(session_id)
+        if live.record.parent_id:
+            live = await self._parts.book.get(live.record.parent_id)
+        if live.record.kept != kept:
+            await self._parts.book.append(
+                *live.drafts(SessionKept(kept=kept), submission_id=submission_id)
+            )
+        return live.session_id
+
+    async def prune(self) -> tuple[str, ...]:
+        """Drop the frames and caches of trees beyond the retention; returns their top sessions."""
+        store, keep = self._parts.store, self._parts.settings.retention.keep_trees
+        trees = [await self._tree(root) for root in await store.unpruned_roots()]
+        beyond = to_prune(trees, keep)
+        if not beyond:
+            return ()
+        msg = SessionPruned(reason=f"Beyond the newest {keep}: its frames were dropped.")
+        for tree in beyond:
+            await self._parts.book.append(*(EventDraft(one, msg) for one in tree.session_ids))
+        await store.collect_blobs()
+        return tuple(tree.root.session_id for tree in beyond)
+
+    async def delete(self, session_id: str) -> tuple[str, ...]:
+        """Delete a settled tree; returns its sessions.
+
+        Raises:
+            UsageError: no such session, or one that is part of a larger tree.
+            WrongStateError: it may still move by itself, or it is kept.
+        """
+        root = await self._parts.store.session(session_id)
+        if root.parent_id:
+            raise UsageError(
+                f"Session {root.session_id} is part of a tree.",
+                f"Delete the whole of it: {root.parent_id}",
+            )
+        tree = await self._tree(root)
+        if tree.is_kept:
+            raise WrongStateError(
+                f"Session {root.session_id} is kept.",
+                f"Let go of it first: switchboard sessions keep --off {root.session_id}",
+            )
+        if not tree.is_settled:
+            raise WrongStateError(
+                f"Session {root.session_id} has not ended.",
+                f"Cancel it first: switchboard sessions cancel {root.session_id}",
+            )
+        await self._parts.store.delete_sessions(*tree.session_ids)
+        return tree.session_ids
+
+    async def _drop(self, session_id: str) -> None:
+        live: LiveSession = await self._parts.book.get(session_id)
+        if not live.record.kept:
+            await self._operations.cancel(live.session_id, reason="cleared by the operator")
+        await self.delete(session_id)
+
+    async def _roots(self) -> tuple[str, ...]:
+        return await self._parts.store.root_ids()
+
+    async def _tree(self, root: Session) -> TreeView:
+        below: list[Session] = []
+        above = [root]
+        while above:
+            found = await self._parts.store.children(above.pop().session_id)
+            below += found
+            above += found
+        return TreeView(root=root, below=tuple(below))
+
+
+def _submitted(drafts: tuple[EventDraft, ...], submission_id: str) -> tuple[EventDraft, ...]:
+    first, *others = drafts
+    return (EventDraft(first.session_id, first.msg, submission_id, first.dated_ms), *others)
+
+
+def _new_question_id() -> str:
+    return f"q-{token_hex(6)}"

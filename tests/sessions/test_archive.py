@@ -1,0 +1,300 @@
+"""The record of sessions over a real core: forks, rollbacks, keeping, deleting, clearing."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import StoreError, UsageError, WrongStateError
+from agent.protocol import (
+    Interrupt,
+    SessionCancel,
+    SessionClear,
+    SessionConfigured,
+    SessionDelete,
+    SessionFork,
+    SessionKeep,
+    SessionPrune,
+    SessionResume,
+    SessionRollback,
+    SessionRolledBack,
+    SessionsDeleted,
+    ToolCallRequested,
+    UserInput,
+    UserMessage,
+)
+from agent.records import Session, SessionState
+from agent.sessions.retention import clear
+from agent.state import State, reduce
+from agent.store.store import EventDraft
+from agent.tasks.task import TaskContext
+from tests.stage import Cue, Stage, of_type, waiting_at
+
+COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
+
+
+async def frame_named(stage: Stage, session_id: str, data: bytes) -> str:
+    """Store a blob, and an event of the session that names it."""
+    digest = await stage.store.put_blob(data, "application/json")
+
+    call = ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest)
+    await stage.store.append(EventDraft(session_id, call))
+    return digest
+
+
+async def done(stage: Stage, goal: str) -> str:
+    session_id = await stage.create(goal)
+    await stage.reach(session_id, COMPLETED)
+    return session_id
+
+
+# --- forks ----------
+
+
+async def test_a_fork_has_a_new_id_and_names_what_it_was_forked_from(stage: Stage) -> None:
+    async with stage.play():
+        origin = await done(stage, "look around")
+        own = (await stage.do(SessionFork(session_id=origin))).session_id
+        session = await stage.store.session(own)
+        assert own != origin
+        assert session.forked_from == origin
+        assert session.state is WAITING and session.turn_id == ""
+        await stage.do(UserInput(session_id=own, text="go on"))
+        await stage.reach(own, COMPLETED)
+        assert (await stage.store.session(origin)).state is COMPLETED
+
+
+async def test_a_fork_before_a_message_has_what_came_before_it(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["plan"] = waiting_at(cue)
+    async with stage.play():
+        origin = await stage.create("plan")
+        await cue.there()
+        for text in ("first", "second"):
+            await stage.do(UserInput(session_id=origin, text=text))
+        await stage.do(Interrupt(session_id=origin))
+        await stage.idle(origin)
+        for before, messages in ((0, []), (1, []), (2, ["first"]), (3, ["first", "second"])):
+            own = await stage.do(SessionFork(session_id=origin, before_message=before))
+            told = of_type(await stage.msgs(own.session_id), UserMessage)
+            assert [msg.text for msg in told] == messages
+        drafted = await stage.do(SessionFork(session_id=origin, before_message=0))
+        session = await stage.store.session(drafted.session_id)
+        assert session.state is SessionState.CREATED
+
+
+# --- rollbacks ----------
+
+
+async def test_rollback_1_hides_the_last_turn_from_the_model_and_the_transcript(
+    stage: Stage,
+) -> None:
+    seen: list[list[str]] = []
+
+    async def part(context: TaskContext) -> str:
+        seen.append([e.msg.text for e in context.history if isinstance(e.msg, UserMessage)])
+        return f"did {context.prompt}"
+
+    stage.parts["start"] = part
+    async with stage.play():
+        session_id = await done(stage, "start")
+        own = (await stage.do(SessionFork(session_id=session_id))).session_id
+        for text in ("wrong way", "right way"):
+            await stage.do(UserInput(session_id=own, text=text))
+            await stage.reach(own, COMPLETED)
+            await stage.do(SessionRollback(session_id=own)) if text == "wrong way" else None
+            if text == "wrong way":
+                assert (await stage.store.session(own)).latest_result == ""
+                await stage.do(SessionResume(session_id=own))
+                await stage.reach(own, COMPLETED)
+                own = (await stage.do(SessionFork(session_id=own))).session_id
+        assert seen[-1] == ["right way"]
+        events = await stage.store.session_events(own)
+        state = State()
+        for event in events:
+            state = reduce(state, event)
+        texts = [getattr(item, "text", "") for item in state.sessions[own].transcript.items]
+        assert "wrong way" not in texts and "right way" in texts
+
+
+async def test_what_was_rolled_back_is_hidden_and_not_deleted(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await done(stage, "look around")
+        before = await stage.store.session_events(session_id)
+        await stage.do(SessionRollback(session_id=session_id))
+        after = await stage.store.session_events(session_id)
+        assert after[: len(before)] == before
+        assert isinstance(after[-1].msg, SessionRolledBack)
+        assert (await stage.store.session(session_id)).state is COMPLETED
+        with pytest.raises(UsageError, match="no turn"):
+            await stage.do(SessionRollback(session_id=session_id))
+
+
+async def test_an_open_turn_is_not_rolled_back(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["wait"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("wait")
+        await cue.there()
+        with pytest.raises(WrongStateError, match="is open"):
+            await stage.do(SessionRollback(session_id=session_id))
+
+
+# --- retention ----------
+
+
+async def test_12_terminal_trees_and_3_active_leave_2_pruned_and_the_active_untouched(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        ended = [await done(stage, f"goal {number}") for number in range(12)]
+        active = []
+        for number in range(3):
+            session_id = await stage.create(f"draft {number}", start=False)
+            active.append(session_id)
+        blobs = {one: await frame_named(stage, one, one.encode()) for one in (*ended, *active)}
+        pruned = (await stage.do(SessionPrune())).session_ids
+        assert set(pruned) == set(ended[:2])
+        for session_id, digest in blobs.items():
+            if session_id in pruned:
+                with pytest.raises(StoreError, match="gone"):
+                    await stage.store.read_blob(digest)
+            else:
+                assert await stage.store.read_blob(digest) == session_id.encode()
+        assert of_type(await stage.msgs(ended[0]), ToolCallRequested)
+        assert (await stage.do(SessionPrune())).session_ids == ()
+
+
+async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_stays(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["slow"] = waiting_at(cue)
+    stage.set(retention={"keep_trees": 0})
+    async with stage.play():
+        tree = await stage.create("parent", "slow")
+        await cue.there()
+        kept, loose = await done_on(stage, "kept"), await done_on(stage, "loose")
+        await stage.do(SessionKeep(session_id=kept))
+        assert (await stage.do(SessionPrune())).session_ids == (loose,)
+        await stage.do(SessionKeep(session_id=kept, kept=False))
+        assert (await stage.do(SessionPrune())).session_ids == (kept,)
+        await stage.do(SessionCancel(session_id=tree))
+        assert (await stage.do(SessionPrune())).session_ids == (tree,)
+
+
+async def done_on(stage: Stage, goal: str) -> str:
+    """End a session although the only phone is taken."""
+    session_id = await stage.create(goal, start=False)
+    await stage.do(SessionCancel(session_id=session_id))
+    return session_id
+
+
+async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) -> None:
+    async with stage.play():
+        first, second = await done(stage, "one"), await done(stage, "two")
+        digest = await frame_named(stage, first, b"the same screen")
+        assert await frame_named(stage, second, b"the same screen") == digest
+        await stage.do(SessionDelete(session_id=first))
+        assert await stage.store.read_blob(digest) == b"the same screen"
+        await stage.do(SessionDelete(session_id=second))
+        with pytest.raises(StoreError, match="gone"):
+            await stage.store.read_blob(digest)
+
+
+# --- deleting ----------
+
+
+async def test_a_deleted_session_is_gone_from_the_store_and_from_the_picture(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await done(stage, "look around")
+        picture = await stage.core.overview()
+        assert session_id in [one.session_id for one in picture.sessions]
+        assert (await stage.do(SessionDelete(session_id=session_id))).session_ids == (session_id,)
+        assert await stage.store.session_events(session_id) == ()
+        for look in (stage.store.session, stage.core.history):
+            with pytest.raises(UsageError):
+                await look(session_id)
+        with pytest.raises(UsageError):
+            await stage.do(SessionResume(session_id=session_id))
+        told = [e.msg for e in await stage.all_events() if isinstance(e.msg, SessionsDeleted)]
+        assert told == [SessionsDeleted(session_ids=(session_id,))]
+
+
+async def test_what_has_not_ended_is_not_deleted(stage: Stage) -> None:
+    async with stage.play():
+        draft = await stage.create("later", start=False)
+        with pytest.raises(WrongStateError, match="has not ended"):
+            await stage.do(SessionDelete(session_id=draft))
+
+
+async def test_clear_without_all_is_refused_and_with_it_only_kept_trees_remain(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["slow"] = waiting_at(cue)
+    async with stage.play():
+        ended = await done(stage, "ended")
+        kept = await done(stage, "kept")
+        await stage.do(SessionKeep(session_id=kept))
+        tree = await stage.create("parent", "slow", "slow")
+        await cue.there()
+        with pytest.raises(UsageError, match=r"^sessions clear requires --all$"):
+            await stage.do(SessionClear())
+        cleared = await stage.do(SessionClear(all=True))
+        assert set(cleared.session_ids) == {ended, tree}
+        assert cleared.remaining_ids == (kept,)
+        assert list(cleared.failed_ids) == [kept]
+        assert [one.session_id for one in await stage.store.sessions()] == [kept]
+
+
+async def test_33_stubborn_sessions_end_the_clear_and_are_listed_as_remaining() -> None:
+    stubborn = [f"s{number}" for number in range(33)]
+    passes = 0
+
+    async def present() -> list[str]:
+        nonlocal passes
+        passes += 1
+        return stubborn
+
+    async def drop(session_id: str) -> None:
+        raise WrongStateError(f"{session_id} does not go.")
+
+    cleared = await clear(present, drop)
+    assert cleared.cleared == ()
+    assert set(cleared.failed) == set(cleared.remaining) == set(stubborn)
+    assert passes == 2
+
+
+async def test_a_clear_has_at_most_32_passes() -> None:
+    left = [f"s{number}" for number in range(40)]
+    passes = 0
+
+    async def present() -> list[str]:
+        return list(left)
+
+    async def drop(session_id: str) -> None:
+        nonlocal passes
+        if session_id == left[0]:
+            passes += 1
+            left.remove(session_id)
+        else:
+            raise WrongStateError("later")
+
+    cleared = await clear(present, drop)
+    assert passes <= 40 and len(cleared.remaining) == len(left)
+
+
+async def test_sessions_of_one_job_are_counted_apart(stage: Stage) -> None:
+
+    stage.set(retention={"keep_trees": 1})
+    async with stage.play():
+        for number, job_id in enumerate((7, 7, 8, 0, 0)):
+            session = Session(
+                session_id=f"s{number}",
+                goal="water",
+                created_ms=number,
+                job_id=job_id,
+                state=COMPLETED,
+            )
+            await stage.store.append(EventDraft(f"s{number}", SessionConfigured(session=session)))
+        assert set((await stage.do(SessionPrune())).session_ids) == {"s0", "s3"}
