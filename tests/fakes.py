@@ -114,6 +114,10 @@ class FakeRack:
         driver = self.infos[serial].driver if serial in self.infos else ""
         self.tell(DeviceInfo(serial=serial, state=DeviceState.ONLINE, driver=driver))
 
+    def adopt(self, device: FakeDevice) -> None:
+        """Put another device in the place of the one with its serial."""
+        self._devices[device.serial] = device
+
     def unplug(self, serial: str) -> None:
         self.tell(replace(self.infos[serial], state=DeviceState.GONE))
 

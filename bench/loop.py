@@ -1,0 +1,235 @@
+"""What the loop itself costs a step, and how it waits for screens that change late.
+
+`python -m bench loop`. No phone and no model delay: a scripted model and a device that answers at
+once, the real task, core and SQLite store around them. The waiting is measured on a clock of its
+own, so 500 steps with screens that change 50–1500 ms after each tap take seconds, not minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.devices.device import Capture, UiTree
+from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.protocol import ObservationRecorded, SessionCreate, StepStarted
+from agent.records import Bounds, Foreground, Frame, Point, SessionState, UiNode
+from agent.runtime import Runtime
+from agent.settings import RunSettings, Settings
+from agent.store.sqlite import SqliteStore
+from agent.tasks.regular import RegularTask
+from tests.fakes import FakeDevice, FakeRack
+from tests.tasks.context import MemoryContext
+
+STEPS = 95
+SETTLE_STEPS = 500
+ELEMENTS = 60
+FIXED_SLEEP_S = 1.0
+LATE_S = (0.05, 1.5)
+
+
+def main() -> None:
+    """Print both tables."""
+    asyncio.run(_overhead())
+    asyncio.run(_settling())
+
+
+# --- the device and the model ----------
+
+
+def screen(version: int) -> tuple[UiNode, ...]:
+    """Give a screen of sixty elements that says which version it is."""
+    rows = [
+        UiNode(
+            text=f"Entry {row} of version {version}",
+            resource_id=f"org.example:id/row_{row}",
+            class_name="android.widget.TextView",
+            package="org.example.app",
+            clickable=row % 2 == 0,
+            bounds=Bounds(left=0.05, top=row / 64, right=0.95, bottom=(row + 1) / 64),
+        )
+        for row in range(ELEMENTS)
+    ]
+    return tuple(rows)
+
+
+class BenchDevice(FakeDevice):
+    """A phone whose every tap leads to the next version of its screen, at once or later."""
+
+    def __init__(
+        self,
+        rack: FakeRack,
+        serial: str,
+        *,
+        seconds: Callable[[], float] = time.monotonic,
+        late_s: Callable[[], float] = lambda: 0.0,
+        picture: bytes = b"",
+    ) -> None:
+        super().__init__(rack, serial)
+        self.version = 0
+        self._seconds = seconds
+        self._late_s = late_s
+        self._changes_at = float("inf")
+        self._picture = picture
+
+    def shown(self) -> int:
+        """Give the version that is on the screen now."""
+        if self._seconds() >= self._changes_at:
+            self.version += 1
+            self._changes_at = float("inf")
+        return self.version
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+        late_s = self._late_s()
+        if late_s:
+            self._changes_at = self._seconds() + late_s
+        else:
+            self.version += 1
+
+    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+        return UiTree(nodes=screen(self.shown()), xml=b"<hierarchy/>", started_ms=1, ended_ms=2)
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        return Foreground(package="org.example.app", activity=".Main")
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        frame = Frame(digest="", width_px=1080, height_px=2400, captured_ms=1)
+        return Capture(frame=frame, data=self._picture)
+
+
+class BenchModel:
+    """A model that answers at once: it taps, and ends after so many calls."""
+
+    sees = False
+    name = "scripted"
+
+    def __init__(self, calls: int) -> None:
+        self._left = calls
+        self.began: list[float] = []
+        """When each call came, by the monotonic clock."""
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        self.began.append(time.perf_counter())
+        self._left -= 1
+        if self._left < 0:
+            return _reply("finish", self._left, success=True, summary="All taps are done.")
+        return _reply("click_element", self._left, element=1 + 2 * (self._left % 10))
+
+    async def close(self) -> None:
+        return None
+
+
+def _reply(tool: str, number: int, **arguments: object) -> ModelReply:
+    call = ToolCall(call_id=f"call-{number}", name=tool, arguments=json.dumps(arguments))
+    return ModelReply(tool_calls=(call,))
+
+
+class Moment:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.slept_s = 0.0
+
+    def seconds(self) -> float:
+        return self.now_s
+
+    async def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        self.slept_s += seconds
+        await asyncio.sleep(0)
+
+
+# --- what is measured ----------
+
+
+async def _overhead() -> None:
+    print("| loop overhead, device and model take no time | ms a step p50 | steps 5–15 | 85–95 |")
+    print("|---|---|---|---|")
+    for name, picture in (("text only", b""), ("with a frame stored", _png())):
+        taken = await _steps_of_a_session(picture)
+        early, late = statistics.median(taken[5:15]), statistics.median(taken[85:95])
+        print(
+            f"| {name} | {statistics.median(taken):.1f} | {early:.1f} "
+            f"| {late:.1f} ({late / early:.2f}×) |"
+        )
+
+
+async def _steps_of_a_session(picture: bytes) -> list[float]:
+    """Give the milliseconds from each model call to the next, through core and store."""
+    clock = Moment()
+    rack = FakeRack("bench")
+    device = BenchDevice(rack, "bench", seconds=clock.seconds, picture=picture)
+    rack.adopt(device)
+    model = BenchModel(STEPS)
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        settings = Settings(
+            data_dir=directory,
+            config_file=directory / "config.toml",
+            run=RunSettings(max_steps=200, max_total_steps=200),
+        )
+        async with SqliteStore.open(directory) as store:
+            core = await Runtime.spawn(
+                settings,
+                store=store,
+                rack=rack,
+                models=lambda _session: model,
+                task=lambda: RegularTask(sleep=clock.sleep, seconds=clock.seconds),
+                wake_jobs=False,
+            )
+            try:
+                reply = await core.request(SessionCreate(goal="tap on", serial="bench"))
+                async with core.events(after=0) as events:
+                    async for _ in events:
+                        session = await core.session(reply.session_id)
+                        if session.state is SessionState.COMPLETED:
+                            break
+            finally:
+                await core.close()
+    return [(b - a) * 1000 for a, b in itertools.pairwise(model.began)]
+
+
+async def _settling() -> None:
+    clock, chance = Moment(), random.Random(20)
+    rack = FakeRack("bench")
+    delays: list[float] = []
+
+    def late_s() -> float:
+        delays.append(chance.uniform(*LATE_S))
+        return delays[-1]
+
+    device = BenchDevice(rack, "bench", seconds=clock.seconds, late_s=late_s)
+    context = MemoryContext(BenchModel(SETTLE_STEPS), device, goal="tap on")
+    context.limits = type(context.limits)(max_steps=600, max_total_steps=600)
+    seen: list[tuple[int, int]] = []
+
+    def note(msg: object) -> None:
+        if isinstance(msg, StepStarted):
+            seen.append((len(delays), -1))
+        if isinstance(msg, ObservationRecorded):
+            label = msg.observation.elements[0].label
+            seen[-1] = (seen[-1][0], int(label.rsplit(" ", 1)[1]))
+
+    context.on_emit = note
+    await RegularTask(sleep=clock.sleep, seconds=clock.seconds).run(context)
+    old = sum(shown < taps for taps, shown in seen)
+    fixed_old = sum(delay > FIXED_SLEEP_S for delay in delays)
+    print("\n| screens change 50–1500 ms after a tap | old screens seen | waited a step |")
+    print("|---|---|---|")
+    print(f"| settle detection | {old} of {len(seen)} | {clock.slept_s / len(delays):.2f} s |")
+    print(f"| a fixed sleep of 1 s | {fixed_old} of {len(delays)} | {FIXED_SLEEP_S:.2f} s |")
+
+
+def _png() -> bytes:
+    """Give a picture of the weight that a phone's screen has."""
+    return random.Random(1).randbytes(300_000)
