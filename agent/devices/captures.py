@@ -37,6 +37,7 @@ class Screencap:
             turns = await self._orientation(timeout_s) if profile.captures_unturned else 0
             captured_ms = time.time_ns() // 1_000_000
             data = await self._screencap(profile, timeout_s)
+            ended_ms = time.time_ns() // 1_000_000
             # Phones with several displays write a warning before the picture.
             start = data.find(PNG_SIGNATURE, 0, 4096)
             data = data[start:] if start > 0 else data
@@ -50,6 +51,7 @@ class Screencap:
                 width_px=width,
                 height_px=height,
                 captured_ms=captured_ms,
+                ended_ms=ended_ms,
             )
             return Capture(frame=frame, data=data)
 

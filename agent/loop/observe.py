@@ -30,6 +30,8 @@ from agent.text import one_line
 Sleep = Callable[[float], Awaitable[None]]
 Seconds = Callable[[], float]
 PutBlob = Callable[[bytes, str], Awaitable[str]]
+_QUICK_LOOK_S = 0.25
+"""A look that took longer is not repeated beside the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class _Look:
     elements: tuple[Element, ...]
     fingerprint: str
     started_ms: int
+    took_s: float
 
 
 class Observer:
@@ -109,10 +112,13 @@ class Observer:
             ):
                 break
         settled = self._seconds()
-        frame, capture = await self._picture(device, look)
+        look, capture = await self._together(device, previous, look)
+        frame = None if capture is None else await self._keep_frame(capture)
         observation = Observation(
             started_ms=look.started_ms,
             ended_ms=self._now_ms(),
+            tree_started_ms=0 if look.tree is None else look.tree.started_ms,
+            tree_ended_ms=0 if look.tree is None else look.tree.ended_ms,
             foreground=look.foreground,
             elements=look.elements,
             fingerprint=look.fingerprint,
@@ -146,8 +152,24 @@ class Observer:
             return usable >= self._pace.first_interactive or waited >= self._pace.settle_s
         return not (acted and look.fingerprint == previous.fingerprint)
 
+    async def _together(
+        self, device: Device, previous: Observation | None, settled: _Look
+    ) -> tuple[_Look, Capture | None]:
+        """Take picture and tree of one span: side by side, and again when the screen changed."""
+        if settled.took_s > _QUICK_LOOK_S:
+            # A second dump would take seconds, in which the screen may change all the more.
+            return settled, await self._picture(device, settled)
+        look, capture = await asyncio.gather(
+            self._look(device, previous), self._picture(device, settled)
+        )
+        if look.fingerprint != settled.fingerprint:
+            look, capture = await asyncio.gather(
+                self._look(device, previous), self._picture(device, look)
+            )
+        return look, capture
+
     async def _look(self, device: Device, previous: Observation | None) -> _Look:
-        started_ms = self._now_ms()
+        started_ms, began = self._now_ms(), self._seconds()
         (tree, note), foreground = await asyncio.gather(self._tree(device), _foreground(device))
         before = None if previous is None else previous.elements
         elements = (
@@ -170,6 +192,7 @@ class Observer:
             elements=elements,
             fingerprint=fingerprint(foreground, elements),
             started_ms=started_ms,
+            took_s=self._seconds() - began,
         )
 
     def _redact(self, text: str) -> str:
@@ -181,18 +204,20 @@ class Observer:
         except (TreeUnavailableError, DeviceTimeoutError) as error:
             return None, redact(one_line(error.message, 300))
 
-    async def _picture(self, device: Device, look: _Look) -> tuple[Frame | None, Capture | None]:
+    async def _picture(self, device: Device, look: _Look) -> Capture | None:
         try:
-            capture = await device.capture()
+            return await device.capture()
         except DeviceLostError:
             raise
         except DeviceError:
             # With a tree the step can go on without a picture; with neither there is nothing.
             if look.tree is None:
                 raise
-            return None, None
+            return None
+
+    async def _keep_frame(self, capture: Capture) -> Frame:
         digest = await self._put_blob(capture.data, capture.frame.media_type)
-        return replace(capture.frame, digest=digest), capture
+        return replace(capture.frame, digest=digest)
 
     async def _keep_tree(self, look: _Look) -> str:
         if look.tree is None:

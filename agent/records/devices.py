@@ -23,11 +23,34 @@ class DeviceState(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Transport(StrEnum):
+    """How a device is reached."""
+
+    USB = "usb"
+    TCP = "tcp"
+    EMULATOR = "emulator"
+    VIRTUAL = "virtual"
+
+
 class DeviceInfo(Record, frozen=True, kw_only=True):
     """One phone or emulator as the operator knows it."""
 
     serial: str
+    """Its name in this core: adb's serial, or serial@host:port where two servers list the same."""
     state: DeviceState
+    name: str = ""
+    """What the operator calls it."""
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    """What the operator wrote down about it."""
+    transport: Transport | None = None
+    server: str = ""
+    """The adb server that lists it, as host:port."""
+    listed_as: str = ""
+    """The serial that server knows it by, where it is not `serial`."""
+    hardware_serial: str = ""
+    """What the phone itself says: the same over USB and over every wireless port."""
+    product: str = ""
     model: str = ""
     android: str = ""
     width_px: int = 0
@@ -80,6 +103,9 @@ class Frame(Record, frozen=True, kw_only=True):
     width_px: int
     height_px: int
     captured_ms: int
+    """When taking it began."""
+    ended_ms: int = 0
+    """When it was whole; 0 where that is not known."""
     source: FrameSource = FrameSource.CAPTURE
     media_type: str = "image/png"
 

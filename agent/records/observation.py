@@ -72,6 +72,9 @@ class Observation(Record, frozen=True, kw_only=True):
     screen_text: str = ""
     frame: Frame | None = None
     tree_digest: str = ""
+    tree_started_ms: int = 0
+    tree_ended_ms: int = 0
+    """When the tree's reading began and ended; 0 without a tree. The frame has its own two ends."""
     tree_note: str = ""
     """Why there is no UI tree, when there is none."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 
 import pytest
 
+from agent.devices.device import Capture, UiTree
 from agent.errors import DeviceError, DeviceTimeoutError, TreeUnavailableError
 from agent.loop.observe import Observer, Seen
 from agent.loop.pace import PACE
@@ -107,3 +109,58 @@ async def test_a_phone_with_neither_tree_nor_picture_is_an_error() -> None:
     phone.failures["capture"] = [DeviceTimeoutError("too slow")]
     with pytest.raises(DeviceTimeoutError):
         await observer(Clock()).observe(phone, None)
+
+
+class Turning(PaperPhone):
+    """A phone whose page changes while the first picture of it is taken."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: [button(f"page {self.page}", 0.4)])
+        self.page = 0
+        self.pictures: list[int] = []
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        if not self.pictures:
+            self.page += 1
+        self.pictures.append(self.page)
+        return await super().capture(timeout_s=timeout_s)
+
+    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+        tree = await super().tree(timeout_s=timeout_s)
+        # Side by side with the picture: what it changes is seen by the look that goes with it.
+        await asyncio.sleep(0)
+        return tree if tree.nodes[0].text == f"page {self.page}" else await self.tree()
+
+
+async def test_a_screen_that_changed_while_its_picture_was_taken_is_taken_again() -> None:
+    phone = Turning()
+    seen = await observer(Clock()).observe(phone, None)
+    assert phone.pictures == [1, 1]
+    assert shows(seen) == ["page 1"]
+
+
+async def test_a_quiet_screen_is_pictured_once_and_both_intervals_are_recorded() -> None:
+    phone = Turning()
+    phone.pictures.append(0)
+    seen = await observer(Clock()).observe(phone, None)
+    assert phone.pictures == [0, 0]
+    observed = seen.observation
+    assert (observed.tree_started_ms, observed.tree_ended_ms) == (1, 2)
+    assert observed.frame is not None
+    assert observed.started_ms <= observed.ended_ms
+
+
+async def test_a_dump_that_takes_seconds_is_not_repeated_for_the_picture() -> None:
+    clock = Clock()
+    looks = 0
+
+    class Slow(PaperPhone):
+        async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+            nonlocal looks
+            looks += 1
+            await clock.sleep(2.0)
+            return await super().tree(timeout_s=timeout_s)
+
+    seen = await observer(clock).observe(Slow(lambda: [button("page", 0.4)]), None)
+    assert shows(seen) == ["page"]
+    assert looks == 2

@@ -112,8 +112,9 @@ async def test_the_screen_that_verified_an_action_is_the_next_steps_observation(
     first = looks
     looks = 0
     context = await run(scripted(says("click_element", element=1), DONE), counter)
-    # One tap looks the label up once, and the screen after it is read twice to be stable.
-    assert looks == first + 3
+    # One tap looks the label up once; the screen after it is read twice to be stable, and once
+    # more beside its picture.
+    assert looks == first + 4
     first_seen, second_seen = context.of(ObservationRecorded)
     assert isinstance(first_seen, ObservationRecorded)
     assert isinstance(second_seen, ObservationRecorded)
