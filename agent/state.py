@@ -22,13 +22,16 @@ from agent.protocol import (
     ErrorEvent,
     Event,
     EventMsg,
+    HistoryCompacted,
     JobChanged,
     ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
+    RecoveryScheduled,
     RequestUserInput,
     ResultPublished,
+    ReviewPublished,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -41,9 +44,13 @@ from agent.protocol import (
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
     StepCompleted,
     StepStarted,
     StreamError,
+    TargetObserved,
+    TargetsPlanned,
     TaskComplete,
     TaskStarted,
     ToolCallFinished,
@@ -127,11 +134,22 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, serial=serial)
         case SessionContinued(generation=generation):
             return replace(session, generation=generation)
+        case TaskStarted(kind="review" | "compact"):
+            # It reads the session and is no turn of it: a settled session stays as it is.
+            return session
         case TaskStarted(turn_id=turn_id):
             # What it sees from now on is its own again, whatever was dropped before.
             return replace(session, turn_id=turn_id, pruned=False)
-        case TaskComplete() | TurnAborted():
+        case TaskComplete():
+            return replace(session, turn_id="", recoveries=0)
+        case TurnAborted():
             return replace(session, turn_id="")
+        case RecoveryScheduled(attempt=attempt):
+            return replace(session, recoveries=attempt)
+        case TargetObserved(presentation=presentation, runtime=runtime, display=display):
+            return replace(
+                session, presentation=presentation, target_runtime=runtime, target_display=display
+            )
         case StepStarted(step=step):
             return replace(session, last_step=step)
         case StepCompleted(time=time, usage=usage, counted=counted):
@@ -175,6 +193,11 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             SessionConfigured()
             | UserMessage()
             | SteerApplied()
+            | SteerEdited()
+            | SteerWithdrawn()
+            | TargetsPlanned()
+            | ReviewPublished()
+            | HistoryCompacted()
             | ObservationRecorded()
             | ToolCallRequested()
             | ToolCallFinished()

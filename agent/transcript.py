@@ -21,13 +21,16 @@ from agent.protocol import (
     DeviceChanged,
     ErrorEvent,
     Event,
+    HistoryCompacted,
     JobChanged,
     ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
+    RecoveryScheduled,
     RequestUserInput,
     ResultPublished,
+    ReviewPublished,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -40,9 +43,14 @@ from agent.protocol import (
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
     StepCompleted,
     StepStarted,
     StreamError,
+    Target,
+    TargetObserved,
+    TargetsPlanned,
     TaskComplete,
     TaskStarted,
     ToolCallFinished,
@@ -107,6 +115,7 @@ class MessageItem(_Item, frozen=True, kw_only=True):
     steer: bool = False
     applied_step: int = 0
     """0 = not yet."""
+    withdrawn: bool = False
 
 
 class QuestionItem(_Item, frozen=True, kw_only=True):
@@ -208,6 +217,18 @@ def _fold(past: Transcript, event: Event) -> Transcript:
                 lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
                 applied_step=step,
             )
+        case SteerEdited(message_id=wanted, text=text):
+            return _change(
+                past,
+                lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
+                text=text,
+            )
+        case SteerWithdrawn(message_id=wanted):
+            return _change(
+                past,
+                lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
+                withdrawn=True,
+            )
         case RequestUserInput(question=question):
             return _add(
                 past, QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question)
@@ -247,6 +268,11 @@ _Untold: TypeAlias = (
     | SessionAssigned
     | SessionContinued
     | SessionDeferred
+    | TargetsPlanned
+    | TargetObserved
+    | RecoveryScheduled
+    | ReviewPublished
+    | HistoryCompacted
     | TaskStarted
     | TaskComplete
     | TurnAborted
@@ -301,6 +327,18 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             return Tone.INFO, reason, ""
         case SessionDeferred(state=state):
             return Tone.INFO, f"It becomes {state} once nobody drives it any more.", ""
+        case TargetsPlanned(targets=targets, reason=reason):
+            parts = "; ".join(_part(target) for target in targets)
+            return Tone.INFO, f"Delegates: {parts}", reason
+        case TargetObserved(runtime=runtime, message=message):
+            return Tone.INFO, message or f"Its app is {runtime.value}.", ""
+        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+            return Tone.WARNING, f"{reason} Trying again by itself, {attempt} of {limit}.", ""
+        case ReviewPublished(review=review):
+            found = "; ".join(finding.title for finding in review.findings)
+            return Tone.RESULT, f"Review: {found or review.explanation}", review.explanation
+        case HistoryCompacted():
+            return Tone.INFO, "What the model remembers was replaced by a summary.", ""
         case SessionPruned(reason=reason):
             return Tone.INFO, reason or "Its frames were dropped.", ""
         case SessionAssigned(serial=serial):
@@ -320,6 +358,11 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             return Tone.INFO, "", ""
         case _:
             assert_never(msg)
+
+
+def _part(target: Target) -> str:
+    where = " in ".join(filter(None, (target.serial, target.package)))
+    return f"{target.objective} ({where})" if where else target.objective
 
 
 def _add(past: Transcript, item: Item) -> Transcript:

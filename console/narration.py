@@ -14,13 +14,16 @@ from agent.protocol import (
     ErrorEvent,
     Event,
     EventMsg,
+    HistoryCompacted,
     JobChanged,
     ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
+    RecoveryScheduled,
     RequestUserInput,
     ResultPublished,
+    ReviewPublished,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -33,9 +36,13 @@ from agent.protocol import (
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
     StepCompleted,
     StepStarted,
     StreamError,
+    TargetObserved,
+    TargetsPlanned,
     TaskComplete,
     TaskStarted,
     ToolCallFinished,
@@ -104,6 +111,22 @@ def _said(msg: EventMsg) -> str:
             return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
         case UserMessage(text=text):
             return f"operator: {text}"
+        case TargetsPlanned(targets=targets, reason=reason):
+            parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
+            return f"delegates: {parts}" + (f" – {reason}" if reason else "")
+        case TargetObserved(runtime=runtime, message=message):
+            return f"target {runtime.value}" + (f": {message}" if message else "")
+        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+            return f"recovery {attempt} of {limit}: {reason}"
+        case SteerEdited(text=text):
+            return f"operator, instead: {text}"
+        case SteerWithdrawn():
+            return "operator: hint withdrawn"
+        case ReviewPublished(review=review):
+            found = "; ".join(finding.title for finding in review.findings)
+            return f"review: {found or review.explanation}"
+        case HistoryCompacted():
+            return "memory replaced by a summary"
         case SessionRolledBack(turns=turns):
             return f"rolled back {turns} turn" + ("s" if turns != 1 else "")
         case SessionKept(kept=kept):

@@ -42,7 +42,8 @@ class Controls:
 
     context: TaskContext
     ledger: Ledger
-    eyes: Eyes
+    eyes: Eyes | None
+    """None: a turn that looks at no screen."""
     sleep: Sleep
     seconds: Seconds
 
@@ -57,7 +58,8 @@ class Controls:
             case UpdatePlan(plan=plan, explanation=explanation):
                 plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
                 await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
-                self.eyes.keep()
+                if self.eyes is not None:
+                    self.eyes.keep()
                 return Controlled("Plan updated.")
             case Wait(seconds=seconds):
                 began = self.seconds()

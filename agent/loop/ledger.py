@@ -56,7 +56,8 @@ class Ledger:
     async def open_step(self) -> int:
         """Begin a step; gives its number."""
         self.time, self.usage = TimeSplit(), Usage()
-        step = self.memory.step + 1
+        # The steps of a planner are not remembered here, and their numbers are taken.
+        step = max(self.memory.step, self.context.session.last_step) + 1
         await self.tell(StepStarted(step=step))
         return step
 

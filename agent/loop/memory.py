@@ -20,10 +20,13 @@ from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.protocol import (
     AgentMessage,
     EventMsg,
+    HistoryCompacted,
     ObservationRecorded,
     PlanUpdate,
     SessionContinued,
     SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
     StepCompleted,
     StepStarted,
     TaskComplete,
@@ -85,6 +88,17 @@ class Memory:
                     self._hints[message_id] = text
                 else:
                     self.order(text)
+            case SteerEdited(message_id=message_id, text=text):
+                if message_id in self._hints:
+                    self._hints[message_id] = text
+            case SteerWithdrawn(message_id=message_id):
+                self._hints.pop(message_id, None)
+            case HistoryCompacted(text=text):
+                # Whatever call was open is told of in the summary.
+                self.pending = None
+                self._deferred.clear()
+                del self.messages[2:]
+                self._add(Role.USER, MessageKind.SUMMARY, text)
             case SteerApplied(message_id=message_id):
                 hint = self._hints.pop(message_id, "")
                 if hint:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import AtLimit, Autonomy, Budget
+from agent.records import AtLimit, Autonomy, Budget, TargetPresentation
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -16,6 +16,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     objective: str
     serial: str = ""
     package: str = ""
+    presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
+    """Where its app has to be in the end."""
 
 
 class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):

@@ -67,7 +67,23 @@ from agent.protocol.step_events import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import Job
+from agent.protocol.tree_events import (
+    HistoryCompacted,
+    RecoveryScheduled,
+    ReviewPublished,
+    SteerEdited,
+    SteerWithdrawn,
+    TargetObserved,
+    TargetsPlanned,
+)
+from agent.protocol.tree_ops import (
+    SessionCompact,
+    SessionReview,
+    SteerEdit,
+    SteerWithdraw,
+    TargetControl,
+)
+from agent.records import Job, TargetResult
 
 PROTOCOL_VERSION = 1
 
@@ -94,6 +110,11 @@ Op: TypeAlias = (
     | SessionClear
     | SessionPrune
     | SessionImport
+    | SessionReview
+    | SessionCompact
+    | SteerEdit
+    | SteerWithdraw
+    | TargetControl
     | JobCreate
     | JobList
     | JobStop
@@ -115,6 +136,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The sessions that are left after a clear."""
     skipped_lines: int = 0
     """Broken lines of an imported rollout."""
+    target: TargetResult | None = None
+    """What a call about a session's app came to."""
     job: Job | None = None
     jobs: tuple[Job, ...] = ()
 
@@ -150,6 +173,13 @@ EventMsg: TypeAlias = (
     | SessionKept
     | SessionPruned
     | SessionsDeleted
+    | TargetsPlanned
+    | TargetObserved
+    | RecoveryScheduled
+    | SteerEdited
+    | SteerWithdrawn
+    | ReviewPublished
+    | HistoryCompacted
     | DeviceChanged
     | JobChanged
     | ShutdownComplete

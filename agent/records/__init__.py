@@ -16,6 +16,7 @@ from agent.records.devices import (
     FrameSource,
     FrameStatus,
     LiveFrame,
+    Transport,
 )
 from agent.records.jobs import (
     Job,
@@ -37,6 +38,8 @@ from agent.records.record import (
     Point,
     Record,
 )
+from agent.records.reviews import Finding, Review
+from agent.records.search import SearchHit
 from agent.records.sessions import (
     Answer,
     AtLimit,
@@ -52,6 +55,13 @@ from agent.records.sessions import (
     SessionState,
     Subject,
 )
+from agent.records.targets import (
+    TargetAction,
+    TargetPresentation,
+    TargetResult,
+    TargetRuntime,
+    TargetStatus,
+)
 
 __all__ = [
     "ActionOutcome",
@@ -65,6 +75,7 @@ __all__ = [
     "DeviceInfo",
     "DeviceState",
     "Element",
+    "Finding",
     "Foreground",
     "Frame",
     "FrameSource",
@@ -82,11 +93,19 @@ __all__ = [
     "QuestionOption",
     "QuestionPart",
     "Record",
+    "Review",
+    "SearchHit",
     "Session",
     "SessionKind",
     "SessionState",
     "Subject",
+    "TargetAction",
+    "TargetPresentation",
+    "TargetResult",
+    "TargetRuntime",
+    "TargetStatus",
     "TimeSplit",
+    "Transport",
     "UiNode",
     "Usage",
 ]

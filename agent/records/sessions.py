@@ -8,6 +8,7 @@ from enum import StrEnum
 from agent.records.devices import Frame
 from agent.records.observation import Element, PlanItem, TimeSplit, Usage
 from agent.records.record import Record
+from agent.records.targets import TargetPresentation, TargetRuntime
 
 
 class SessionKind(StrEnum):
@@ -86,6 +87,14 @@ class Session(Record, frozen=True, kw_only=True):
     serial: str = ""
     """The device it works on; empty until one is assigned, and on a parent that only delegates."""
     target_package: str = ""
+    required_presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
+    """Where its app has to be when it is done; a condition of completion (CONTRACTS 1.5)."""
+    presentation: TargetPresentation = TargetPresentation.ATTACHED
+    """Where its app was last seen."""
+    target_runtime: TargetRuntime = TargetRuntime.NONE
+    target_display: int = 0
+    recoveries: int = 0
+    """Times it went on by itself after losing a turn, since it last finished one."""
     model: str = ""
     max_steps: int = 30
     budget: Budget = Budget()

@@ -14,6 +14,8 @@ from agent.protocol import (
     SessionContinued,
     SessionRolledBack,
     SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
     StepCompleted,
     TaskComplete,
     UserMessage,
@@ -50,6 +52,11 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
                 steering[message_id] = Steering(message_id=message_id, text=text)
             case UserMessage(text=text):
                 prompt, steps_before = text, steps
+            case SteerEdited(message_id=message_id, text=text):
+                if message_id in steering:
+                    steering[message_id] = Steering(message_id=message_id, text=text)
+            case SteerWithdrawn(message_id=message_id):
+                steering.pop(message_id, None)
             case SteerApplied(message_id=message_id):
                 steering.pop(message_id, None)
             case StepCompleted(counted=True):
