@@ -17,9 +17,16 @@ from agent.devices.client import AdbClient
 from agent.devices.device import Button, Capture, UiTree
 from agent.devices.display import Displays, NoDisplays
 from agent.devices.display_size import DisplaySize
-from agent.devices.focus import parse_current_size, parse_foreground
+from agent.devices.focus import parse_current_size, parse_foreground, parse_secure
+from agent.devices.gestures import Gesture, LongPress, Swipe, Tap
 from agent.devices.input import InputChannel, ShellInput
+from agent.devices.keys import button_code, key_code
 from agent.devices.profile import Profile
+from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.control import ControlChannel
+from agent.devices.scrcpy.control_input import WarmInput
+from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
+from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell import PhoneShell
 from agent.devices.text_channel import TextChannel
 from agent.devices.tree_source import DumpTrees, TreeSource
@@ -30,20 +37,6 @@ from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
 
 _FOCUS_MARK = "switchboard-input-method-follows"
-_KEY_CODES = {
-    Button.HOME: 3,
-    Button.BACK: 4,
-    Button.VOLUME_UP: 24,
-    Button.VOLUME_DOWN: 25,
-    Button.POWER: 26,
-    Button.TAB: 61,
-    Button.SPACE: 62,
-    Button.ENTER: 66,
-    Button.DELETE: 67,
-    Button.MENU: 82,
-    Button.SEARCH: 84,
-    Button.RECENTS: 187,
-}
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 
@@ -53,12 +46,21 @@ class AdbDevice:
 
     Args:
         on_action: called after each action, so that whoever shows frames looks again at once.
+        may_act: called before each action; raises when the phone is somebody else's now.
+        scrcpy: how to use a scrcpy server for touches, video and displays; None: not at all.
     """
 
     def __init__(
-        self, client: AdbClient, serial: str, *, on_action: Callable[[], None] | None = None
+        self,
+        client: AdbClient,
+        serial: str,
+        *,
+        on_action: Callable[[], None] | None = None,
+        may_act: Callable[[], None] | None = None,
+        scrcpy: ScrcpySettings | None = None,
     ) -> None:
         self._on_action = on_action
+        self._may_act = may_act
         self._shell = PhoneShell(client, serial)
         self._display = DisplaySize(self._shell)
         self._captures = Screencap(self._shell, self._display)
@@ -69,7 +71,10 @@ class AdbDevice:
             service=self._uiautomator,
             cold=DumpTrees(self._shell, self._display),
         )
-        self._input: InputChannel = ShellInput(self._shell, self._display)
+        self._scrcpy = None if scrcpy is None else ScrcpyLink(self._shell, scrcpy)
+        cold = ShellInput(self._shell, self._display)
+        self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
+        self._input: InputChannel = self._warm or cold
         self._text = TextChannel(self._shell)
         self._displays: Displays = NoDisplays(serial, "there is no scrcpy server for it.")
 
@@ -110,6 +115,9 @@ class AdbDevice:
         self._display.forget()
         self._trees.forget()
         self._text.forget()
+        if self._scrcpy is not None and self._warm is not None:
+            self._scrcpy.forget()
+            self._warm.forget()
 
     def move(self, client: AdbClient) -> None:
         """Reach the phone through another adb server from now on."""
@@ -171,21 +179,60 @@ class AdbDevice:
                 raise self._shell.failure("pm list packages", result)
             return tuple(AppInfo(package=name) for name in sorted(packages))
 
+    def video(self) -> VideoFrames | None:
+        """Give the maker of live pictures; None where video is not wanted."""
+        if self._scrcpy is None or not self._scrcpy.settings.video:
+            return None
+        return VideoFrames(
+            self._scrcpy.open,
+            self._scrcpy.probe,
+            self.is_secure,
+            options=SessionOptions(scid=NO_SCID),
+            most_fps=self._scrcpy.settings.max_fps,
+            on_size=self._display.learn_from_picture,
+        )
+
+    async def is_secure(self) -> bool:
+        """Tell whether the window in front forbids pictures of itself."""
+        return parse_secure((await self._shell.run("dumpsys window windows", 5.0)).text)
+
+    def warm(self) -> None:
+        """Make ready to act soon; returns at once."""
+        if self._warm is not None and self._warm.is_wanted:
+            self._warm.warm()
+
+    async def cool(self) -> None:
+        """Let go of what acting needed: nobody drives the phone any more."""
+        if self._warm is not None:
+            await self._warm.cool()
+
     # --- acting ----------
 
     async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
         """Touch a place briefly."""
-        async with self._acting():
-            await self._input.tap(at, timeout_s=timeout_s)
+        await self.perform(Tap(at), timeout_s=timeout_s)
 
     async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
         """Touch a place and hold it for `duration_ms`."""
-        await self.swipe(at, at, duration_ms=duration_ms)
+        await self.perform(LongPress(at, duration_ms))
 
     async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
         """Move a finger from one place to another in `duration_ms`."""
+        await self.perform(Swipe(start, end, duration_ms))
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        """Do a gesture; `timeout_s` is beyond its own time."""
         async with self._acting():
-            await self._input.swipe(start, end, duration_ms=duration_ms)
+            await self._input.perform(gesture, timeout_s=timeout_s)
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        """Turn a mouse wheel over a place, in steps; positive is up and right."""
+        async with self._acting():
+            await self._input.scroll(
+                at, horizontal=horizontal, vertical=vertical, timeout_s=timeout_s
+            )
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
         """Type into the focused field. Raises TextEntryError when it cannot arrive exactly."""
@@ -197,7 +244,36 @@ class AdbDevice:
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         """Press a button once."""
         async with self._acting():
-            await self._input.key(_KEY_CODES[button], timeout_s=timeout_s)
+            await self._input.key(button_code(button), timeout_s=timeout_s)
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        """Press a key by Android's name or number. Raises UsageError for an unknown name."""
+        code = key_code(name)
+        async with self._acting():
+            await self._input.key(code, timeout_s=timeout_s)
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        """Read the clipboard. Raises DeviceError where there is no scrcpy server for it."""
+        return await (await self.control(timeout_s=timeout_s)).clipboard()
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        """Set the clipboard, and paste it into the focused field.
+
+        Raises DeviceError where there is no scrcpy server for it.
+        """
+        async with self._acting():
+            await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=paste)
+
+    async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
+        """Give the control socket, opened when need be. Raises DeviceError when there is none."""
+        if self._warm is None:
+            raise DeviceError(
+                f"{self.serial} is driven without scrcpy, and has no control socket.",
+                "Switch scrcpy.control on in the settings.",
+            )
+        return await self._warm.channel(timeout_s=timeout_s)
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""
@@ -221,6 +297,8 @@ class AdbDevice:
     @asynccontextmanager
     async def _acting(self) -> AsyncIterator[None]:
         """Have frames looked at again after an action, also after one that failed half-way."""
+        if self._may_act is not None:
+            self._may_act()
         try:
             yield
         finally:

@@ -52,6 +52,21 @@ class AdbClient:
 
     def __init__(self, address: ServerAddress) -> None:
         self.address = address
+        self._listed_as: dict[str, str] = {}
+
+    def alias(self, name: str, serial: str) -> None:
+        """Reach by `name` the phone that this server lists as `serial`.
+
+        Two servers may list the same serial, and a phone on wireless debugging changes its own.
+        """
+        if name == serial:
+            self._listed_as.pop(name, None)
+        else:
+            self._listed_as[name] = serial
+
+    def listed_as(self, name: str) -> str:
+        """Give the serial under which this server lists a phone."""
+        return self._listed_as.get(name, name)
 
     # --- the server ----------
 
@@ -121,7 +136,9 @@ class AdbClient:
     async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
         """Say which features a phone and this server share; old phones have none."""
         try:
-            answer = await self.host(f"host-serial:{serial}:features", timeout_s, serial=serial)
+            answer = await self.host(
+                f"host-serial:{self.listed_as(serial)}:features", timeout_s, serial=serial
+            )
         except AdbError as error:
             raise DeviceLostError(
                 f"{serial} cannot be reached: {error.message}", error.remedy
@@ -139,7 +156,7 @@ class AdbClient:
         Raises DeviceTimeoutError when it does not, DeviceLostError when the phone is away.
         """
         async with self._on_phone(serial, service, timeout_s), self._dial(timeout_s, serial) as it:
-            await it.request(f"host:transport:{serial}")
+            await it.request(f"host:transport:{self.listed_as(serial)}")
             await it.request(service)
             yield it
 
@@ -151,7 +168,7 @@ class AdbClient:
         async with self._on_phone(serial, service, timeout_s):
             stream = await self._connect(timeout_s, serial)
             try:
-                await stream.request(f"host:transport:{serial}")
+                await stream.request(f"host:transport:{self.listed_as(serial)}")
                 await stream.request(service)
             except BaseException as error:
                 stream.close()

@@ -1,159 +1,98 @@
 """Every device that the adb servers know, and who drives which.
 
-It follows the servers' own pushes and polls nothing. Not a pool and not a scheduler. Invariants: a
-device that was seen stays known, as GONE while it is away; one driver per device in this process;
-a server that dies takes its devices to GONE and is asked again, with pauses, until it is back.
+Not a pool and not a scheduler; what servers say is taken in by `agent.devices.roll`. Invariants:
+nothing is polled for; a device that was seen stays known, as GONE while it is away; one driver per
+device, in this process and, by a mark on the phone, in every other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from weakref import WeakSet
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from secrets import token_hex
 
-import msgspec
+from msgspec.structs import replace
 
-from agent.devices.adb import AdbDevice
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
-from agent.devices.device import Capture, Device
-from agent.devices.frames import FrameFeed
-from agent.devices.rows import DeviceRow, explain
-from agent.errors import DeviceError, DeviceLostError, UsageError
-from agent.records import DeviceInfo, DeviceState, LiveFrame
-
-START_TIMEOUT_S = 10.0
-FIRST_PAUSE_S = 0.05
-LONGEST_PAUSE_S = 2.0
-PROFILE_PAUSE_S = 1.0
-PROFILE_ATTEMPTS = 120
-"""A phone that boots is asked about for two minutes."""
-
-Revive = Callable[[ServerAddress], Awaitable[None]]
-
-
-@dataclass(eq=False, slots=True)
-class _Slot:
-    """What the rack holds of one device."""
-
-    info: DeviceInfo
-    device: AdbDevice
-    feed: FrameFeed
-    address: ServerAddress
-    transport_id: int
-    wheel: asyncio.Lock = field(default_factory=asyncio.Lock)
-    asking: asyncio.Task[None] | None = None
-
-
-class _Changes(AsyncIterator[DeviceInfo]):
-    """One listener's changes, from the moment it asked for them."""
-
-    LIMIT = 4096
-
-    def __init__(self) -> None:
-        self._waiting: deque[DeviceInfo] = deque(maxlen=self.LIMIT)
-        self._arrived = asyncio.Event()
-        self._ended = False
-
-    def put(self, info: DeviceInfo) -> None:
-        self._waiting.append(info)
-        self._arrived.set()
-
-    def end(self) -> None:
-        self._ended = True
-        self._arrived.set()
-
-    async def __anext__(self) -> DeviceInfo:
-        while not self._waiting:
-            if self._ended:
-                raise StopAsyncIteration
-            self._arrived.clear()
-            await self._arrived.wait()
-        return self._waiting.popleft()
+from agent.devices.device import Device
+from agent.devices.labels import Labels, checked
+from agent.devices.leasehold import Leaseholds
+from agent.devices.roll import Roll, away
+from agent.devices.watch import Revive, Watch
+from agent.errors import DeviceLostError, UsageError
+from agent.records import DeviceInfo, LiveFrame
 
 
 class AdbRack:
     """Watch one or more adb servers and hand out their devices.
 
     Args:
-        addresses: the servers; of a serial that two of them list, the first one's is used.
+        addresses: the servers. A serial that two of them list is the device of the first here, and
+            serial@host:port that of the other.
         revive: called when a server does not come back, so that its owner may start it again.
+        labels: what the operator calls devices; by default, nothing yet.
+        key: tells this rack's leases from every other's; its successor is to have the same.
     """
 
-    def __init__(self, addresses: Sequence[ServerAddress], *, revive: Revive | None = None) -> None:
+    def __init__(
+        self,
+        addresses: Sequence[ServerAddress],
+        *,
+        revive: Revive | None = None,
+        labels: Labels | None = None,
+        key: str = "",
+    ) -> None:
         if not addresses:
             raise UsageError("A rack needs an adb server.", "Give the address of one.")
         self._clients = {address: AdbClient(address) for address in addresses}
-        self._revive = revive
-        self._slots: dict[str, _Slot] = {}
-        self._listeners: WeakSet[_Changes] = WeakSet()
-        self._changed = asyncio.Event()
-        self._trackers: list[asyncio.Task[None]] = []
+        self._labels = labels or Labels()
+        self._roll = Roll(self._clients, self._labels)
+        self._watch = Watch(self._clients, self._roll, revive)
+        self._leases = Leaseholds(self._roll, key or token_hex(8))
 
     # --- life ----------
 
     async def start(self) -> None:
-        """Watch the servers; returns when the first list of devices is there.
+        """Watch the servers; returns when the first lists of devices are there.
 
         Raises AdbError when no server answers.
         """
-        if self._trackers:
-            return
-        first = {address: asyncio.Event() for address in self._clients}
-        answers = await asyncio.gather(
-            *(client.version() for client in self._clients.values()), return_exceptions=True
-        )
-        failures = [answer for answer in answers if isinstance(answer, BaseException)]
-        if len(failures) == len(answers):
-            raise failures[0]
-        self._trackers = [
-            asyncio.create_task(self._track(address, first[address]), name=f"track {address}")
-            for address in self._clients
-        ]
-        lists = [
-            first[address].wait()
-            for address, answer in zip(self._clients, answers, strict=True)
-            if not isinstance(answer, BaseException)
-        ]
-        with suppress(TimeoutError):
-            async with asyncio.timeout(START_TIMEOUT_S):
-                await asyncio.gather(*lists)
+        await self._watch.start()
 
     async def close(self) -> None:
         """Stop watching; listeners and frame readers end, devices are left as they are."""
-        tasks = [*self._trackers, *(s.asking for s in self._slots.values() if s.asking)]
-        self._trackers = []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(slot.feed.close() for slot in self._slots.values()))
-        for listener in list(self._listeners):
-            listener.end()
-        self._signal()
+        await self._leases.close()
+        await self._watch.close()
+        await self._roll.close()
 
     # --- looking ----------
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List every device seen since the start, by serial; those away have state GONE."""
-        return tuple(self._slots[serial].info for serial in sorted(self._slots))
+        return tuple(sorted((slot.info for slot in self._roll.slots), key=lambda i: i.serial))
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
         """Follow devices from now on as they appear, change and go; ends with the rack."""
-        listener = _Changes()
-        self._listeners.add(listener)
-        return listener
+        return self._roll.listen()
+
+    def reach(self, serial: str) -> tuple[AdbClient, str]:
+        """Give the client that reaches a device, and the serial its server lists it as.
+
+        For what adb itself offers: files, installing, logs. Raises UsageError for one never seen.
+        """
+        slot = self._roll.known(serial)
+        return self._roll.client(slot), slot.place.serial
 
     async def device(self, serial: str) -> Device:
         """Give a device that is online.
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
-        slot = self._known(serial)
-        if slot.info.state is not DeviceState.ONLINE:
-            raise _away(slot.info)
+        slot = self._roll.known(serial)
+        if not slot.is_online:
+            raise away(slot.info)
         return slot.device
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
@@ -161,19 +100,31 @@ class AdbRack:
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
-                    changed = self._changed
-                    slot = self._slots.get(serial)
-                    if slot is not None and slot.info.state is DeviceState.ONLINE:
+                    changed = self._roll.changed
+                    slot = self._roll.get(serial)
+                    if slot is not None and slot.is_online:
                         return slot.device
                     await changed.wait()
         except TimeoutError:
-            slot = self._slots.get(serial)
+            slot = self._roll.get(serial)
             if slot is not None:
-                raise _away(slot.info) from None
+                raise away(slot.info) from None
             raise DeviceLostError(
                 f"No device {serial} appeared within {timeout_s:g} s.",
                 "Plug it in, or look for its serial with `switchboard devices`.",
             ) from None
+
+    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+        """Keep what the operator calls a device.
+
+        Raises UsageError for a serial never seen or what no label can be, StoreError.
+        """
+        slot = self._roll.known(serial)
+        label = checked(name, tags, notes)
+        label = replace(label, hardware_serial=slot.info.hardware_serial)
+        self._labels.set(slot.serial, label)
+        self._roll.set(slot, self._roll.labelled(slot.info))
+        return slot.info
 
     # --- driving ----------
 
@@ -181,15 +132,26 @@ class AdbRack:
     async def lease(self, serial: str, driver: str) -> AsyncIterator[Device]:
         """Drive a device alone for the length of the block; waiting drivers are served in order.
 
-        Raises UsageError for a serial never seen, DeviceLostError when it is away.
+        Raises UsageError for a serial never seen, DeviceLostError when it is away, or driven by
+        another process.
         """
-        slot = self._known(serial)
-        async with slot.wheel:
-            self._set(slot, msgspec.structs.replace(slot.info, driver=driver))
-            try:
+        slot = self._roll.known(serial)
+        slot.waiting += 1
+        try:
+            await slot.driving.acquire()
+        finally:
+            slot.waiting -= 1
+        try:
+            async with self._leases.hold(slot, driver):
                 yield await self.device(serial)
-            finally:
-                self._set(slot, msgspec.structs.replace(slot.info, driver=""))
+        finally:
+            slot.driving.release()
+
+    def hand(self, serial: str, driver: str) -> None:
+        """Say who drives a device whose lease is held: its session, or the operator for a while."""
+        slot = self._roll.known(serial)
+        if slot.driving.locked():
+            self._roll.set(slot, replace(slot.info, driver=driver))
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -198,132 +160,10 @@ class AdbRack:
 
         Raises UsageError for a serial never seen. A device that is away gives frames that say so.
         """
-        feed = self._known(serial).feed
+        feed = self._roll.known(serial).feed
         reading = feed.read(width_px=width_px, height_px=height_px, max_hz=max_hz)
         try:
             async for frame in reading:
                 yield frame
         finally:
             await reading.aclose()
-
-    # --- watching ----------
-
-    async def _track(self, address: ServerAddress, listed: asyncio.Event) -> None:
-        client = self._clients[address]
-        pause_s = FIRST_PAUSE_S
-        while True:
-            try:
-                async for rows in client.track_devices():
-                    self._apply(address, rows)
-                    listed.set()
-                    pause_s = FIRST_PAUSE_S
-            except DeviceError as error:
-                self._lose_server(address, error)
-            await asyncio.sleep(pause_s)
-            if self._revive is not None and pause_s > FIRST_PAUSE_S:
-                # Its owner reports its own failure; the next round meets it here again.
-                with suppress(DeviceError):
-                    await self._revive(address)
-            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
-
-    def _lose_server(self, address: ServerAddress, error: DeviceError) -> None:
-        for slot in self._slots.values():
-            if slot.address == address:
-                self._set_state(slot, DeviceState.GONE, str(error))
-
-    def _apply(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
-        listed = {row.serial for row in rows}
-        for row in rows:
-            self._apply_row(address, row)
-        for serial, slot in self._slots.items():
-            if slot.address == address and serial not in listed:
-                self._set_state(slot, DeviceState.GONE, explain(DeviceState.GONE))
-
-    def _apply_row(self, address: ServerAddress, row: DeviceRow) -> None:
-        slot = self._slots.get(row.serial)
-        if slot is None:
-            slot = self._add(address, row)
-        elif slot.address != address:
-            if slot.info.state is DeviceState.ONLINE or row.state is not DeviceState.ONLINE:
-                return
-            slot.address = address
-            slot.device.move(self._clients[address])
-        returned = slot.info.state is not DeviceState.ONLINE
-        if row.state is DeviceState.ONLINE and (returned or row.transport_id != slot.transport_id):
-            slot.transport_id = row.transport_id
-            slot.device.forget()
-            if slot.asking is not None:
-                slot.asking.cancel()
-            slot.asking = asyncio.create_task(self._ask(slot), name=f"ask {row.serial}")
-        if row.state is not slot.info.state:
-            self._set_state(slot, row.state, row.note)
-
-    def _add(self, address: ServerAddress, row: DeviceRow) -> _Slot:
-        serial = row.serial
-        device = AdbDevice(
-            self._clients[address], serial, on_action=lambda: self._slots[serial].feed.wake()
-        )
-
-        async def capture(timeout_s: float) -> Capture:
-            return await device.capture(timeout_s=timeout_s)
-
-        slot = _Slot(
-            info=DeviceInfo(serial=serial, state=DeviceState.UNKNOWN, model=row.model),
-            device=device,
-            feed=FrameFeed(serial, capture, lambda: self._why_away(serial)),
-            address=address,
-            transport_id=-1,
-        )
-        self._slots[serial] = slot
-        return slot
-
-    async def _ask(self, slot: _Slot) -> None:
-        """Learn what a device that came online is; again until it has started."""
-        for _ in range(PROFILE_ATTEMPTS):
-            try:
-                known = await slot.device.info()
-            except DeviceError as error:
-                known = msgspec.structs.replace(slot.info, note=str(error))
-            if slot.info.state is not DeviceState.ONLINE:
-                return
-            self._set(slot, msgspec.structs.replace(known, driver=slot.info.driver))
-            if not known.note:
-                return
-            await asyncio.sleep(PROFILE_PAUSE_S)
-            slot.device.forget()
-
-    # --- state ----------
-
-    def _known(self, serial: str) -> _Slot:
-        slot = self._slots.get(serial)
-        if slot is None:
-            known = ", ".join(sorted(self._slots)) or "none"
-            raise UsageError(f"No device {serial!r} is known.", f"Devices seen so far: {known}.")
-        return slot
-
-    def _why_away(self, serial: str) -> str:
-        info = self._slots[serial].info
-        return "" if info.state is DeviceState.ONLINE else str(_away(info))
-
-    def _set_state(self, slot: _Slot, state: DeviceState, note: str) -> None:
-        self._set(slot, msgspec.structs.replace(slot.info, state=state, note=note))
-
-    def _set(self, slot: _Slot, info: DeviceInfo) -> None:
-        if info == slot.info:
-            return
-        state_changed = info.state is not slot.info.state
-        slot.info = info
-        for listener in list(self._listeners):
-            listener.put(info)
-        if state_changed:
-            slot.feed.wake()
-        self._signal()
-
-    def _signal(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-
-def _away(info: DeviceInfo) -> DeviceLostError:
-    words = "gone" if info.state is DeviceState.GONE else info.state.value
-    return DeviceLostError(f"The device {info.serial} is {words}.", info.note)
