@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent.devices.device import Button, Capture, UiTree
 from agent.devices.display import Displays, NoDisplays
+from agent.devices.gestures import Gesture
 from agent.errors import DeviceLostError, UsageError
 from agent.models.model import ModelReply, ModelRequest
 from agent.records import (
@@ -38,6 +39,7 @@ class FakeDevice:
         self._rack = rack
         self._serial = serial
         self.done: list[str] = []
+        self.copied = ""
 
     @property
     def serial(self) -> str:
@@ -76,6 +78,26 @@ class FakeDevice:
 
     async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
         self._do(f"swipe {start.x:g} {start.y:g} {end.x:g} {end.y:g}")
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        self._do(f"{type(gesture).__name__.lower()}")
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        self._do(f"scroll {vertical:g} {horizontal:g}")
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        self._do(f"key {name}")
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        return self.copied
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        self._do(f"{'paste' if paste else 'copy'} {text}")
+        self.copied = text
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
         self._do(f"type {text}")
@@ -224,6 +246,9 @@ class PlayedTask:
         part = self._parts.get(context.session.goal, done_at_once)
         end = await part(context)
         return TurnEnd(completed=True, message=end) if isinstance(end, str) else end
+
+    async def abort(self, context: TaskContext) -> None:
+        """Nothing is held."""
 
 
 async def done_at_once(context: TaskContext) -> str:

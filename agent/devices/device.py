@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from agent.devices.display import Displays
+from agent.devices.gestures import Gesture
 from agent.records import AppInfo, DeviceInfo, Foreground, Frame, LiveFrame, Point, UiNode
 
 
@@ -49,6 +50,29 @@ class UiTree(msgspec.Struct, frozen=True, kw_only=True):
     xml: bytes
     started_ms: int
     ended_ms: int
+
+
+class TextWay(StrEnum):
+    """How text reached a field."""
+
+    KEYS = "keys"
+    """The shell's `input text`: characters that keys write."""
+    INPUT_METHOD = "input_method"
+    """An input method that was borrowed for it."""
+    ACCESSIBILITY = "accessibility"
+    """The field's text was set by the service that reads the tree."""
+    CLIPBOARD = "clipboard"
+    """It was pasted."""
+
+
+class Typed(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of typing; text that is known not to have arrived is an error instead."""
+
+    way: TextWay = TextWay.KEYS
+    is_read_back: bool = False
+    """The field was read afterwards and holds the text."""
+    note: str = ""
+    """Why it was not read back, or what else happened to it."""
 
 
 class Device(Protocol):
@@ -88,8 +112,40 @@ class Device(Protocol):
 
     async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None: ...
 
-    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
-        """Type into the focused field. Raises TextEntryError when it cannot arrive exactly."""
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        """Do a gesture, of several fingers too; `timeout_s` is beyond its own time.
+
+        Raises DeviceError when the phone has no way for it.
+        """
+        ...
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        """Turn a mouse wheel over a place, in steps; positive is up and right."""
+        ...
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        """Press a key by Android's name or number. Raises UsageError for an unknown name."""
+        ...
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        """Read the clipboard: foreign text. Raises DeviceError where there is no way to it."""
+        ...
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        """Set the clipboard, and paste it into the focused field. Raises DeviceError where there
+        is no way to it.
+        """
+        ...
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
+        """Type into the focused field and read it back.
+
+        Raises TextEntryError when it cannot arrive exactly, or did not.
+        """
         ...
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...

@@ -24,6 +24,10 @@ _KEYBOARD = re.compile(r"\b(?:mInputShown|mIsInputViewShown)=true\b")
 _CURRENT_SIZE = re.compile(r"\binit=\d+x\d+\b.*?\bcur=(\d+)x(\d+)\b")
 _OVERRIDE_SIZE = re.compile(r"Override size:\s*(\d+)x(\d+)")
 _PHYSICAL_SIZE = re.compile(r"Physical size:\s*(\d+)x(\d+)")
+_FOCUSED = re.compile(r"mCurrentFocus=Window\{(\w+)\b")
+_FLAGS = re.compile(r"\bfl=(?:#|0x)?([0-9a-fA-F]+\b|[A-Z_]+(?: [A-Z_]+)*)")
+_SECURE_BIT = 0x2000
+"""WindowManager.LayoutParams.FLAG_SECURE; Android before 9 prints the flags as a number."""
 _SYSTEM = frozenset({"com.android.systemui", "com.android.keyguard", "com.android.inputmethod"})
 DISPLAY_LIMIT_PX = 32_768
 
@@ -47,6 +51,22 @@ def parse_foreground(focus: str, input_method: str = "") -> Foreground | None:
                 keyboard_shown=keyboard_shown,
             )
     return Foreground(package="", keyboard_shown=keyboard_shown)
+
+
+def parse_secure(windows: str) -> bool:
+    """Tell from `dumpsys window windows` whether the focused window forbids pictures of itself."""
+    for focused in _FOCUSED.finditer(windows):
+        section = re.search(
+            rf"Window #\d+ Window\{{{focused[1]}\b.*?(?=\n  Window #|\Z)", windows, re.DOTALL
+        )
+        flags = _FLAGS.search(section[0]) if section is not None else None
+        if flags is None:
+            continue
+        words = flags[1]
+        if re.fullmatch(r"[0-9a-fA-F]{1,16}", words):
+            return bool(int(words, 16) & _SECURE_BIT)
+        return "SECURE" in words.split()
+    return False
 
 
 def parse_current_size(displays: str) -> tuple[int, int] | None:

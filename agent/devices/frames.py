@@ -1,9 +1,9 @@
-"""Live pictures of one device for any number of readers, by repeated captures.
+"""Live pictures of one device for any number of readers: video where the device gives it, captures
+where it does not.
 
-One loop per device runs while somebody reads; it serves every size from one capture and sleeps
-longer while nothing changes. Not video, and nothing is stored. Invariants: a reader gets the newest
-picture or an honest status, never a queue; a failure is a frame with status lost or error and its
-reason, never a blank picture.
+One loop per device runs while somebody reads. Nothing is stored. Invariants: a reader gets the
+newest picture or an honest status, never a queue; while pictures are captures although video was
+wanted, each says why, and video is tried again.
 """
 
 from __future__ import annotations
@@ -11,47 +11,42 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass, field
+from typing import Protocol
 
 from agent.devices.device import Capture
-from agent.devices.picture import scaled_rgb
-from agent.errors import DeviceError, DeviceLostError, UsageError
+from agent.devices.frame_captures import RETRY_S, CaptureFrames, IsSecure
+from agent.devices.frame_readers import Reader, Readers, wait_until
+from agent.errors import DeviceError, UsageError
 from agent.records import FrameSource, FrameStatus, LiveFrame
+from agent.text import one_line
 
-STALE_AFTER_S = 2.0
-"""A capture that takes longer leaves the last picture stale."""
-CAPTURE_TIMEOUT_S = 15.0
-RETRY_S = 1.0
-IDLE_INTERVAL_S = 1.0
-"""How far apart captures of a screen that does not change move, if the readers' rate allows."""
-_IDLE_GROWTH = 1.5
+FIRST_VIDEO_RETRY_S = 2.0
+LONGEST_VIDEO_RETRY_S = 60.0
+_GOOD_RUN_S = 10.0
+"""Video that ran so long was no false start: the next retry comes as soon as the first."""
 _SIZE_LIMIT_PX = 4096
 _RATE_LIMIT_HZ = 60.0
 
-Size = tuple[int, int]
 
+class Video(Protocol):
+    """A maker of frames that the feed prefers to captures."""
 
-@dataclass(eq=False, slots=True)
-class _Reader:
-    """One consumer: the box its pictures must fit in, its pace, and the one frame it may take."""
-
-    box: Size
-    interval_s: float
-    newest: LiveFrame | None = None
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def give(self, frame: LiveFrame) -> None:
-        self.newest = frame
-        self.arrived.set()
+    async def follow(self, readers: Readers) -> None:
+        """Serve the readers until cancelled. Raises DeviceError with the reason when it cannot go
+        on; a picture that was given until then stays the readers' last.
+        """
+        ...
 
 
 class FrameFeed:
-    """Capture one device for its readers.
+    """Follow one device for its readers.
 
     Args:
         serial: the device.
         capture: takes one picture within a time-out in seconds; raises DeviceError.
-        why_away: says why the device cannot be captured now; empty when it can.
+        why_away: says why the device cannot be looked at now; empty when it can.
+        video: the preferred maker of frames; None where there is none.
+        is_secure: tells whether the window in front forbids pictures.
     """
 
     def __init__(
@@ -59,17 +54,19 @@ class FrameFeed:
         serial: str,
         capture: Callable[[float], Awaitable[Capture]],
         why_away: Callable[[], str],
+        *,
+        video: Video | None = None,
+        is_secure: IsSecure | None = None,
     ) -> None:
-        self._serial = serial
-        self._capture = capture
         self._why_away = why_away
-        self._readers: list[_Reader] = []
+        self._video = video
+        self._captures = CaptureFrames(capture, is_secure)
+        self._readers = Readers(serial)
         self._task: asyncio.Task[None] | None = None
-        self._wake = asyncio.Event()
         self._closed = False
-        self._shown: Capture | None = None
-        self._seen_ms = 0
-        self._scaled: dict[Size, bytes] = {}
+        self._why_no_video = ""
+        self._video_again_s = 0.0
+        self._video_pause_s = FIRST_VIDEO_RETRY_S
 
     async def read(
         self, *, width_px: int, height_px: int, max_hz: float
@@ -85,165 +82,84 @@ class FrameFeed:
             )
         if not max_hz > 0:
             raise UsageError(f"A rate of {max_hz} frames a second is none.", "Ask for more than 0.")
-        reader = _Reader((width_px, height_px), 1 / min(max_hz, _RATE_LIMIT_HZ))
-        self._readers.append(reader)
+        reader = Reader((width_px, height_px), 1 / min(max_hz, _RATE_LIMIT_HZ))
+        self._readers.all.append(reader)
         self._begin()
         try:
-            due = 0.0
             while not self._closed:
                 await reader.arrived.wait()
-                await asyncio.sleep(max(due - time.monotonic(), 0))
+                await asyncio.sleep(max(reader.due_s - time.monotonic(), 0))
                 reader.arrived.clear()
-                due = time.monotonic() + reader.interval_s
+                reader.due_s = time.monotonic() + reader.interval_s
                 if reader.newest is not None and not self._closed:
                     yield reader.newest
         finally:
-            self._readers.remove(reader)
-            if not self._readers and self._task is not None:
+            self._readers.all.remove(reader)
+            if not self._readers.all and self._task is not None:
                 self._task.cancel()
                 self._task = None
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being captured, because nobody reads."""
+        """Whether nothing is being looked at, because nobody reads."""
         return self._task is None or self._task.done()
 
     def wake(self) -> None:
         """Look again at once: the device was acted on or changed its state."""
-        self._wake.set()
+        self._readers.acted_s = time.monotonic()
+        self._readers.wake.set()
+
+    def retry_video(self) -> None:
+        """Try video at once: the device came back, perhaps as another build."""
+        self._video_again_s = 0.0
+        self._video_pause_s = FIRST_VIDEO_RETRY_S
+        self.wake()
 
     async def close(self) -> None:
-        """Stop capturing; every reader's iteration ends."""
+        """Stop looking; every reader's iteration ends."""
         self._closed = True
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait({task})
-        for reader in self._readers:
+        for reader in self._readers.all:
             reader.arrived.set()
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name=f"frames of {self._serial}")
-        self._wake.set()
+            self._task = asyncio.create_task(self._run(), name=f"frames of {self._readers.serial}")
+        self._readers.wake.set()
 
     async def _run(self) -> None:
         try:
-            await self._follow()
+            while True:
+                await self._turn()
         except Exception as error:
             # A fault of ours: whoever looks must not take the last picture for a live one.
-            self._tell_failure(FrameStatus.ERROR, f"The capture loop failed: {error!r}.")
+            self._readers.tell_failure(
+                FrameStatus.ERROR, FrameSource.CAPTURE, f"The frame loop failed: {error!r}."
+            )
             raise
 
-    async def _follow(self) -> None:
-        pause_s = 0.0
-        while True:
-            self._wake.clear()
-            started = time.monotonic()
-            status = await self._look()
-            fastest_s = min((reader.interval_s for reader in self._readers), default=RETRY_S)
-            if status is FrameStatus.LIVE:
-                pause_s = fastest_s
-            elif status is FrameStatus.STATIC:
-                pause_s = max(fastest_s, min(pause_s * _IDLE_GROWTH, IDLE_INTERVAL_S))
-            else:
-                pause_s = max(fastest_s, RETRY_S)
-            # An action shortens an idle pause, yet nobody is served faster than asked for.
-            await asyncio.sleep(max(started + fastest_s - time.monotonic(), 0))
-            left_s = started + pause_s - time.monotonic()
-            if left_s > 0 and not self._wake.is_set():
-                await _until(self._wake, left_s)
-
-    async def _look(self) -> FrameStatus:
-        """Capture once and tell every reader what came of it."""
+    async def _turn(self) -> None:
+        """Do one round: wait for an absent device, follow the video until it ends, or capture."""
         why = self._why_away()
         if why:
-            return self._tell_failure(FrameStatus.LOST, why)
+            self._readers.wake.clear()
+            self._readers.tell_failure(FrameStatus.LOST, FrameSource.CAPTURE, why)
+            await wait_until(self._readers.wake, RETRY_S)
+        elif self._video is not None and time.monotonic() >= self._video_again_s:
+            await self._follow_video(self._video)
+        else:
+            await self._captures.look(self._readers, self._why_no_video)
+
+    async def _follow_video(self, video: Video) -> None:
+        started = time.monotonic()
         try:
-            capture = await self._watched_capture()
-            changed = self._shown is None or capture.frame.digest != self._shown.frame.digest
-            self._seen_ms = capture.frame.captured_ms
-            if changed:
-                self._shown, self._scaled = capture, {}
-            await self._scale(capture)
-        except DeviceLostError as error:
-            return self._tell_failure(FrameStatus.LOST, str(error))
+            await video.follow(self._readers)
         except DeviceError as error:
-            return self._tell_failure(FrameStatus.ERROR, str(error))
-        status = FrameStatus.LIVE if changed else FrameStatus.STATIC
-        self._tell_picture(status)
-        return status
-
-    async def _watched_capture(self) -> Capture:
-        """Capture; readers learn that their picture is stale while it takes too long."""
-        task = asyncio.ensure_future(self._capture(CAPTURE_TIMEOUT_S))
-        try:
-            done, _ = await asyncio.wait({task}, timeout=STALE_AFTER_S)
-            if not done:
-                self._tell_picture(FrameStatus.STALE)
-            return await task
-        finally:
-            task.cancel()
-
-    async def _scale(self, capture: Capture) -> None:
-        frame = capture.frame
-        wanted = {_fit((frame.width_px, frame.height_px), reader.box) for reader in self._readers}
-        missing = tuple(sorted(wanted - self._scaled.keys()))
-        if missing:
-            pictures = await asyncio.to_thread(scaled_rgb, self._serial, capture.data, missing)
-            self._scaled.update(zip(missing, pictures, strict=True))
-        for size in self._scaled.keys() - wanted:
-            del self._scaled[size]
-
-    def _tell_picture(self, status: FrameStatus) -> None:
-        if self._shown is None:
-            return
-        frame = self._shown.frame
-        for reader in self._readers:
-            width, height = _fit((frame.width_px, frame.height_px), reader.box)
-            rgb = self._scaled.get((width, height))
-            if rgb is None:
-                # It came while this capture was under way: the next one serves it.
-                self._wake.set()
-                continue
-            reader.give(
-                LiveFrame(
-                    serial=self._serial,
-                    width_px=width,
-                    height_px=height,
-                    rgb=rgb,
-                    captured_ms=self._seen_ms,
-                    source=FrameSource.CAPTURE,
-                    status=status,
-                )
-            )
-
-    def _tell_failure(self, status: FrameStatus, detail: str) -> FrameStatus:
-        for reader in self._readers:
-            reader.give(
-                LiveFrame(
-                    serial=self._serial,
-                    width_px=reader.box[0],
-                    height_px=reader.box[1],
-                    rgb=b"",
-                    captured_ms=time.time_ns() // 1_000_000,
-                    source=FrameSource.CAPTURE,
-                    status=status,
-                    detail=detail,
-                )
-            )
-        return status
-
-
-def _fit(picture: Size, box: Size) -> Size:
-    """Give the largest size of the picture's shape that fits into the box."""
-    scale = min(box[0] / picture[0], box[1] / picture[1])
-    return max(round(picture[0] * scale), 1), max(round(picture[1] * scale), 1)
-
-
-async def _until(event: asyncio.Event, timeout_s: float) -> None:
-    try:
-        async with asyncio.timeout(timeout_s):
-            await event.wait()
-    except TimeoutError:
-        return
+            if time.monotonic() - started > _GOOD_RUN_S:
+                self._video_pause_s = FIRST_VIDEO_RETRY_S
+            self._why_no_video = one_line(f"No video: {error}", 300)
+            self._video_again_s = time.monotonic() + self._video_pause_s
+            self._video_pause_s = min(self._video_pause_s * 2, LONGEST_VIDEO_RETRY_S)

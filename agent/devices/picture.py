@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
+BLACK_LEVEL = 12
+"""What an encoder may make of black, of 255."""
 PIXEL_LIMIT = 64_000_000
 """Eight times a 4K screen; a header that claims more is broken or hostile."""
 
@@ -66,6 +68,18 @@ def _scaled(picture: Picture, size: tuple[int, int]) -> bytes:
     # Boxes keep thin text readable when shrinking; reducing first makes large steps cheap.
     filtered = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
     return filtered.tobytes()
+
+
+def is_black(rgb: bytes, size: tuple[int, int]) -> bool:
+    """Tell whether a picture is black between the bars that the system draws at its ends.
+
+    Args:
+        rgb: width × height × 3 bytes, row by row.
+    """
+    width, height = size
+    row = width * 3
+    middle = rgb[height // 6 * row : max(height - height // 6, 1) * row]
+    return bool(middle) and max(middle) <= BLACK_LEVEL
 
 
 def turned_png(serial: str, data: bytes, quarter_turns: int) -> bytes:

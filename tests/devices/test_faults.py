@@ -80,7 +80,7 @@ async def test_a_screen_without_content_says_so(bench: Bench) -> None:
 async def test_a_hung_phone_makes_live_frames_stale(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.frames.STALE_AFTER_S", 0.1)
+    monkeypatch.setattr("agent.devices.frame_captures.STALE_AFTER_S", 0.1)
     frames = bench.rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(20):
         async for frame in frames:

@@ -84,7 +84,7 @@ async def test_an_unchanged_screen_is_static_and_not_decoded_again(
         decoded.append(data)
         return scaled_rgb(serial, data, sizes)
 
-    monkeypatch.setattr("agent.devices.frames.scaled_rgb", counting)
+    monkeypatch.setattr("agent.devices.frame_captures.scaled_rgb", counting)
     feed = Screen().feed()
     frame = await first_with(feed, FrameStatus.STATIC)
     assert frame.rgb == bytes((10, 20, 30)) * 45 * 100
@@ -123,7 +123,7 @@ async def test_a_change_after_an_action_shows_without_waiting_out_the_pause() ->
 async def test_a_slow_capture_leaves_the_last_picture_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.devices.frames.STALE_AFTER_S", 0.05)
+    monkeypatch.setattr("agent.devices.frame_captures.STALE_AFTER_S", 0.05)
     screen = Screen()
     feed = screen.feed()
     reader = feed.read(width_px=9, height_px=20, max_hz=60)

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 from agent.devices.device import Button, Capture, UiTree
 from agent.devices.display import Displays, NoDisplays
+from agent.devices.gestures import Gesture
 from agent.errors import DeviceError
 from agent.records import (
     AppInfo,
@@ -65,6 +66,7 @@ class PaperPhone:
         self.installed = apps
         self.front = Foreground(package=APP, activity=".Main")
         self.done: list[str] = []
+        self.copied = ""
         self.failures: dict[str, list[Exception]] = {}
         """Errors to raise, by the name of the call, one each time."""
 
@@ -111,6 +113,26 @@ class PaperPhone:
 
     async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
         self._do("swipe", "swipe up" if end.y < start.y else "swipe down")
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        self._do("perform", type(gesture).__name__.lower())
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        self._do("scroll", f"scroll {vertical:g} {horizontal:g}")
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        self._do("key", f"key {name}")
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        return self.copied
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        self._do("set_clipboard", f"{'paste' if paste else 'copy'} {text}")
+        self.copied = text
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
         self._do("type_text", f"type {text}")

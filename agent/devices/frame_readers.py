@@ -1,0 +1,141 @@
+"""Who follows one device's frames: the box and the pace of each reader, and the one frame it may
+take.
+
+Not where pictures come from (`frame_captures`, `agent.devices.scrcpy.video`). Invariants: a reader
+holds the newest frame and no other; a failure is a frame with its status and reason, never a blank
+picture.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from agent.records import FrameSource, FrameStatus, LiveFrame
+
+Size = tuple[int, int]
+IDLE_HZ = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class Reader:
+    """One consumer: the box its pictures must fit in, its pace, and the one frame it may take."""
+
+    box: Size
+    interval_s: float
+    newest: LiveFrame | None = None
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    due_s: float = 0.0
+    """When it takes its next frame, on the monotonic clock."""
+    picture: int = 0
+    """The number of the last picture it was given, as its maker counts them."""
+
+    def give(self, frame: LiveFrame) -> None:
+        """Replace the frame that it may take."""
+        self.newest = frame
+        self.arrived.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said of a picture beside its pixels."""
+
+    status: FrameStatus
+    source: FrameSource
+    captured_ms: int
+    detail: str = ""
+
+
+class Readers:
+    """The readers of one device."""
+
+    def __init__(self, serial: str) -> None:
+        self.serial = serial
+        self.all: list[Reader] = []
+        self.wake = asyncio.Event()
+        """Set when somebody came, or something happened to the device: look again."""
+        self.acted_s = 0.0
+        """When the device was last acted on, on the monotonic clock; 0: never."""
+
+    @property
+    def fastest_s(self) -> float:
+        """The shortest interval that anybody asked for."""
+        return min((reader.interval_s for reader in self.all), default=1 / IDLE_HZ)
+
+    @property
+    def longest_side_px(self) -> int:
+        """The longest side of anybody's box."""
+        return max((max(reader.box) for reader in self.all), default=1)
+
+    def sizes(self, picture: Size) -> set[Size]:
+        """Give the sizes at which a picture of this shape is wanted."""
+        return {fit(picture, reader.box) for reader in self.all}
+
+    def tell_picture(self, picture: Size, scaled: Mapping[Size, bytes], told: Told) -> None:
+        """Give each reader the picture at its size; one whose size is missing wakes the maker."""
+        for reader in self.all:
+            if not self.tell_reader(reader, picture, scaled, told):
+                # It came while the picture was made: the next one serves it.
+                self.wake.set()
+
+    def tell_reader(
+        self, reader: Reader, picture: Size, scaled: Mapping[Size, bytes], told: Told
+    ) -> bool:
+        """Give one reader the picture, if it is there at its size."""
+        size = fit(picture, reader.box)
+        rgb = scaled.get(size)
+        if rgb is None:
+            return False
+        reader.give(self._frame(size, rgb, told))
+        return True
+
+    def tell_failure(self, status: FrameStatus, source: FrameSource, detail: str) -> None:
+        """Tell every reader why there is no picture."""
+        told = Told(status, source, time.time_ns() // 1_000_000, detail)
+        for reader in self.all:
+            reader.give(self._frame(reader.box, b"", told))
+
+    def retell(self, told: Told) -> None:
+        """Say something new of the picture that each reader has."""
+        for reader in self.all:
+            if reader.newest is not None and reader.newest.rgb:
+                reader.give(
+                    replace(
+                        reader.newest,
+                        status=told.status,
+                        source=told.source,
+                        captured_ms=told.captured_ms,
+                        detail=told.detail,
+                    )
+                )
+
+    def _frame(self, size: Size, rgb: bytes, told: Told) -> LiveFrame:
+        return LiveFrame(
+            serial=self.serial,
+            width_px=size[0],
+            height_px=size[1],
+            rgb=rgb,
+            captured_ms=told.captured_ms,
+            source=told.source,
+            status=told.status,
+            detail=told.detail,
+        )
+
+
+def fit(picture: Size, box: Size) -> Size:
+    """Give the largest size of the picture's shape that fits into the box."""
+    scale = min(box[0] / picture[0], box[1] / picture[1])
+    return max(round(picture[0] * scale), 1), max(round(picture[1] * scale), 1)
+
+
+async def wait_until(event: asyncio.Event, timeout_s: float) -> None:
+    """Wait for an event, at most so long."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            await event.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,93 @@
+"""One phone's way to scrcpy: which server it has, and runs of it for whoever needs one.
+
+Not what a run is used for (`video`, `control_input`, `displays`, `recorder`). Invariants: the
+server is looked for once per connection; that there is none is remembered and told with how to get
+one; a phone that is asked for a sign of life is not changed by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.devices.client import ServiceClosedError
+from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.server_file import NoServerError, PhoneServer, prepare_server
+from agent.devices.scrcpy.session import ScrcpySession, open_session
+from agent.devices.shell import PhoneShell
+
+PREPARE_TIMEOUT_S = 20.0
+NO_SCID = 0
+"""The id of a run is chosen when it is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScrcpySettings:
+    """What the operator set about scrcpy."""
+
+    server: str = ""
+    """The path of a server file; empty: looked for."""
+    video: bool = True
+    """Whether live pictures come by video where a phone gives it."""
+    control: bool = True
+    """Whether touches and keys go over a control socket where a phone has one."""
+    max_fps: int = 60
+
+
+class ScrcpyLink:
+    """Open runs of one phone's scrcpy server."""
+
+    def __init__(self, shell: PhoneShell, settings: ScrcpySettings) -> None:
+        self.settings = settings
+        self._shell = shell
+        self._server: PhoneServer | None = None
+        self._refusal: NoServerError | None = None
+        self._preparing = asyncio.Lock()
+
+    @property
+    def serial(self) -> str:
+        """The phone."""
+        return self._shell.serial
+
+    def forget(self) -> None:
+        """Look for the server again: the phone came back and may be another build."""
+        self._server = None
+        self._refusal = None
+
+    async def server(self) -> PhoneServer:
+        """Give the server that the phone can start, found and pushed once.
+
+        Raises NoServerError when there is none, DeviceError when it cannot be used.
+        """
+        async with self._preparing:
+            if self._refusal is not None:
+                raise self._refusal
+            if self._server is None:
+                try:
+                    self._server = await prepare_server(
+                        self._shell, self.settings.server, timeout_s=PREPARE_TIMEOUT_S
+                    )
+                except NoServerError as error:
+                    self._refusal = error
+                    raise
+            return self._server
+
+    async def open(self, options: SessionOptions) -> ScrcpySession:
+        """Start a run. Raises as `server` and `open_session` do."""
+        return await open_session(self._shell, await self.server(), options)
+
+    async def probe(self, timeout_s: float) -> None:
+        """Ask the phone's adb daemon for a sign of life; no process starts on the phone.
+
+        Because one connection serves all streams in order, an answer also proves that what was
+        written to other streams before has reached the phone. Raises DeviceTimeoutError or
+        DeviceLostError when none comes.
+        """
+        try:
+            async with self._shell.client.open(
+                self.serial, "reverse:list-forward", timeout_s=timeout_s
+            ):
+                return
+        except ServiceClosedError:
+            # Android before 5 knows no reversals, and says so: that is an answer as well.
+            return

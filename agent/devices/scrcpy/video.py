@@ -1,0 +1,96 @@
+"""Live video of one phone for its readers: a stream as large and as fast as somebody wants.
+
+Not the choice between video and captures (`agent.devices.frames`) and not one stream's pictures
+(`video_run`). Invariant: nobody is served from a stream that is smaller or slower than asked for,
+once the phone can give a better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from agent.devices.frame_captures import IsSecure
+from agent.devices.frame_readers import Readers
+from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.session import ScrcpySession
+from agent.devices.scrcpy.video_run import VideoRun
+from agent.devices.scrcpy.video_watch import Probe
+
+SIDES_PX = (240, 480, 720, 1080, 1600)
+"""The longer sides that streams are asked for; beyond the last, the display's own."""
+RATES_HZ = (5, 10, 15, 30, 60)
+_BITS_PER_PIXEL_AT_30_HZ = 12
+_LEAST_BIT_RATE = 1_000_000
+_FULL_SIDE_PX = 2400
+"""What is reckoned with where the display's own size is asked for."""
+
+OpenSession = Callable[[SessionOptions], Awaitable[ScrcpySession]]
+
+
+class VideoFrames:
+    """Follow one phone by video.
+
+    Args:
+        open_session: starts a run of the server with the given options.
+        probe: asks the phone for a sign of life.
+        is_secure: tells whether the window in front forbids pictures.
+        options: what every run is asked for beside size and rate.
+        most_fps: the bound of the setting.
+        on_size: told the size of the video, in pixels, whenever it changes.
+    """
+
+    def __init__(
+        self,
+        open_session: OpenSession,
+        probe: Probe,
+        is_secure: IsSecure,
+        *,
+        options: SessionOptions,
+        most_fps: int = 60,
+        on_size: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._open_session = open_session
+        self._probe = probe
+        self._is_secure = is_secure
+        self._options = options
+        self._most_fps = most_fps
+        self._on_size = on_size
+
+    async def follow(self, readers: Readers) -> None:
+        """Serve the readers until cancelled. Raises DeviceError with why when it cannot go on."""
+        while True:
+            options = wanted(self._options, readers, self._most_fps)
+            session = await self._open_session(options)
+            run = VideoRun(session, readers, self._probe, self._is_secure, self._on_size)
+            try:
+                await run.serve(until=partial(self._is_short, options, readers))
+            finally:
+                await run.close()
+
+    def _is_short(self, given: SessionOptions, readers: Readers) -> bool:
+        """Tell whether somebody wants more than the stream gives."""
+        now = wanted(self._options, readers, self._most_fps)
+        return _side(now) > _side(given) or now.max_fps > given.max_fps
+
+
+def wanted(options: SessionOptions, readers: Readers, most_fps: int) -> SessionOptions:
+    """Ask for the smallest and slowest stream that serves every reader."""
+    side = next((side for side in SIDES_PX if side >= readers.longest_side_px), 0)
+    if options.new_display is not None:
+        side = 0
+    hz = min(1 / readers.fastest_s, most_fps)
+    # A rate of 30 Hz comes back from its interval as 29.999…
+    fps = next((rate for rate in RATES_HZ if rate >= hz * 0.99), RATES_HZ[-1])
+    pixels = (side or _FULL_SIDE_PX) ** 2 // 2
+    return replace(
+        options,
+        max_size_px=side,
+        max_fps=fps,
+        bit_rate=max(pixels * _BITS_PER_PIXEL_AT_30_HZ * fps // 30, _LEAST_BIT_RATE),
+    )
+
+
+def _side(options: SessionOptions) -> int:
+    return options.max_size_px or 1 << 16

@@ -1,0 +1,202 @@
+"""One stream's pictures: received, decoded beside the event loop, given at every reader's size.
+
+Invariants: one decode serves all readers; what is not decoded yet is bounded and given up, for a
+fresh key frame, rather than shown late; a reader is given the newest picture, and no sooner than it
+asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from agent.devices.frame_captures import IsSecure
+from agent.devices.frame_readers import Readers, Size, fit, wait_until
+from agent.devices.scrcpy.decoder import Decoder
+from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
+from agent.devices.scrcpy.session import ScrcpySession
+from agent.devices.scrcpy.video_watch import Probe, Watch
+from agent.errors import DeviceError, DeviceLostError
+
+BACKLOG_PACKETS = 90
+BACKLOG_BYTES = 24 << 20
+_LONGEST_PAUSE_S = 1.0
+
+_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decode")
+"""Decoding and scaling leave the interpreter lock: two threads keep two cores busy, no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """What one call of the decoder made."""
+
+    pictures: int
+    moved: bool
+    black: bool
+    scaled: dict[Size, bytes]
+
+
+class VideoRun:
+    """Serve readers from one session."""
+
+    def __init__(
+        self,
+        session: ScrcpySession,
+        readers: Readers,
+        probe: Probe,
+        is_secure: IsSecure,
+        on_size: Callable[[int, int], None] | None,
+    ) -> None:
+        self._session = session
+        self._readers = readers
+        self._on_size = on_size
+        self._decoder = Decoder()
+        self._pending: list[VideoPacket] = []
+        self._pending_bytes = 0
+        self._left_out = False
+        self._arrived_ms = 0
+        self._failure: DeviceError | None = None
+        self._watch = Watch(session, readers, probe, is_secure)
+        self._receiving = asyncio.create_task(self._receive(), name=f"video of {session.serial}")
+        self._watching = asyncio.create_task(self._watch.run(), name=f"watch {session.serial}")
+
+    async def close(self) -> None:
+        """Stop, and end the session."""
+        tasks = {self._receiving, self._watching}
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        await self._session.close()
+
+    async def serve(self, until: Callable[[], bool]) -> None:
+        """Give pictures until `until` says that another stream is wanted.
+
+        Raises DeviceError when the stream ended, or the watch gave it up.
+        """
+        while not until():
+            self._readers.wake.clear()
+            if self._receiving.done() or self._watching.done():
+                raise self._why()
+            if self._pending:
+                await self._decode()
+            await self._give_behind()
+            if self._watch.take_news():
+                self._readers.retell(self._watch.told())
+            await self._pause()
+
+    # --- receiving ----------
+
+    async def _receive(self) -> None:
+        stream = self._session.video
+        if stream is None:
+            raise DeviceError("The session was opened without video.", "")
+        try:
+            async for item in read_video(self._session.ways, stream.exactly):
+                self._take(item)
+        except DeviceError as error:
+            self._failure = error
+        finally:
+            self._readers.wake.set()
+
+    def _take(self, item: VideoItem) -> None:
+        if isinstance(item, VideoSize):
+            if self._on_size is not None:
+                self._on_size(item.width, item.height)
+            return
+        self._pending.append(item)
+        self._pending_bytes += len(item.data)
+        if len(self._pending) > BACKLOG_PACKETS or self._pending_bytes > BACKLOG_BYTES:
+            self._pending = [one for one in self._pending if one.is_config][-1:]
+            self._pending_bytes = sum(len(one.data) for one in self._pending)
+            self._left_out = True
+        self._arrived_ms = time.time_ns() // 1_000_000
+        self._readers.wake.set()
+
+    def _why(self) -> DeviceError:
+        """Say why the stream ended; a fault of ours is raised as it is."""
+        for task in (self._watching, self._receiving):
+            if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+                if isinstance(error, DeviceError):
+                    return error
+                raise error
+        said = f" Its server said: {self._session.said()}." if self._session.has_words else ""
+        why = self._failure
+        if why is not None and not isinstance(why, DeviceLostError):
+            return why
+        return DeviceLostError(
+            f"The video of {self._session.serial} ended.{said}", "It is started again by itself."
+        )
+
+    # --- giving ----------
+
+    async def _decode(self) -> None:
+        packets, self._pending, self._pending_bytes = self._pending, [], 0
+        left_out, self._left_out = self._left_out, False
+        arrived_ms = self._arrived_ms
+        asked = self._watch.asked_for_key
+        decoded = await asyncio.get_running_loop().run_in_executor(
+            _threads, _decode, self._decoder, packets, left_out, asked, self._due_boxes()
+        )
+        if self._decoder.awaits_key:
+            self._watch.want_key_frame()
+        if decoded.pictures:
+            self._watch.saw_picture(arrived_ms, moved=decoded.moved, black=decoded.black)
+            self._give(decoded.scaled)
+
+    def _due_boxes(self) -> tuple[Size, ...]:
+        now = time.monotonic()
+        return tuple({one.box for one in self._readers.all if one.due_s <= now})
+
+    async def _give_behind(self) -> None:
+        """Serve readers whose time came after the picture did, or that came themselves."""
+        size, number, now = self._decoder.size, self._decoder.pictures, time.monotonic()
+        if size is None:
+            return
+        behind = [one for one in self._readers.all if one.picture != number and one.due_s <= now]
+        sizes = tuple({fit(size, one.box) for one in behind})
+        if sizes:
+            pictures = await asyncio.get_running_loop().run_in_executor(
+                _threads, self._decoder.scaled, sizes
+            )
+            self._give(dict(zip(sizes, pictures, strict=True)))
+
+    def _give(self, scaled: dict[Size, bytes]) -> None:
+        size = self._decoder.size
+        if size is None:
+            return
+        told = self._watch.told()
+        for reader in self._readers.all:
+            if self._readers.tell_reader(reader, size, scaled, told):
+                reader.picture = self._decoder.pictures
+
+    async def _pause(self) -> None:
+        """Wait for a packet, a reader, news of the watch, or the time of a reader that waits."""
+        if self._pending:
+            return
+        number, now = self._decoder.pictures, time.monotonic()
+        waits = [one.due_s - now for one in self._readers.all if one.picture != number and number]
+        pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), *waits])
+        if pause_s > 0:
+            await wait_until(self._readers.wake, pause_s)
+
+
+def _decode(
+    decoder: Decoder,
+    packets: list[VideoPacket],
+    left_out: bool,
+    compare: bool,
+    boxes: tuple[Size, ...],
+) -> _Decoded:
+    """Decode packets and scale the newest picture. Blocking."""
+    if left_out:
+        decoder.break_off()
+    pictures = decoder.decode(packets)
+    if not pictures or decoder.size is None:
+        return _Decoded(0, False, False, {})
+    sizes = tuple({fit(decoder.size, box) for box in boxes})
+    scaled = dict(zip(sizes, decoder.scaled(sizes), strict=True))
+    moved = decoder.has_moved() or not compare
+    return _Decoded(pictures, moved, decoder.is_black(), scaled)
