@@ -18,7 +18,7 @@ from agent.config import Settings
 from agent.core import Overview, TextDelta
 from agent.errors import RuntimeDiedError
 from agent.protocol import Event, Op, Reply
-from agent.records import LiveFrame, Session
+from agent.records import LiveFrame, SearchHit, Session
 from agent.rpc import (
     BlobParams,
     BlobReply,
@@ -29,6 +29,7 @@ from agent.rpc import (
     HistoryParams,
     Nothing,
     OpParams,
+    SearchParams,
     SessionParams,
     SessionsParams,
     Status,
@@ -151,9 +152,23 @@ class Client:
             more = page.more and bool(page.events)
         return tuple(found)
 
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words; see `Core.search`. Raises UsageError."""
+        params = SearchParams(query=query, limit=limit)
+        return await self._caller.call("search", params, tuple[SearchHit, ...])
+
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
         return (await self._caller.call("blob", BlobParams(digest=digest), BlobReply)).data
+
+    async def wait_closed(self) -> bool:
+        """Wait until the core has ended, or this client is closed.
+
+        Returns:
+            Whether the core said that it closes; False when it died or hangs.
+        """
+        await self._caller.died.wait()
+        return self._caller.ended_in_order
 
     async def close(self) -> None:
         """Hang up; the core goes on."""

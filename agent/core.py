@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, Job, LiveFrame, Question, Session
+from agent.records import DeviceInfo, Job, LiveFrame, Question, SearchHit, Session
 
 
 class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +89,12 @@ class Core(Protocol):
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's stored events in order."""
+        ...
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words, the newest first: all words must occur, `"two words"` together,
+        `wor*` begins so, `-word` must not occur. Raises UsageError.
+        """
         ...
 
     async def blob(self, digest: str) -> bytes:

@@ -18,10 +18,11 @@ from typing import assert_never
 
 import msgspec
 
+from agent.bridge.calls import PREFIX, Bridge
 from agent.core import ClientInfo, SharedCore
 from agent.errors import RpcCode, SwitchboardError, UsageError, WrongStateError
 from agent.feeds import Feeds
-from agent.protocol import PROTOCOL_VERSION
+from agent.protocol import PROTOCOL_VERSION, Op, Reply
 from agent.rpc import (
     CALLS_AT_ONCE,
     PAGE_BYTES,
@@ -41,6 +42,7 @@ from agent.rpc import (
     Params,
     Problem,
     Result,
+    SearchParams,
     SessionParams,
     SessionsParams,
     Status,
@@ -69,6 +71,7 @@ METHODS: dict[str, type[Params]] = {
     "sessions": SessionsParams,
     "session": SessionParams,
     "history": HistoryParams,
+    "search": SearchParams,
     "blob": BlobParams,
     "events": EventsParams,
     "deltas": DeltasParams,
@@ -94,10 +97,12 @@ class Link:
         writer: asyncio.StreamWriter,
         *,
         peer: str,
+        socket: str,
         status: Callable[[], Awaitable[Status]],
     ) -> None:
         self._core = core
         self._peer = peer
+        self._socket = socket
         self._status = status
         self.client = ClientInfo(f"c-{token_hex(4)}", peer)
         self.since_ms = time.time_ns() // 1_000_000
@@ -178,6 +183,9 @@ class Link:
                     await self._send(b'{"id":%b,"result":%b}' % (_json(call.id), result))
 
     async def _carry_out(self, call: Call) -> Result:
+        if call.method.startswith(PREFIX):
+            bridge = Bridge(self._core, self._request, socket=self._socket)
+            return await bridge.call(call.method.removeprefix(PREFIX), call.params)
         kind = METHODS.get(call.method)
         if kind is None:
             raise _Unknown(
@@ -202,13 +210,15 @@ class Link:
                 if call.method == "submit":
                     submission_id = await self._core.submit_as(self.client, op)
                     return Submitted(submission_id=submission_id)
-                return await self._core.request_as(self.client, op)
+                return await self._request(op)
             case SessionsParams(limit=limit):
                 return await self._core.sessions(limit=_bounded(limit))
             case SessionParams(session_id=session_id):
                 return await self._core.session(session_id)
             case HistoryParams():
                 return await self._history(params)
+            case SearchParams(query=query, limit=limit):
+                return await self._core.search(query, limit=_bounded(limit))
             case BlobParams(digest=digest):
                 return BlobReply(data=await self._core.blob(digest))
             case EventsParams() | DeltasParams() | FramesParams():
@@ -220,6 +230,9 @@ class Link:
             case _:
                 assert_never(params)
         return None
+
+    async def _request(self, op: Op) -> Reply:
+        return await self._core.request_as(self.client, op)
 
     async def _look(self, method: str) -> Result:
         match method:

@@ -23,7 +23,7 @@ from agent import errors
 from agent.core import Overview, TextDelta
 from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
 from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, LiveFrame, Session
+from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
 
 MAX_CALL_BYTES = 1 << 20
 """The longest line that the daemon reads."""
@@ -116,6 +116,13 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
     session_id: str
     after_seq: Number = 0
     limit: int = 10_000
+
+
+class SearchParams(_Params, frozen=True, kw_only=True):
+    """`search`: find events by words."""
+
+    query: str
+    limit: int = 50
 
 
 class BlobParams(_Params, frozen=True, kw_only=True):
@@ -221,6 +228,7 @@ Params = (
     | SessionsParams
     | SessionParams
     | HistoryParams
+    | SearchParams
     | BlobParams
     | EventsParams
     | DeltasParams
@@ -235,9 +243,11 @@ Result = (
     | Reply
     | Overview
     | tuple[Session, ...]
+    | tuple[SearchHit, ...]
     | Session
     | HistoryPage
     | BlobReply
+    | dict[str, Any]
     | None
 )
 Item = Event | TextDelta | LiveFrame

@@ -48,7 +48,7 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import DeviceInfo, LiveFrame, Session
+from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
 from agent.sessions.archive import Archive
 from agent.sessions.assignment import Assignment
 from agent.sessions.attaching import Attaching
@@ -225,6 +225,10 @@ class Runtime:
         """Read a session's stored events in order. Raises UsageError for an unknown session."""
         found = await self._store.session(session_id)
         return await self._store.session_events(found.session_id, after_seq=after_seq, limit=limit)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words; see `Core.search`. Raises UsageError."""
+        return await self._store.search(query, limit=limit)
 
     async def blob(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone."""

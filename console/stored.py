@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.core import Overview
 from agent.protocol import Event
-from agent.records import Session, SessionState
+from agent.records import SearchHit, Session, SessionState
 from agent.store.store import Store
 
 
@@ -25,6 +25,10 @@ class Records(Protocol):
     async def history(
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]: ...
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]: ...
+
+    async def blob(self, digest: str) -> bytes: ...
 
 
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
@@ -65,3 +69,11 @@ class StoredRecords:
     ) -> tuple[Event, ...]:
         """Read a session's stored events in order."""
         return await self._store.session_events(session_id, after_seq=after_seq, limit=limit)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words, the newest first. Raises UsageError."""
+        return await self._store.search(query, limit=limit)
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a blob. Raises StoreError when it is gone."""
+        return await self._store.read_blob(digest)

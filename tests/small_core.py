@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from agent.core import ClientInfo, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import Event, JobList, Op, Reply, SessionConfigured, SessionCreate
-from agent.records import FrameSource, FrameStatus, LiveFrame, Session
+from agent.records import FrameSource, FrameStatus, LiveFrame, SearchHit, Session
 from agent.store.store import EventDraft, Store
 
 
@@ -131,6 +131,9 @@ class SmallCore:
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         return await self.store.session_events(session_id, after_seq=after_seq, limit=limit)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        return await self.store.search(query, limit=limit)
 
     async def blob(self, digest: str) -> bytes:
         return await self.store.read_blob(digest)

@@ -109,7 +109,7 @@ async def open_for_writing(path: Path, *, now_ms: int) -> tuple[Database, int]:
     Raises:
         StoreError: damaged, another program's, a newer schema's, or not writable.
     """
-    _make_private(path)
+    make_private(path)
     database = await Database.connect(path)
     try:
         await _check_ours(database)
@@ -136,7 +136,7 @@ async def open_for_reading(path: Path) -> Database:
     return database
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Create the file with mode 0600 before SQLite would; its -wal and -shm files copy the mode."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))

@@ -12,6 +12,7 @@ from pathlib import Path
 from agent.errors import UsageError
 from agent.store.failures import from_os_error
 from agent.store.lock import DirectoryLock
+from agent.store.search import SEARCH_NAME
 from agent.store.sqlite import DATABASE_NAME
 
 
@@ -26,8 +27,9 @@ def quarantine(directory: Path) -> Path:
     try:
         files = [
             path
+            for name in (DATABASE_NAME, SEARCH_NAME)
             for ending in ("", "-wal", "-shm")
-            if (path := directory / f"{DATABASE_NAME}{ending}").exists()
+            if (path := directory / f"{name}{ending}").exists()
         ]
         if not files:
             raise UsageError(f"There is no database in {directory}.")

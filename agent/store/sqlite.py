@@ -7,6 +7,7 @@ directory, so what another process leased in it before is free again.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Self
 
 from agent.errors import FencedError, StoreError
 from agent.protocol import Event
-from agent.records import Job, JobStatus, Question, Session
+from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.blobs import BlobFiles
 from agent.store.database import Database, open_for_reading, open_for_writing
 from agent.store.failures import from_os_error
@@ -23,6 +24,7 @@ from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, body_of
 from agent.store.lock import DirectoryLock
 from agent.store.reader import Reader
+from agent.store.search import SEARCH_NAME, SearchIndex
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.uses import digests_of
 from agent.store.writer import (
@@ -43,6 +45,7 @@ from agent.store.writer import (
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
 
 DATABASE_NAME = "switchboard.db"
+_log = logging.getLogger(__name__)
 _COLLECTED_AT_ONCE = 64
 """How many blobs are dropped before those who store some get their turn."""
 
@@ -76,6 +79,8 @@ class SqliteStore:
         self._gate = Gate()
         self._unnamed: set[str] = set()
         """Blobs put by this opening that no event has named yet."""
+        self._index: SearchIndex | None = None
+        self._indexing: asyncio.Task[None] | None = None
         writer.listeners.append(self._on_commit)
         self._closing: asyncio.Task[None] | None = None
         self.trouble: StoreError | None = None
@@ -114,6 +119,11 @@ class SqliteStore:
             await writer.start()
             store = cls(directory, lock, writing, reading, writer)
             store._blobs.prepare()
+            try:
+                store._index = await store._open_index()
+            except StoreError as error:
+                # What cannot be searched can still be worked with.
+                _log.warning("There is no search for now: %s", error)
         except BaseException:
             for database in opened:
                 with suppress(StoreError):
@@ -138,6 +148,7 @@ class SqliteStore:
             await self._writer.close()
         finally:
             try:
+                await self._close_index()
                 await self._reading.close()
             finally:
                 try:
@@ -145,6 +156,13 @@ class SqliteStore:
                     await self._writing.close()
                 finally:
                     self._lock.release()
+
+    async def _close_index(self) -> None:
+        if self._index is not None:
+            self._index.stop()
+            if self._indexing is not None:
+                await asyncio.wait({self._indexing})
+            await self._index.close()
 
     # --- events ----------
 
@@ -207,6 +225,23 @@ class SqliteStore:
     ) -> tuple[Event, ...]:
         """Read a session's events with a larger seq than `after_seq`, in order."""
         return await self._reader.session_events(session_id, after_seq=after_seq, limit=limit)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words, the newest first. Raises UsageError, StoreError."""
+        if self._index is None:
+            self._index = await self._open_index()
+        return await self._index.find(query, limit)
+
+    async def rebuild_search(self) -> None:
+        """Build the search index anew, behind the store. Raises StoreError."""
+        if self._index is None:
+            self._index = await self._open_index()
+        await self._index.rebuild()
+
+    async def _open_index(self) -> SearchIndex:
+        index = await SearchIndex.open(self.directory / SEARCH_NAME, self)
+        self._indexing = asyncio.create_task(index.run(), name="store search index")
+        return index
 
     # --- leases ----------
 
@@ -360,3 +395,5 @@ class SqliteStore:
     def _on_commit(self, events: tuple[Event, ...]) -> None:
         for event in events:
             self._unnamed.difference_update(digests_of(event.msg))
+        if self._index is not None:
+            self._index.tell()

@@ -15,7 +15,7 @@ import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event
-from agent.records import Job, JobStatus, Question, Session
+from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft
 
@@ -81,6 +81,13 @@ class Store(Protocol):
         self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's events with a larger seq than `after_seq`, in order."""
+        ...
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words, the newest first; see `agent.store.words.compiled`.
+
+        Raises UsageError for a query with nothing to look for.
+        """
         ...
 
     # --- leases ----------

@@ -34,6 +34,7 @@ from agent.records import (
     FrameStatus,
     Job,
     LiveFrame,
+    SearchHit,
     Session,
 )
 from agent.state import State, reduce
@@ -201,6 +202,9 @@ class FakeCore:
     ) -> tuple[Event, ...]:
         found = [e for e in self.stored if e.session_id == session_id and e.seq > after_seq]
         return tuple(found[:limit])
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        raise StoreError("This core keeps no index.")
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self.blobs:

@@ -1,0 +1,140 @@
+"""Full-text search over a real store: what is found, how queries are read, and what crashes do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.protocol import AgentMessage, UserMessage
+from agent.records import SearchHit
+from agent.store.search import SEARCH_NAME, SearchIndex
+from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.words import compiled, snippet_of
+from tests.store.conftest import session_draft
+
+
+def said(session_id: str, text: str) -> EventDraft:
+    return EventDraft(session_id, AgentMessage(step=1, text=text))
+
+
+async def found(store: SqliteStore, query: str) -> list[str]:
+    return [hit.snippet for hit in await store.search(query)]
+
+
+async def test_words_are_found_in_any_case_and_without_accents_newest_first(
+    store: SqliteStore,
+) -> None:
+    await store.append(session_draft("s1", goal="Order a Café crème"))
+    await store.append(said("s1", "The CAFE is closed today"))
+    hits = await store.search("cafe")
+    assert [hit.seq for hit in hits] == [2, 1]
+    assert hits[0] == SearchHit(
+        session_id="s1",
+        seq=2,
+        ts_ms=hits[0].ts_ms,
+        kind="agent_message",
+        snippet="The CAFE is closed today",
+        matches=((4, 8),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("blue tooth", [1, 0]),
+        ('"blue tooth"', [1]),
+        ("blu*", [2, 1, 0]),
+        ("blue -tooth", []),
+        ("bluetooth -on", [2]),
+        ("tooth blue -fairy", [1]),
+        ("支付", [3]),
+        ("付", [3]),
+        ("nothing", []),
+    ],
+)
+async def test_a_query_is_words_phrases_beginnings_and_exclusions(
+    store: SqliteStore, query: str, numbers: list[int]
+) -> None:
+    texts = ("tooth fairy, blue", "a blue tooth", "bluetooth is off", "点击支付按钮")
+    await store.append(session_draft("s1"), *(said("s1", text) for text in texts))
+    assert [hit.seq - 2 for hit in await store.search(query)] == numbers
+
+
+@pytest.mark.parametrize("query", ["", "  ", '"', "-word", "***", '""', "( AND )" * 200, "()^:"])
+async def test_a_query_without_a_word_says_how_to_write_one(store: SqliteStore, query: str) -> None:
+    with pytest.raises(UsageError):
+        await store.search(query)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60))
+def test_whatever_is_typed_becomes_an_expression_of_quoted_words(query: str) -> None:
+
+    try:
+        expression = compiled(query)
+    except UsageError:
+        return
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+        database.execute(
+            "SELECT * FROM words WHERE words MATCH ?", (expression.encode(errors="replace"),)
+        )
+    database.close()
+
+
+def test_a_snippet_is_one_line_with_its_matches_apart() -> None:
+    assert snippet_of("a\n\ue000b c\ue001  d") == ("a b c d", ((2, 5),))
+
+
+async def test_the_index_follows_the_log_by_its_own_mark_across_starts(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        await store.append(session_draft("s1"), said("s1", "first"))
+        assert await found(store, "first")
+    # As after a crash between the commit of an event and its indexing.
+    async with SqliteStore.open(tmp_path) as store:
+        assert store._index is not None
+        store._index.stop()
+        await store.append(said("s1", "second"))
+    async with SqliteStore.open(tmp_path) as store:
+        assert await found(store, "second")
+        await store.rebuild_search()
+        assert len(await found(store, "first OR second")) == 0
+        assert len(await found(store, "first")) == 1
+
+
+async def test_a_damaged_or_deleted_index_is_built_anew(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        await store.append(session_draft("s1"), said("s1", "needle"))
+        assert await found(store, "needle")
+    (tmp_path / SEARCH_NAME).write_bytes(b"no database" * 1000)
+    async with SqliteStore.open(tmp_path) as store:
+        assert await found(store, "needle")
+    (tmp_path / SEARCH_NAME).unlink()
+    async with SqliteStore.open(tmp_path) as store:
+        assert await found(store, "needle")
+
+
+async def test_an_index_that_is_ahead_of_its_store_is_another_stores(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path / "old") as store:
+        await store.append(session_draft("s1"), *(said("s1", f"old {n}") for n in range(9)))
+        assert await found(store, "old")
+    async with SqliteStore.open(tmp_path / "new") as store:
+        await store.append(session_draft("s2"), said("s2", "new"))
+        index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store)
+        assert index.indexed_id == 0
+        await index.close()
+
+
+async def test_what_was_deleted_is_not_found(store: SqliteStore) -> None:
+    await store.append(
+        session_draft("s1"), EventDraft("s1", UserMessage(text="secret", message_id="m"))
+    )
+    await store.append(session_draft("s2", goal="secret too"))
+    assert len(await store.search("secret")) == 2
+    await store.delete_sessions("s1")
+    assert [hit.session_id for hit in await store.search("secret")] == ["s2"]
