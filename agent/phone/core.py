@@ -287,10 +287,13 @@ class Core:
         """Paint a scene; safe to call in a thread."""
         from agent.phone.paint import draw_scene
 
-        part = 1.0
+        return draw_scene(scene, self.seed, width, height, self.part_moved(scene))
+
+    def part_moved(self, scene: Scene) -> float:
+        """Return how much of the transition to a scene is over, from 0 to 1."""
         if self._moving_s and scene.display == 0 and not scene.still:
-            part = min(self._moved_s() / self._moving_s, 1.0)
-        return draw_scene(scene, self.seed, width, height, part)
+            return min(self._moved_s() / self._moving_s, 1.0)
+        return 1.0
 
     def _plan_forgetting(self) -> None:
         """Let go of full-size frames once nobody asks for them, so that idle phones stay small."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def shown_scene(userland: Userland, display: int) -> Scene:
     """Return what a display shows; raise PhoneError when there is no such display."""
     if FaultKind.FROZEN_SCREEN not in userland.faults:
-        return userland.phone.scene(display)
+        return userland.phone.scene_to_draw(display)
     kept = userland.frozen_scenes.get(display)
     if kept is None:
         kept = replace(userland.phone.scene(display), still=True)

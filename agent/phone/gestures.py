@@ -68,6 +68,14 @@ class Gestures(Services):
                 self._scenes[display] = moved
         return super().scene(display)
 
+    def scene_to_draw(self, display: int = 0) -> Scene:
+        """Return what a picture of a display is made from; not for looking up what stands where."""
+        _ = self.frame_version
+        scrolled = self._scrolls.get(display)
+        if scrolled is None or display in self._scenes:
+            return self.scene(display)
+        return rescroll(*scrolled, for_picture=True) or self.scene(display)
+
     async def tap(self, x: float, y: float, display: int = 0) -> None:
         """Tap a point in display pixels."""
         self._touch.down(0, x, y, display, stays=False)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageChops
 
-from agent.phone.scene import Scene
+from agent.phone.scene import Scene, Surface
 from agent.phone.ui.canvas import Canvas
 from agent.phone.ui.draw import paint
 from agent.phone.ui.views import Rect
@@ -94,20 +94,34 @@ def draw_scene(
     else:
         image = Image.new("RGB", size, scene.theme.color("background")[:3])
     ground = image.copy() if part < 1.0 else image
-    full = Rect(0, 0, scene.width, scene.height)
     for surface in scene.surfaces:
-        canvas = Canvas(image, surface.theme or scene.theme, scale)
-        if surface.dims:
-            canvas.clip_to(full)
-            canvas.fill(full, canvas.color("scrim"))
-        if surface.secure:
-            canvas.clip_to(surface.frame)
-            canvas.fill(surface.frame, (0, 0, 0, 255))
-            continue
-        paint(surface.root, canvas, scene.metrics)
+        _surface(surface, scene, Canvas(image, surface.theme or scene.theme, scale))
         if part < 1.0 and surface.type == "BASE_APPLICATION":
             _lower(image, ground, (1 - part) ** 2)
     return image
+
+
+def redraw(image: Image.Image, scene: Scene, seed: int, within: Rect) -> None:
+    """Draw a part of a scene anew on its image, which has any size; the rest of it stays."""
+    ground = Canvas(image, scene.theme, image.width / scene.width, within)
+    if scene.wallpaper:
+        image.paste(wallpaper(seed, *image.size).crop(ground.clip), ground.clip[:2])
+    else:
+        ground.fill(within, ground.color("background"))
+    for surface in scene.surfaces:
+        _surface(surface, scene, Canvas(image, surface.theme or scene.theme, ground.scale, within))
+
+
+def _surface(surface: Surface, scene: Scene, canvas: Canvas) -> None:
+    if surface.dims:
+        full = Rect(0, 0, scene.width, scene.height)
+        canvas.clip_to(full)
+        canvas.fill(full, canvas.color("scrim"))
+    if surface.secure:
+        canvas.clip_to(surface.frame)
+        canvas.fill(surface.frame, (0, 0, 0, 255))
+    else:
+        paint(surface.root, canvas, scene.metrics)
 
 
 def _lower(image: Image.Image, ground: Image.Image, part: float) -> None:

@@ -6,40 +6,47 @@ Invariant: the scene it starts from stays as it is, since another thread may be 
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 from agent.phone.records import PageState
-from agent.phone.scene import Scene, Surface
+from agent.phone.scene import Scene, Scrolled, Surface
 from agent.phone.ui.bind import path_to
 from agent.phone.ui.layers import Layer
 from agent.phone.ui.views import View
 
 
-def rescroll(scene: Scene, page: PageState, key: str) -> Scene | None:
+def rescroll(scene: Scene, page: PageState, key: str, *, for_picture: bool = False) -> Scene | None:
     """Return the scene with one view of a page where the page says that it is scrolled to.
 
     None when the view is not in it.
+
+    Args:
+        for_picture: the scene is only drawn: its views may say that they stand where they stood.
     """
     for index, surface in enumerate(scene.surfaces):
         if surface.page is page and (path := path_to(surface.root, key)):
             moved = list(scene.surfaces)
-            moved[index] = _moved(scene, surface, path)
-            return replace(scene, surfaces=moved)
+            moved[index] = _moved(scene, surface, path, for_picture=for_picture)
+            before = scene.scrolled
+            base = before.base if before is not None and before.key == key else scene
+            return replace(scene, surfaces=moved, scrolled=Scrolled(base, key, path[-1].clip))
     return None
 
 
-def _moved(scene: Scene, surface: Surface, path: list[View]) -> Surface:
+def _moved(scene: Scene, surface: Surface, path: list[View], *, for_picture: bool) -> Surface:
     view = path[-1]
     if view.layer is None and not view.reverse:
         view.layer = Layer(view, scene.metrics)
-    child = copy.copy(view)
+    child = view.copied()
     child.scroll_y = surface.page.scroll.get(view.key, view.scroll_y)
     dy = (child.scroll_y - view.scroll_y) * (1 if view.reverse else -1)
-    child.children = [one.moved(0, dy, view.clip) for one in view.children]
+    if for_picture:
+        child.shift_px = dy
+    else:
+        child.children = [one.moved(0, dy, view.clip) for one in view.children]
     old = view
     for parent in reversed(path[:-1]):
-        changed = copy.copy(parent)
+        changed = parent.copied()
         changed.children = [child if one is old else one for one in parent.children]
         old, child = parent, changed
     return replace(surface, root=child)

@@ -41,6 +41,16 @@ class Surface:
     keeps_wallpaper: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Scrolled:
+    """That a scene differs from another by how far one view is scrolled, and by nothing else."""
+
+    base: Scene
+    key: str
+    clip: Rect
+    """Where the view is seen, in display pixels."""
+
+
 @dataclass(eq=False, slots=True)
 class Scene:
     """The surfaces of one display, and what they were laid out with."""
@@ -55,6 +65,7 @@ class Scene:
     off: bool = False
     still: bool = False
     """Drawn as it will be once nothing moves."""
+    scrolled: Scrolled | None = None
 
     def focused(self) -> Surface | None:
         """Return the window that keys go to and a dump shows: the topmost that takes focus."""

@@ -21,6 +21,8 @@ from agent.phone.ui.views import Kind, View
 
 SLOP_DP = 8
 LONG_PRESS_S = 0.5
+TAP_TIMEOUT_S = 0.1
+"""How long a finger rests on what scrolls until it counts as a press (ViewConfiguration)."""
 EDGE_DP = 18
 SWIPE_DP = 30
 
@@ -55,7 +57,7 @@ class _Finger:
     scroller: View | None = None
     travel: float = 0
     dragging: View | None = None
-    timer: asyncio.TimerHandle | None = None
+    timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
 
 class Touch:
@@ -97,19 +99,31 @@ class Touch:
         if surface is None:
             return
         finger.path = path_at(surface.root, x, y)
-        target = self._target(finger)
-        if target is not None and target.kind is not Kind.FIELD:
-            self._host.press(target.key)
+        self._show_pressed(finger)
         slide = next((v for v in reversed(finger.path) if v.kind is Kind.SLIDER), None)
         if slide is not None:
             finger.dragging = slide
-        if not stays:
+        if stays:
+            self._later(finger, LONG_PRESS_S, self._long_press)
+
+    def _show_pressed(self, finger: _Finger) -> None:
+        """Show what the finger is on as pressed: at once, or where it may scroll, if it rests."""
+        target = self._target(finger)
+        if target is None or target.kind is Kind.FIELD:
             return
+        key = target.key
+        if self._scroller(finger) is None:
+            self._host.press(key)
+        else:
+            self._later(finger, TAP_TIMEOUT_S, lambda _: self._host.press(key))
+
+    def _later(self, finger: _Finger, delay_s: float, call: Callable[[_Finger], None]) -> None:
+        """Call something if the finger stays where it is; not where no loop runs."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        finger.timer = loop.call_later(LONG_PRESS_S, self._long_press, finger)
+        finger.timers.append(loop.call_later(delay_s, call, finger))
 
     def move(self, pointer: int, x: float, y: float, display: int = 0) -> None:
         """Move a finger that is down."""
@@ -174,9 +188,9 @@ class Touch:
             self._scroll(finger, dy)
 
     def _stop_timer(self, finger: _Finger) -> None:
-        if finger.timer is not None:
-            finger.timer.cancel()
-            finger.timer = None
+        for timer in finger.timers:
+            timer.cancel()
+        finger.timers.clear()
 
     def _target(self, finger: _Finger) -> View | None:
         for view in reversed(finger.path):
@@ -263,7 +277,6 @@ class Touch:
         return taken != [False]
 
     def _long_press(self, finger: _Finger) -> None:
-        finger.timer = None
         surface = finger.surface
         if finger.done or finger.moved or surface is None:
             return

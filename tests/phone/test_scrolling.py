@@ -9,6 +9,7 @@ import pytest
 from PIL import ImageChops, ImageStat
 
 from agent.phone import stage
+from agent.phone.kept_picture import KeptPicture
 from agent.phone.phone import Phone
 from agent.phone.scene import Scene
 from agent.phone.ui.bind import walk
@@ -55,6 +56,26 @@ async def test_a_scrolled_scene_is_the_one_that_would_be_built(phone: Phone, pac
     assert [v.rect for v in walk(phone.scene().surfaces[0].root)] == [
         v.rect for v in walk(built.surfaces[0].root)
     ]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+async def test_a_picture_kept_while_scrolling_is_the_one_that_would_be_drawn(
+    phone: Phone, package: str
+) -> None:
+    if not await open_list(phone, package):
+        return
+    kept = KeptPicture(phone)
+    kept.show(phone.scene_to_draw(), 328, 720)
+    phone._touch.down(0, 540, 1700)
+    for y in (1690, 1650, 1500, 1320):
+        phone._touch.move(0, 540, y)
+        scene = phone.scene_to_draw()
+        picture = kept.show(scene, 328, 720)
+        assert picture.tobytes() == phone.paint_scene(scene, 328, 720).tobytes()
+    # At full size there is no image of the content: what has moved is drawn at its new place.
+    picture, drawn = phone.paint_scene(phone.scene_to_draw()), phone.paint_scene(phone.scene())
+    assert picture.tobytes() == drawn.tobytes()
+    phone._touch.up(0, 540, 1320)
 
 
 async def test_scrolling_builds_no_scene(phone: Phone, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from agent.errors import PhoneError
 from agent.phone.faults import FaultKind
 from agent.phone.frozen import shown_scene
+from agent.phone.kept_picture import KeptPicture
 from agent.phone.pipes import Socket
 from agent.phone.scrcpy import stream
 from agent.phone.scrcpy.control import ControlReader, clipboard_message
@@ -67,7 +69,9 @@ class ServerRun:
         self._video_size: tuple[int, int] | None = None
         self._restart = False
         self._changed = asyncio.Event()
+        self._taken = asyncio.Event()
         self._sent_clipboard = self._phone.clipboard
+        self._picture = KeptPicture(self._phone)
 
     def greeting(self) -> str:
         """Return the line that the real server begins with."""
@@ -146,27 +150,29 @@ class ServerRun:
         encoder: stream.VideoEncoder | None = None
         has_sent = False
         started = time.monotonic()
+        # One thread, so that what a frame works on stays in one core's cache.
+        drawing = ThreadPoolExecutor(1, "scrcpy")
+        loop = asyncio.get_running_loop()
         following = asyncio.create_task(self._follow_changes())
         try:
             while True:
                 turn = time.monotonic()
                 self._changed.clear()
+                self._taken.set()
                 await self._userland.faults.hold(FaultKind.ENCODER_STALL)
                 width, height, _ = phone.display_size(self._display)
                 size = self._size_of(width, height)
                 if encoder is None or self._restart or size != (encoder.width, encoder.height):
                     is_first = encoder is None
                     self._restart = False
-                    encoder = stream.VideoEncoder(
-                        *size, bit_rate=options.bit_rate, max_fps=options.max_fps
-                    )
+                    encoder = await loop.run_in_executor(drawing, self._encoder, size)
                     await self._announce(socket, encoder, is_first=is_first)
                     self._video_size, has_sent = size, False
                 scene = shown_scene(self._userland, self._display)
                 packets: list[tuple[int, bool, bytes]] = []
                 if not (scene.still and has_sent):
                     at_us = int((turn - started) * 1_000_000)
-                    packets = await asyncio.to_thread(self._draw, scene, encoder, at_us)
+                    packets = await loop.run_in_executor(drawing, self._draw, scene, encoder, at_us)
                     has_sent = True
                 for pts_us, is_key, data in packets:
                     await socket.write(
@@ -179,11 +185,17 @@ class ServerRun:
                 await asyncio.sleep(max(0.0, 1 / options.max_fps - (time.monotonic() - turn)))
         finally:
             following.cancel()
+            drawing.shutdown(wait=False)
+
+    def _encoder(self, size: tuple[int, int]) -> stream.VideoEncoder:
+        return stream.VideoEncoder(
+            *size, bit_rate=self._options.bit_rate, max_fps=self._options.max_fps
+        )
 
     def _draw(
         self, scene: Scene, encoder: stream.VideoEncoder, pts_us: int
     ) -> list[tuple[int, bool, bytes]]:
-        picture = self._phone.paint_scene(scene, encoder.width, encoder.height)
+        picture = self._picture.show(scene, encoder.width, encoder.height)
         return encoder.encode(picture, pts_us)
 
     async def _announce(
@@ -205,7 +217,10 @@ class ServerRun:
         version = self._phone.frame_version
         while True:
             version = await self._phone.wait_frame(version)
+            self._taken.clear()
             self._changed.set()
+            # A finger moves more often than frames are drawn; what it did meanwhile is one change.
+            await self._taken.wait()
 
     # -- control -------------------------------------------------------------------------------
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 H264 = 0x68323634
 _GLOBAL_HEADER = 1 << 22
 _SESSION_PACKET = 1 << 31
-_PICTURE_FORMAT = "bgr24"
-"""libswscale turns this one into YUV 4:2:0 by a special path, in a quarter of what RGB takes."""
 _KEY_FRAME_EVERY = 600
 """Frames between key frames: ten seconds of motion, as the real server asks of its encoder."""
 
@@ -45,7 +43,9 @@ class VideoEncoder:
     def __init__(self, width: int, height: int, *, bit_rate: int, max_fps: float) -> None:
         import av
 
-        self._av = av
+        # Kept: a new converter, or a new buffer for each picture, costs as much as encoding it.
+        self._rgb = av.VideoFrame(width, height, "rgb24")
+        self._converter = av.video.reformatter.VideoReformatter()
         self.width = width
         self.height = height
         codec = av.CodecContext.create("libx264", "w")
@@ -76,10 +76,9 @@ class VideoEncoder:
 
     def encode(self, picture: Image, pts_us: int) -> list[tuple[int, bool, bytes]]:
         """Encode one picture; return (time stamp in µs, whether a key frame, annex B) packets."""
-        frame = self._av.VideoFrame(self.width, self.height, _PICTURE_FORMAT)
-        plane = frame.planes[0]
-        plane.update(picture.tobytes("raw", "BGR", plane.line_size, 1))
-        frame = frame.reformat(format=self._codec.pix_fmt)
+        plane = self._rgb.planes[0]
+        plane.update(picture.tobytes("raw", "RGB", plane.line_size, 1))
+        frame = self._converter.reformat(self._rgb, format=self._codec.pix_fmt)
         # Two pictures in one microsecond would break the order that encoders insist on.
         self._last_pts = frame.pts = max(pts_us, self._last_pts + 1)
         frame.time_base = self._codec.time_base

@@ -134,13 +134,23 @@ def _draw_unknown(draw: ImageDraw.ImageDraw, text: str, x: float, size: int, asc
 
 
 class Canvas:
-    """An image of `width` × `height` display pixels, drawn at `scale`."""
+    """An image of `width` × `height` display pixels, drawn at `scale`.
 
-    def __init__(self, image: Image.Image, theme: Theme, scale: float = 1.0) -> None:
+    Args:
+        within: the part of the display that is drawn on; all of it by default.
+    """
+
+    def __init__(
+        self, image: Image.Image, theme: Theme, scale: float = 1.0, within: Rect | None = None
+    ) -> None:
         self.image = image
         self.theme = theme
         self.scale = scale
-        self._clip = Rect(0, 0, image.width, image.height)
+        self._within = within
+        self._bounds = Rect(0, 0, image.width, image.height)
+        if within is not None:
+            self._bounds = self._scaled(within).intersect(self._bounds)
+        self._clip = self._bounds
 
     @property
     def clip(self) -> Rect:
@@ -153,7 +163,11 @@ class Canvas:
 
     def clip_to(self, rect: Rect) -> None:
         """Limit what is drawn from now on to a rectangle."""
-        self._clip = self._scaled(rect).intersect(Rect(0, 0, self.image.width, self.image.height))
+        self._clip = self._scaled(rect).intersect(self._bounds)
+
+    def reaches(self, rect: Rect) -> bool:
+        """Say whether any of a rectangle may be drawn on."""
+        return self._within is None or not rect.intersect(self._within).empty
 
     def _scaled(self, rect: Rect) -> Rect:
         if self.scale == 1.0:

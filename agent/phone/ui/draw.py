@@ -17,7 +17,7 @@ SHADOW = (0, 0, 0, 120)
 
 def paint(view: View, canvas: Canvas, m: Metrics) -> None:
     """Paint a tree, children over their parent."""
-    if view.clip.empty and not view.elevation:
+    if not view.elevation and (view.clip.empty or not canvas.reaches(view.clip)):
         return
     _box(view, canvas, m)
     match view.kind:
@@ -44,6 +44,8 @@ def paint(view: View, canvas: Canvas, m: Metrics) -> None:
             pass
     if view.layer is None or not view.layer.draw(view, canvas):
         for child in view.children:
+            if view.shift_px:
+                child = child.moved(0, view.shift_px, view.clip)
             paint(child, canvas, m)
     if view.pressed:
         canvas.clip_to(view.clip)
