@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from weakref import WeakSet
 
 from msgspec.structs import replace
@@ -23,7 +24,8 @@ from agent.devices.frames import FrameFeed
 from agent.devices.labels import Labels
 from agent.devices.places import Place, identifies, is_wireless, name_for, transport_of
 from agent.devices.rows import DeviceRow, explain
-from agent.devices.slot import Changes, Slot
+from agent.devices.scrcpy.link import ScrcpySettings
+from agent.devices.slot import Changes, Newcomer, Slot
 from agent.errors import DeviceError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, DeviceState, Transport
 
@@ -31,6 +33,15 @@ PROFILE_PAUSE_S = 1.0
 PROFILE_ATTEMPTS = 120
 """A phone that boots is asked about for two minutes."""
 _IDENTIFY_TIMEOUT_S = 3.0
+_COMING = frozenset(
+    {
+        DeviceState.ONLINE,
+        DeviceState.OFFLINE,
+        DeviceState.CONNECTING,
+        DeviceState.AUTHORIZING,
+    }
+)
+"""States of a phone that may be online in a moment."""
 
 
 class Roll:
@@ -39,15 +50,22 @@ class Roll:
     Args:
         clients: the servers that are watched.
         labels: what the operator calls devices.
+        scrcpy: how devices use a scrcpy server.
     """
 
-    def __init__(self, clients: Mapping[ServerAddress, AdbClient], labels: Labels) -> None:
+    def __init__(
+        self,
+        clients: Mapping[ServerAddress, AdbClient],
+        labels: Labels,
+        scrcpy: ScrcpySettings,
+    ) -> None:
         self._clients = clients
+        self._scrcpy = scrcpy
         self._labels = labels
         self._slots: dict[str, Slot] = {}
         self._listeners: WeakSet[Changes] = WeakSet()
         self._changed = asyncio.Event()
-        self._newcomers: dict[Place, asyncio.Task[None]] = {}
+        self._newcomers: dict[Place, Newcomer] = {}
 
     @property
     def slots(self) -> Iterable[Slot]:
@@ -86,11 +104,13 @@ class Roll:
 
     async def close(self) -> None:
         """End everybody who listens or looks."""
-        tasks = [*self._newcomers.values(), *(s.asking for s in self.slots if s.asking)]
+        tasks = [s.asking for s in self.slots if s.asking]
+        tasks += [newcomer.task for newcomer in self._newcomers.values() if newcomer.task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(slot.feed.close() for slot in self.slots))
+        await asyncio.gather(*(slot.device.cool() for slot in self.slots))
         for listener in list(self._listeners):
             listener.end()
         self._signal()
@@ -120,9 +140,15 @@ class Roll:
     def _apply_row(self, place: Place, row: DeviceRow) -> None:
         slot = self._at(place) or self._moved(place)
         if slot is None and self._may_be_known(place, row):
-            if place not in self._newcomers:
-                self._newcomers[place] = asyncio.create_task(self._identify(place, row))
+            newcomer = self._newcomers.get(place)
+            if newcomer is None:
+                newcomer = self._newcomers[place] = Newcomer(row)
+                newcomer.task = asyncio.create_task(self._identify(place, newcomer))
+            newcomer.see(row)
             return
+        newcomer = self._newcomers.pop(place, None)
+        if newcomer is not None:
+            newcomer.cancel()
         self._see(slot or self._add(place, row), row)
 
     def _see(self, slot: Slot, row: DeviceRow) -> None:
@@ -136,6 +162,7 @@ class Roll:
             slot.transport_id = row.transport_id
             slot.silent = False
             slot.device.forget()
+            slot.feed.retry_video()
             if slot.asking is not None:
                 slot.asking.cancel()
             slot.asking = asyncio.create_task(self._ask(slot), name=f"ask {slot.serial}")
@@ -173,6 +200,7 @@ class Roll:
             name,
             on_action=lambda: self._slots[name].feed.wake(),
             may_act=lambda: _check_unfenced(self._slots[name]),
+            scrcpy=self._scrcpy,
         )
 
         async def capture(timeout_s: float) -> Capture:
@@ -190,7 +218,13 @@ class Roll:
         slot = Slot(
             info=self.labelled(info),
             device=device,
-            feed=FrameFeed(name, capture, lambda: self._why_away(name)),
+            feed=FrameFeed(
+                name,
+                capture,
+                lambda: self._why_away(name),
+                video=device.video(),
+                is_secure=device.is_secure,
+            ),
             place=place,
         )
         self._slots[name] = slot
@@ -201,9 +235,9 @@ class Roll:
     def _may_be_known(self, place: Place, row: DeviceRow) -> bool:
         """Whether a serial that is new may be a wireless phone on a new port."""
         return (
-            row.state is DeviceState.ONLINE
+            row.state in _COMING
             and is_wireless(place.serial)
-            and any(self._missing_wireless())
+            and (place in self._newcomers or any(self._missing_wireless()))
         )
 
     def _missing_wireless(self) -> Iterable[Slot]:
@@ -215,20 +249,21 @@ class Roll:
             and identifies(slot.info.hardware_serial)
         )
 
-    async def _identify(self, place: Place, row: DeviceRow) -> None:
+    async def _identify(self, place: Place, newcomer: Newcomer) -> None:
         """Ask a phone on a new port who it is, before it is taken for a new one."""
-        try:
+        says = ""
+        # Whatever it does not tell in time is asked again, as of a device of its own.
+        with suppress(DeviceError, TimeoutError):
+            async with asyncio.timeout(_IDENTIFY_TIMEOUT_S):
+                await newcomer.online.wait()
             says = await hardware_serial(
                 self._clients[place.address], place.serial, timeout_s=_IDENTIFY_TIMEOUT_S
             )
-        except DeviceError:
-            # It will be asked again as a device of its own.
-            says = ""
         same = [s for s in self._missing_wireless() if says and s.info.hardware_serial == says]
         del self._newcomers[place]
         if len(same) == 1:
             self._move(same[0], place)
-        self._see(same[0] if len(same) == 1 else self._add(place, row), row)
+        self._see(same[0] if len(same) == 1 else self._add(place, newcomer.row), newcomer.row)
 
     async def _ask(self, slot: Slot) -> None:
         """Learn what a device that came online is; again until it has started."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from agent.devices.adb import AdbDevice
 from agent.devices.frames import FrameFeed
 from agent.devices.places import Place
+from agent.devices.rows import DeviceRow
 from agent.records import DeviceInfo, DeviceState
 
 
@@ -47,6 +48,26 @@ class Slot:
     def is_online(self) -> bool:
         """Whether it can be used."""
         return self.info.state is DeviceState.ONLINE
+
+
+@dataclass(eq=False, slots=True)
+class Newcomer:
+    """A serial that is new, while it is asked whether it is a phone known under another."""
+
+    row: DeviceRow
+    online: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+
+    def see(self, row: DeviceRow) -> None:
+        """Take in what its server says of it now."""
+        self.row = row
+        if row.state is DeviceState.ONLINE:
+            self.online.set()
+
+    def cancel(self) -> None:
+        """Ask no more: it has gone."""
+        if self.task is not None:
+            self.task.cancel()
 
 
 class Changes(AsyncIterator[DeviceInfo]):
