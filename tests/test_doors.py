@@ -24,7 +24,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "textual": ("console/", "widgets/"),
     "rich": ("console/", "widgets/"),
     "platformdirs": ("agent/config.py",),
-    "av": ("agent/phone/scrcpy/", "agent/phone/commands/"),
+    "av": ("agent/phone/scrcpy/", "agent/phone/commands/", "agent/devices/scrcpy/"),
     "cryptography": ("agent/phone/adbd/",),
     "isal": ("agent/phone/png.py",),
 }

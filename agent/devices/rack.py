@@ -20,6 +20,7 @@ from agent.devices.device import Device
 from agent.devices.labels import Labels, checked
 from agent.devices.leasehold import Leaseholds
 from agent.devices.roll import Roll, away
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.devices.watch import Revive, Watch
 from agent.errors import DeviceLostError, UsageError
 from agent.records import DeviceInfo, LiveFrame
@@ -34,6 +35,7 @@ class AdbRack:
         revive: called when a server does not come back, so that its owner may start it again.
         labels: what the operator calls devices; by default, nothing yet.
         key: tells this rack's leases from every other's; its successor is to have the same.
+        scrcpy: how devices use a scrcpy server, for video and for touches.
     """
 
     def __init__(
@@ -43,12 +45,13 @@ class AdbRack:
         revive: Revive | None = None,
         labels: Labels | None = None,
         key: str = "",
+        scrcpy: ScrcpySettings | None = None,
     ) -> None:
         if not addresses:
             raise UsageError("A rack needs an adb server.", "Give the address of one.")
         self._clients = {address: AdbClient(address) for address in addresses}
         self._labels = labels or Labels()
-        self._roll = Roll(self._clients, self._labels)
+        self._roll = Roll(self._clients, self._labels, scrcpy or ScrcpySettings())
         self._watch = Watch(self._clients, self._roll, revive)
         self._leases = Leaseholds(self._roll, key or token_hex(8))
 
@@ -143,7 +146,12 @@ class AdbRack:
             slot.waiting -= 1
         try:
             async with self._leases.hold(slot, driver):
-                yield await self.device(serial)
+                device = await self.device(serial)
+                slot.device.warm()
+                try:
+                    yield device
+                finally:
+                    await slot.device.cool()
         finally:
             slot.driving.release()
 

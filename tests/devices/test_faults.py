@@ -14,11 +14,13 @@ from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.device import Device
 from agent.devices.rack import AdbRack
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceLostError, DeviceTimeoutError, TreeUnavailableError
 from agent.phone.faults import FaultKind
 from agent.phone.serve import PhoneHost
 from agent.records import DeviceState, FrameStatus, Point
 
+NO_VIDEO = ScrcpySettings(video=False)
 MIDDLE = Point(x=0.5, y=0.5)
 
 
@@ -81,7 +83,9 @@ async def test_a_hung_phone_makes_live_frames_stale(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.frame_captures.STALE_AFTER_S", 0.1)
-    frames = bench.rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
+    rack = AdbRack([bench.rack.reach(bench.device.serial)[0].address], scrcpy=NO_VIDEO)
+    await rack.start()
+    frames = rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(20):
         async for frame in frames:
             if frame.status is FrameStatus.STATIC:
@@ -93,6 +97,7 @@ async def test_a_hung_phone_makes_live_frames_stale(
                 break
     assert frame.rgb == shown
     bench.mend()
+    await rack.close()
 
 
 async def test_a_phone_that_takes_its_trust_back_says_what_to_do(bench: Bench) -> None:
