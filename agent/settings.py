@@ -46,6 +46,27 @@ class AdbSettings(_Section, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="The adb program; empty: found on PATH or bundled.")] = ""
 
 
+class ScrcpySection(_Section, frozen=True, kw_only=True):
+    """`[scrcpy]`: video, warm touches and displays by a scrcpy server on the phone."""
+
+    server: Annotated[
+        str,
+        Meta(
+            description="A scrcpy-server file; empty: that of an installed scrcpy, or of the "
+            "package mysc-core."
+        ),
+    ] = ""
+    video: Annotated[
+        bool, Meta(description="Whether live pictures come by video where a phone gives it.")
+    ] = True
+    control: Annotated[
+        bool, Meta(description="Whether touches go over a control socket where a phone has one.")
+    ] = True
+    max_fps: Annotated[
+        int, Meta(ge=1, le=60, description="The most pictures a second that a phone is asked for.")
+    ] = 60
+
+
 class ModelSettings(_Section, frozen=True, kw_only=True):
     """`[model]`: who thinks."""
 
@@ -130,7 +151,16 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
     auto_resume: Annotated[
         bool,
         Meta(description="Whether sessions go on by themselves after the core was restarted."),
-    ] = False
+    ] = True
+    retries: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="How often a session that nobody drives goes on by itself after a loss, "
+            "restarts of the core included, before it waits for the operator.",
+        ),
+    ] = 3
 
 
 class RetentionSettings(_Section, frozen=True, kw_only=True):
@@ -170,6 +200,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     config_file: Path
     """The settings file, whether it exists or not; no key of its own."""
     adb: AdbSettings = AdbSettings()
+    scrcpy: ScrcpySection = ScrcpySection()
     model: ModelSettings = ModelSettings()
     run: RunSettings = RunSettings()
     safety: SafetySettings = SafetySettings()

@@ -117,8 +117,11 @@ async def make_rack(settings: Settings, devices: Devices, phones: Phones) -> Rac
             await phones.revive(address)
 
     from agent.devices.rack import AdbRack
+    from agent.devices.scrcpy.link import ScrcpySettings
 
-    return AdbRack(addresses, revive=revive)
+    wanted = settings.scrcpy
+    scrcpy = ScrcpySettings(wanted.server, wanted.video, wanted.control, wanted.max_fps)
+    return AdbRack(addresses, revive=revive, scrcpy=scrcpy)
 
 
 async def devices_for(store: Store, settings: Settings, session_id: str) -> Devices:

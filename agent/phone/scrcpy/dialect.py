@@ -95,7 +95,7 @@ class Dialect:
     @property
     def scroll_unit(self) -> float:
         """How many wheel steps a full-scale distance stands for."""
-        return 16.0 if self._since(4, 1) else 1.0
+        return 16.0 if self.version >= (3, 3, 1) else 1.0
 
     @property
     def scroll_has_buttons(self) -> bool:

@@ -1,0 +1,185 @@
+"""Control messages byte by byte: the vectors of scrcpy's own unit tests, and what versions change.
+
+The expected bytes are those of `app/tests/test_control_msg_serialize.c` and
+`ControlMessageReaderTest.java` of the scrcpy project, version 3 unless the test says otherwise.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.devices.scrcpy import messages
+from agent.devices.scrcpy.dialect import Dialect, dialect
+from agent.devices.scrcpy.messages import CopyKey, KeyAction, Kind, Place, TouchAction
+from agent.errors import DeviceError
+from agent.phone.scrcpy.control import ControlMessage, ControlReader, Scroll, TouchEvent
+from agent.phone.scrcpy.dialect import dialect as phone_dialect
+
+NOW = dialect("3.3.4")
+ERAS = ["1.20", "1.21", "1.22", "1.24", "1.25", "2.0", "2.4", "2.7", "3.0", "3.3.4", "4.0", "4.1"]
+PLACE = Place(100, 200, 1080, 1920)
+WORDS = b"hello, world!"
+
+
+def test_a_key_is_14_bytes() -> None:
+    assert messages.key(KeyAction.UP, 66, repeat=5, meta=0x41) == bytes(
+        [0, 1, 0, 0, 0, 0x42, 0, 0, 0, 5, 0, 0, 0, 0x41]
+    )
+
+
+def test_text_has_its_length_before_it() -> None:
+    assert messages.text(WORDS.decode()) == bytes([1, 0, 0, 0, 13]) + WORDS
+    assert messages.text("a" * 300) == bytes([1, 0, 0, 1, 0x2C]) + b"a" * 300
+
+
+def test_text_that_is_too_long_is_refused_and_not_cut() -> None:
+    with pytest.raises(DeviceError, match="parts"):
+        messages.text("a" * 301)
+    with pytest.raises(DeviceError, match="parts"):
+        messages.set_clipboard(NOW, "é" * (1 << 17), sequence=1, paste=False)
+
+
+def test_a_touch_is_32_bytes() -> None:
+    sent = messages.touch(
+        NOW, TouchAction.DOWN, 0x1234567887654321, PLACE, action_button=1, buttons=1
+    )
+    assert sent == bytes.fromhex(
+        "02 00 1234567887654321 00000064 000000c8 0438 0780 ffff 00000001 00000001"
+    )
+
+
+def test_a_touch_before_version_2_has_no_action_button() -> None:
+    sent = messages.touch(dialect("1.24"), TouchAction.DOWN, -2, PLACE, buttons=1)
+    assert sent == bytes.fromhex("02 00 fffffffffffffffe 00000064 000000c8 0438 0780 ffff 00000001")
+
+
+@pytest.mark.parametrize(
+    ("version", "steps", "tail"),
+    [
+        ("1.21", (1, -1), "00000001 ffffffff"),
+        ("1.24", (1, -1), "00000001 ffffffff 00000001"),
+        ("1.25", (1, -1), "7fff 8000 00000001"),
+        ("3.3", (1, -1), "7fff 8000 00000001"),
+        ("3.3.4", (16, -16), "7fff 8000 00000001"),
+        ("4.1", (1, -1), "0800 f800 00000001"),
+    ],
+)
+def test_a_scroll_is_written_as_its_version_does(
+    version: str, steps: tuple[float, float], tail: str
+) -> None:
+    sent = messages.scroll(dialect(version), Place(260, 1026, 1080, 1920), *steps, buttons=1)
+    assert sent == bytes.fromhex("03 00000104 00000402 0438 0780" + tail)
+
+
+def test_messages_that_are_their_kind_alone() -> None:
+    kinds = (5, 6, 7, 11)
+    assert [messages.plain(Kind(kind)) for kind in kinds] == [bytes([kind]) for kind in kinds]
+    assert messages.reset_video(NOW) == bytes([17])
+    assert messages.back_or_screen_on(KeyAction.UP) == bytes([4, 1])
+
+
+def test_the_clipboard_is_asked_for_and_set() -> None:
+    assert messages.get_clipboard(NOW, CopyKey.COPY) == bytes([8, 1])
+    assert messages.get_clipboard(dialect("1.20")) == bytes([8])
+    sent = messages.set_clipboard(NOW, WORDS.decode(), sequence=0x0102030405060708, paste=True)
+    assert sent == bytes([9, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 13]) + WORDS
+    old = messages.set_clipboard(dialect("1.20"), WORDS.decode(), sequence=7, paste=True)
+    assert old == bytes([9, 1, 0, 0, 0, 13]) + WORDS
+
+
+def test_the_longest_clipboard_fills_a_message_of_256_kib() -> None:
+    text = "a" * messages.CLIPBOARD_LIMIT_BYTES
+    assert len(messages.set_clipboard(NOW, text, sequence=1, paste=True)) == 1 << 18
+
+
+def test_display_power_was_a_mode_before_version_3() -> None:
+    assert messages.display_power(NOW, on=True) == bytes([10, 1])
+    assert messages.display_power(dialect("2.7"), on=True) == bytes([10, 2])
+    assert messages.display_power(NOW, on=False) == bytes([10, 0])
+
+
+def test_input_devices_come_report_and_go() -> None:
+    descriptor = bytes(range(1, 12))
+    created = messages.uhid_create(NOW, 42, descriptor, name="ABC", vendor=0x1234, product=0x5678)
+    assert created == bytes.fromhex("0c 002a 1234 5678 03 414243 000b") + descriptor
+    assert messages.uhid_create(dialect("2.7"), 42, descriptor, name="ABC") == (
+        bytes.fromhex("0c 002a 03 414243 000b") + descriptor
+    )
+    assert messages.uhid_create(dialect("2.4"), 42, descriptor) == (
+        bytes.fromhex("0c 002a 000b") + descriptor
+    )
+    assert messages.uhid_input(NOW, 42, bytes(range(1, 6))) == bytes.fromhex("0d002a00050102030405")
+    assert messages.uhid_destroy(NOW, 42) == bytes.fromhex("0e002a")
+
+
+def test_an_app_is_started_by_name() -> None:
+    assert messages.start_app(NOW, "firefox") == bytes([16, 7]) + b"firefox"
+    assert messages.resize_display(dialect("4.0"), 1920, 1080) == bytes.fromhex("15 0780 0438")
+
+
+@pytest.mark.parametrize("version", ["1.24", "2.7"])
+def test_what_came_later_is_refused_to_older_servers(version: str) -> None:
+    for wish in (
+        lambda ways: messages.start_app(ways, "x"),
+        messages.reset_video,
+        lambda ways: messages.resize_display(ways, 1, 1),
+    ):
+        with pytest.raises(DeviceError, match=version):
+            wish(dialect(version))
+
+
+@given(
+    version=st.sampled_from(ERAS),
+    x=st.integers(0, 8191),
+    y=st.integers(0, 8191),
+    pointer=st.sampled_from([-3, -2, -1, 0, 9]),
+    action=st.sampled_from(list(TouchAction)),
+    steps=st.tuples(st.integers(-1, 1), st.integers(-1, 1)),
+    words=st.text(max_size=40),
+)
+async def test_the_phones_reader_reads_what_was_written(
+    version: str,
+    x: int,
+    y: int,
+    pointer: int,
+    action: TouchAction,
+    steps: tuple[int, int],
+    words: str,
+) -> None:
+    ways, place = dialect(version), Place(x, y, 8192, 8192)
+    touch, wheel, text = await read_all(
+        ways,
+        messages.touch(ways, action, pointer, place)
+        + messages.scroll(ways, place, *steps)
+        + messages.set_clipboard(ways, words, sequence=1, paste=False),
+    )
+    assert isinstance(touch, TouchEvent)
+    assert (touch.action, touch.pointer) == (action, pointer)
+    assert (touch.position.x, touch.position.y) == (x, y)
+    assert isinstance(wheel, Scroll)
+    assert (wheel.horizontal, wheel.vertical) == pytest.approx(steps, abs=1e-3)
+    assert getattr(text, "text", None) == words
+
+
+async def read_all(ways: Dialect, sent: bytes) -> list[ControlMessage]:
+    """Read whole messages as the virtual phone does."""
+    left = memoryview(sent)
+
+    async def read(count: int) -> bytes:
+        nonlocal left
+        taken, left = bytes(left[:count]), left[count:]
+        return taken
+
+    reader = ControlReader(phone_dialect(str(ways)), read)
+    found = []
+    while left:
+        found.append(await reader.next())
+    return found
+
+
+def test_a_version_that_is_not_spoken_is_refused() -> None:
+    for version in ("1.19", "5.0", "", "3", "x" * 100, "3.3.4; reboot"):
+        with pytest.raises(DeviceError, match="not spoken"):
+            dialect(version)
