@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
-from agent.devices.device import Button, Capture, UiTree
+from agent.devices.device import Button, Capture, Typed, UiTree
 from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture
 from agent.errors import DeviceLostError, UsageError
@@ -99,8 +99,9 @@ class FakeDevice:
         self._do(f"{'paste' if paste else 'copy'} {text}")
         self.copied = text
 
-    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         self._do(f"type {text}")
+        return Typed()
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         self._do(f"press {button}")

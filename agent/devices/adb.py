@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from agent.devices.captures import Screencap
 from agent.devices.client import AdbClient
-from agent.devices.device import Button, Capture, UiTree
+from agent.devices.device import Button, Capture, Typed, UiTree
 from agent.devices.display import Displays, NoDisplays
 from agent.devices.display_size import DisplaySize
 from agent.devices.focus import parse_current_size, parse_foreground, parse_secure
@@ -32,11 +32,12 @@ from agent.devices.text_channel import TextChannel
 from agent.devices.tree_source import DumpTrees, TreeSource
 from agent.devices.tree_warm import WarmTrees
 from agent.devices.uiautomator_service import UiautomatorService
-from agent.errors import DeviceError, UsageError
+from agent.errors import DeviceError, DeviceTimeoutError, UsageError
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
 
 _FOCUS_MARK = "switchboard-input-method-follows"
+_REPAIR_TIMEOUT_S = 2.0
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 
@@ -75,7 +76,9 @@ class AdbDevice:
         cold = ShellInput(self._shell, self._display)
         self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
         self._input: InputChannel = self._warm or cold
-        self._text = TextChannel(self._shell)
+        self._text = TextChannel(
+            self._shell, trees=self._trees, service=self._uiautomator, paste=self._pasted
+        )
         self._displays: Displays = NoDisplays(serial, "there is no scrcpy server for it.")
 
     @property
@@ -93,6 +96,9 @@ class AdbDevice:
     async def info(self) -> DeviceInfo:
         """Ask the phone for its model, Android version and display."""
         profile = await self.profile()
+        with suppress(DeviceTimeoutError):
+            # The next typing looks again; a slow shell must not keep the phone from being shown.
+            await self._text.repair(timeout_s=_REPAIR_TIMEOUT_S)
         width, height = profile.natural_size or (0, 0)
         return DeviceInfo(
             serial=self.serial,
@@ -234,12 +240,15 @@ class AdbDevice:
                 at, horizontal=horizontal, vertical=vertical, timeout_s=timeout_s
             )
 
-    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
-        """Type into the focused field. Raises TextEntryError when it cannot arrive exactly."""
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
+        """Type into the focused field and read it back.
+
+        Raises TextEntryError when it cannot arrive exactly, or did not.
+        """
         if not text:
-            return
+            return Typed(note="There was nothing to type.")
         async with self._acting():
-            await self._text.type_text(text, timeout_s=timeout_s)
+            return await self._text.type_text(text, timeout_s=timeout_s)
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         """Press a button once."""
@@ -265,6 +274,9 @@ class AdbDevice:
         """
         async with self._acting():
             await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=paste)
+
+    async def _pasted(self, text: str, timeout_s: float) -> None:
+        await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=True)
 
     async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
         """Give the control socket, opened when need be. Raises DeviceError when there is none."""

@@ -1,56 +1,211 @@
 """Type text into the focused field of one phone, by whichever way it arrives exactly.
 
-Not the quoting (`agent.devices.text_entry`) and not the borrowing of an input method
-(`agent.devices.keyboard`). Invariant: what cannot arrive exactly raises TextEntryError.
+Not the quoting (`text_entry`), the borrowing of an input method (`keyboard`) or the comparison
+(`text_field`). Invariants: the field is read before and after; text that did not arrive as it is
+raises TextEntryError, and a field that cannot be read back is said to be so.
 """
 
 from __future__ import annotations
 
-from agent.devices import text_entry
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from agent.devices import text_entry, text_field
+from agent.devices import uiautomator_rpc as rpc
+from agent.devices.device import TextWay, Typed
+from agent.devices.input_methods import ADB_KEYBOARD, InputMethod
 from agent.devices.keyboard import Keyboard
 from agent.devices.profile import Profile
 from agent.devices.shell import PhoneShell
-from agent.errors import TextEntryError
+from agent.devices.tree_source import TreeSource
+from agent.devices.uiautomator_service import UiautomatorService
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    TextEntryError,
+    TreeUnavailableError,
+)
+from agent.records import UiNode
 from agent.text import one_line
+
+Paste = Callable[[str, float], Awaitable[None]]
+"""Puts text on the phone's clipboard and pastes it, within a time-out in seconds."""
+
+_READ_TIMEOUT_S = 5.0
+_SETTLE_S = 2.0
+_LOOK_S = 0.05
+_FOCUSED = {"mask": 0x20000, "childOrSibling": [], "childOrSiblingSelector": [], "focused": True}
+"""The one selector that is sent to uiautomator2 (`MASK_FOCUSED` of its `_selector.py`)."""
+_S_PER_CHARACTER = 0.005
 
 
 class TextChannel:
-    """Type on one phone."""
+    """Type on one phone.
 
-    def __init__(self, shell: PhoneShell) -> None:
+    Args:
+        trees: reads the field before and after.
+        service: sets a field's text where no input method can be borrowed.
+        paste: pastes through the phone's clipboard; None where there is no such channel.
+    """
+
+    def __init__(
+        self,
+        shell: PhoneShell,
+        *,
+        trees: TreeSource,
+        service: UiautomatorService,
+        keyboard: Keyboard | None = None,
+        paste: Paste | None = None,
+    ) -> None:
         self._shell = shell
-        self._keyboard = Keyboard(shell.serial, shell.run)
+        self._trees = trees
+        self._service = service
+        self._keyboard = keyboard or Keyboard(shell.serial, shell.run)
+        self._paste = paste
 
     def forget(self) -> None:
         """Begin anew: the phone came back and may hold another input method."""
         self._keyboard = Keyboard(self._shell.serial, self._shell.run)
 
-    async def type_text(self, text: str, *, timeout_s: float) -> None:
-        """Type into the focused field. Raises TextEntryError when it cannot arrive exactly."""
+    async def repair(self, *, timeout_s: float) -> None:
+        """Give the phone back the input method that a process which died had borrowed."""
+        await self._keyboard.repair_abandoned(timeout_s)
+
+    async def type_text(self, text: str, *, timeout_s: float) -> Typed:
+        """Type into the focused field and read it back.
+
+        Raises:
+            TextEntryError: it cannot arrive exactly, or did not.
+            DeviceTimeoutError: what has arrived is unknown.
+        """
+        text_entry.check(self._shell.serial, text)
+        timeout_s += len(text) * _S_PER_CHARACTER
         async with self._shell.bounded("typing", timeout_s):
             profile = await self._shell.profile(timeout_s=timeout_s)
             await self._keyboard.repair(timeout_s)
-            if profile.unicode_input or text.isascii():
-                await self._type_by_keys(text, profile, timeout_s)
-            else:
-                async with self._keyboard.borrowed(timeout_s) as is_there:
-                    if is_there:
-                        for line in text_entry.keyboard_commands(self._shell.serial, text):
-                            await self._broadcast(line, timeout_s)
-                    else:
-                        await self._type_by_keys(text, profile, timeout_s)
+            field, note = await self._field()
+            way = await self._send(text, profile, field, timeout_s)
+            return await self._read_back(text, way, field, note)
 
-    async def _broadcast(self, command: str, timeout_s: float) -> None:
+    # --- ways ----------
+
+    async def _send(
+        self, text: str, profile: Profile, field: UiNode | None, timeout_s: float
+    ) -> TextWay:
+        if text_entry.has_keys(text, unicode_input=profile.unicode_input):
+            for line in text_entry.commands(text, sdk=profile.sdk):
+                await self._shell.checked(line, timeout_s)
+            return TextWay.KEYS
+        async with self._keyboard.borrowed(timeout_s) as method:
+            if method is not None:
+                for line in method.commands(text):
+                    await self._broadcast(method, line, timeout_s)
+                return TextWay.INPUT_METHOD
+        if field is not None and await self._set_text(text, field, timeout_s):
+            return TextWay.ACCESSIBILITY
+        if await self._pasted(text, timeout_s):
+            return TextWay.CLIPBOARD
+        raise self._no_way(text)
+
+    async def _broadcast(self, method: InputMethod, command: str, timeout_s: float) -> None:
         result = await self._shell.checked(command, timeout_s)
-        if "Broadcast completed" not in result.text:
+        if method.accepted not in result.text:
             raise TextEntryError(
-                f"ADBKeyBoard of {self._shell.serial} did not take the text: "
+                f"{method.name} of {self._shell.serial} did not take the text: "
                 f"{one_line(result.text, 120)}.",
-                "Make it the current keyboard again, or type the text by hand.",
+                "Touch the field first, or type the text by hand.",
             )
 
-    async def _type_by_keys(self, text: str, profile: Profile, timeout_s: float) -> None:
-        for line in text_entry.commands(
-            self._shell.serial, text, unicode_input=profile.unicode_input, sdk=profile.sdk
-        ):
-            await self._shell.checked(line, timeout_s)
+    async def _set_text(self, text: str, field: UiNode, timeout_s: float) -> bool:
+        """Set the field to its content and the text; say whether the service could."""
+        before = text_field.content(field)
+        if field.password and before:
+            # What it holds is hidden, so nothing can be put behind it.
+            return False
+        try:
+            await self._service.ensure()
+            return await rpc.call(
+                self._shell,
+                "setText",
+                _FOCUSED,
+                before + text,
+                wanted=bool,
+                timeout_s=timeout_s,
+            )
+        except (DeviceLostError, DeviceTimeoutError):
+            raise
+        except DeviceError:
+            # No service on this phone: the next way is tried, and the last one says what to do.
+            return False
+
+    async def _pasted(self, text: str, timeout_s: float) -> bool:
+        if self._paste is None:
+            return False
+        try:
+            await self._paste(text, timeout_s)
+        except (DeviceLostError, DeviceTimeoutError):
+            raise
+        except DeviceError:
+            # Without a scrcpy server there is no way to the clipboard.
+            return False
+        return True
+
+    def _no_way(self, text: str) -> TextEntryError:
+        character = next(c for c in text if not text_entry.has_keys(c, unicode_input=False))
+        return TextEntryError(
+            f"{self._shell.serial} can type only ASCII by adb, and the text holds {character!r} "
+            f"(U+{ord(character):04X}).",
+            "Install ADBKeyBoard on the phone and make it the current keyboard with "
+            f"`adb shell ime set {ADB_KEYBOARD.id}`, or take the wheel and type it there.",
+        )
+
+    # --- reading back ----------
+
+    async def _field(self) -> tuple[UiNode | None, str]:
+        """Give the field that has the focus, or why there is none."""
+        try:
+            nodes = (await self._trees.tree(timeout_s=_READ_TIMEOUT_S)).nodes
+        except (TreeUnavailableError, DeviceTimeoutError) as error:
+            return None, error.message
+        field = text_field.focused_field(nodes)
+        return field, "" if field is not None else "no field says that it has the focus"
+
+    async def _read_back(self, text: str, way: TextWay, field: UiNode | None, note: str) -> Typed:
+        if field is None:
+            return Typed(way=way, note=f"The text could not be read back: {note.rstrip('.')}.")
+        if field.password:
+            return Typed(way=way, note="A password field cannot be read back.")
+        before, deadline = text_field.content(field), time.monotonic() + _SETTLE_S
+        while True:
+            after, note = await self._field()
+            if after is None or _is_another(field, after):
+                if "\n" in text:
+                    return Typed(way=way, note="Enter led away from the field.")
+                note = note or "another field has the focus now"
+                return Typed(way=way, note=f"The text could not be read back: {note.rstrip('.')}.")
+            held = text_field.content(after)
+            if text_field.has_arrived(before, text, held):
+                return Typed(way=way, is_read_back=True)
+            if text.endswith("\n") and text_field.has_arrived(before, text.rstrip("\n"), held):
+                return Typed(way=way, is_read_back=True, note="Enter added no line to the field.")
+            if time.monotonic() > deadline:
+                break
+            # What keys write shows a moment after they were sent.
+            await asyncio.sleep(_LOOK_S)
+        if text.endswith("\n") and not held:
+            return Typed(way=way, note="Enter emptied the field.")
+        raise TextEntryError(
+            f"The text did not arrive on {self._shell.serial} as it is: "
+            f"{text_field.difference(before, text, held)}.",
+            "Look at the field: it may limit, format or correct what is typed.",
+        )
+
+
+def _is_another(before: UiNode, after: UiNode) -> bool:
+    return (before.resource_id, before.class_name, before.package) != (
+        after.resource_id,
+        after.class_name,
+        after.package,
+    )

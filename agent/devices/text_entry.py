@@ -1,7 +1,7 @@
-"""Turn text into device shell commands that type exactly that text.
+"""Turn text into device shell commands that type exactly that text by keys.
 
 Not the device: nothing is sent here. Invariant: what the phone's shell and its `input` command make
-of the commands is the text, character by character, or TextEntryError is raised.
+of the commands is the text, character by character; what no key writes is known beforehand.
 
 Two readers stand between: the shell, which single quotes keep out of everything; and Android's
 `input text` (AOSP `InputShellCommand.sendText`), which turns `%s` into a space and offers no way to
@@ -10,7 +10,6 @@ write a literal `%s`, so the text is parted between its two characters.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from agent.errors import TextEntryError
@@ -19,7 +18,6 @@ COMMAND_LIMIT_BYTES = 3500
 """Phones before Android 7 take at most 4096 bytes as a service name."""
 PIECE_LIMIT_CHARS = 500
 ENTER = 66
-ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
 _EMPTY_FOLDER = "/data/local/tmp/switchboard-empty"
 _FIRST_QUOTING_INPUT_SDK = 26
 """Before Android 8 `input` passed its arguments on unquoted, so that `*?[` met file names."""
@@ -30,18 +28,13 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def commands(serial: str, text: str, *, unicode_input: bool, sdk: int) -> list[str]:
-    """Give the shell commands that type `text` into the focused field, in order.
+def commands(text: str, *, sdk: int) -> list[str]:
+    """Give the shell commands that type `text` into the focused field by keys, in order.
 
     Args:
-        serial: the device, for the error.
-        unicode_input: the phone's `input text` takes every character.
-        sdk: its API level; 0 when unknown.
-
-    Raises:
-        TextEntryError: a character cannot arrive; the message names it.
+        text: what `has_keys`.
+        sdk: the phone's API level; 0 when unknown.
     """
-    check(serial, text, unicode_input=unicode_input)
     glob_risk = 0 < sdk < _FIRST_QUOTING_INPUT_SDK
     lines: list[str] = []
     for step in _steps(text):
@@ -58,35 +51,25 @@ def commands(serial: str, text: str, *, unicode_input: bool, sdk: int) -> list[s
     ]
 
 
-def keyboard_commands(serial: str, text: str) -> list[str]:
-    """Give the commands that type by the ADBKeyBoard input method, which takes every character.
-
-    Its intent is documented at github.com/senzhk/ADBKeyBoard: base64 of UTF-8 in `msg`.
-    """
-    check(serial, text, unicode_input=True)
-    return [
-        f"am broadcast -a ADB_INPUT_B64 --es msg {base64.b64encode(part.encode()).decode()}"
-        for part in _parts(text, PIECE_LIMIT_CHARS)
-    ]
-
-
-def check(serial: str, text: str, *, unicode_input: bool) -> None:
-    """Refuse text that cannot arrive exactly. Raises TextEntryError naming the character."""
+def check(serial: str, text: str) -> None:
+    """Refuse what no way of typing carries. Raises TextEntryError naming the character."""
     for character in text:
-        if character == "\n" or " " <= character <= "~":
-            continue
-        name = f"U+{ord(character):04X}"
-        if character < " " or "\x7f" <= character <= "\x9f" or "\ud800" <= character <= "\udfff":
+        if (character < " " and character not in "\n\t") or (
+            "\x7f" <= character <= "\x9f" or "\ud800" <= character <= "\udfff"
+        ):
             raise TextEntryError(
-                f"The character {name} cannot be typed on {serial}: no key writes it.",
+                f"The character U+{ord(character):04X} cannot be typed on {serial}: no key writes "
+                "it.",
                 "Leave control characters out of the text.",
             )
-        if not unicode_input:
-            raise TextEntryError(
-                f"{serial} can type only ASCII by adb, and the text holds {character!r} ({name}).",
-                "Install ADBKeyBoard on the phone and make it the current keyboard with "
-                f"`adb shell ime set {ADB_KEYBOARD}`, or take the wheel and type it there.",
-            )
+
+
+def has_keys(text: str, *, unicode_input: bool) -> bool:
+    """Say whether every character can go as a key: a tab would move the focus instead."""
+    return all(
+        character == "\n" or " " <= character <= "~" or (unicode_input and character > "~")
+        for character in text
+    )
 
 
 def _steps(text: str) -> Iterator[str]:

@@ -113,7 +113,7 @@ class Actor:
             deed, screen = found, fresh.observation
         began = self.seconds()
         try:
-            await self._send(deed, device)
+            note = await self._send(deed, device)
         except BadArguments as error:
             return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
         except (DeviceTimeoutError, DeviceLostError) as error:
@@ -129,13 +129,15 @@ class Actor:
             text = verify.unknown(deed.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         text = judge_effect(deed, screen, seen.observation)
+        if note:
+            text = f"{text} {redact(one_line(note, 300))}"
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
 
-    async def _send(self, deed: Deed, device: Device) -> None:
+    async def _send(self, deed: Deed, device: Device) -> str:
         if isinstance(deed.action, TypeText) and deed.point is not None:
             await device.tap(deed.point)
             await self._await_focus(deed, device)
-        await carry_out(deed, device)
+        return await carry_out(deed, device)
 
     async def _await_focus(self, deed: Deed, device: Device) -> None:
         """Wait until the field has the focus, so that the text cannot land in another."""

@@ -92,8 +92,11 @@ def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo
             assert_never(action)
 
 
-async def carry_out(deed: Deed, device: Device) -> None:
-    """Do it. Raises what the device raises; a time-out leaves the outcome unknown."""
+async def carry_out(deed: Deed, device: Device) -> str:
+    """Do it, and give what is to be added to what it came to; mostly nothing.
+
+    Raises what the device raises; a time-out leaves the outcome unknown.
+    """
     action = deed.action
     match action:
         case ClickElement():
@@ -101,7 +104,7 @@ async def carry_out(deed: Deed, device: Device) -> None:
         case LongPressElement():
             await device.long_press(_point(deed), duration_ms=LONG_PRESS_MS)
         case TypeText(text=text):
-            await device.type_text(text)
+            return (await device.type_text(text)).note
         case Scroll(direction=direction):
             start, end = swipe_for(direction, deed.element)
             await device.swipe(start, end, duration_ms=SWIPE_MS)
@@ -111,6 +114,7 @@ async def carry_out(deed: Deed, device: Device) -> None:
             await device.launch(deed.package)
         case _:
             assert_never(action)
+    return ""
 
 
 def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:

@@ -6,12 +6,13 @@ import pytest
 
 from agent.devices.client import AdbClient, ShellResult
 from agent.devices.device import Device
+from agent.devices.input_methods import ADB_KEYBOARD as BORROWED
 from agent.devices.keyboard import NOTE
-from agent.devices.text_entry import ADB_KEYBOARD
 from agent.errors import TextEntryError
 from tests.devices.conftest import Home, ScriptedPhone, scripted_device
 
 OWN = "com.android.inputmethod.latin/.LatinIME"
+ADB_KEYBOARD = BORROWED.id
 
 
 async def shell(adb: AdbClient, serial: str, command: str) -> ShellResult:

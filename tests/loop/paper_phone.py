@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr
 
-from agent.devices.device import Button, Capture, UiTree
+from agent.devices.device import Button, Capture, Typed, UiTree
 from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture
 from agent.errors import DeviceError
@@ -134,8 +134,9 @@ class PaperPhone:
         self._do("set_clipboard", f"{'paste' if paste else 'copy'} {text}")
         self.copied = text
 
-    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         self._do("type_text", f"type {text}")
+        return Typed()
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         self._do("press", f"press {button.value}")
