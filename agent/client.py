@@ -129,27 +129,35 @@ class Client:
         """Take the picture at this moment."""
         return await self._caller.call("overview", Nothing(), Overview)
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
-        """List sessions, newest first."""
-        return await self._caller.call("sessions", SessionsParams(limit=limit), tuple[Session, ...])
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions, newest first; see `Core.sessions`."""
+        params = SessionsParams(limit=limit, before=before)
+        return await self._caller.call("sessions", params, tuple[Session, ...])
 
     async def session(self, session_id: str) -> Session:
         """Look a session up by its id or a unique prefix of it. Raises UsageError."""
         return await self._caller.call("session", SessionParams(session_id=session_id), Session)
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        """Read a session's stored events in order."""
+        """Read a session's stored events in order; see `Core.history`."""
         found: list[Event] = []
         decoder = msgspec.json.Decoder(Event)
         more = limit > 0
         while more and len(found) < limit:
-            last = found[-1].seq if found else after_seq
-            params = HistoryParams(session_id=session_id, after_seq=last, limit=limit - len(found))
+            after = found[-1].seq if found and not before_seq else after_seq
+            before = found[0].seq if found and before_seq else before_seq
+            params = HistoryParams(
+                session_id=session_id,
+                after_seq=after,
+                before_seq=before,
+                limit=limit - len(found),
+            )
             page = await self._caller.call("history", params, HistoryPage)
-            found.extend(decoder.decode(event) for event in page.events)
-            more = page.more and bool(page.events)
+            events = [decoder.decode(event) for event in page.events]
+            found = [*events, *found] if before_seq else [*found, *events]
+            more = page.more and bool(events)
         return tuple(found)
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:

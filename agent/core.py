@@ -77,8 +77,8 @@ class Core(Protocol):
 
     async def overview(self) -> Overview: ...
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
-        """List sessions, newest first."""
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than the session `before`, if given."""
         ...
 
     async def session(self, session_id: str) -> Session:
@@ -86,9 +86,11 @@ class Core(Protocol):
         ...
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        """Read a session's stored events in order."""
+        """Read a session's stored events after one, in order; with a `before_seq`, the newest
+        `limit` of those before it.
+        """
         ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:

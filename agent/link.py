@@ -211,8 +211,8 @@ class Link:
                     submission_id = await self._core.submit_as(self.client, op)
                     return Submitted(submission_id=submission_id)
                 return await self._request(op)
-            case SessionsParams(limit=limit):
-                return await self._core.sessions(limit=_bounded(limit))
+            case SessionsParams(limit=limit, before=before):
+                return await self._core.sessions(limit=_bounded(limit), before=before)
             case SessionParams(session_id=session_id):
                 return await self._core.session(session_id)
             case HistoryParams():
@@ -248,14 +248,22 @@ class Link:
 
     async def _history(self, params: HistoryParams) -> HistoryPage:
         asked = min(_bounded(params.limit), 500)
-        found = await self._core.history(params.session_id, after_seq=params.after_seq, limit=asked)
+        backward = params.before_seq > 0
+        found = await self._core.history(
+            params.session_id,
+            after_seq=params.after_seq,
+            before_seq=max(params.before_seq, 0),
+            limit=asked,
+        )
         page: list[msgspec.Raw] = []
         size = 0
-        for event in found:
+        for event in reversed(found) if backward else found:
             page.append(msgspec.Raw(_json(event)))
             size += len(page[-1])
             if size >= PAGE_BYTES:
                 break
+        if backward:
+            page.reverse()
         more = len(page) < len(found) or len(found) == asked
         return HistoryPage(events=tuple(page), more=more)
 

@@ -99,9 +99,10 @@ class OpParams(_Params, frozen=True, kw_only=True):
 
 
 class SessionsParams(_Params, frozen=True, kw_only=True):
-    """`sessions`."""
+    """`sessions`; only those older than the session `before`, if given."""
 
     limit: int = 200
+    before: str = ""
 
 
 class SessionParams(_Params, frozen=True, kw_only=True):
@@ -115,6 +116,7 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
 
     session_id: str
     after_seq: Number = 0
+    before_seq: Number = 0
     limit: int = 10_000
 
 

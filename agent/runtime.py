@@ -67,10 +67,11 @@ from agent.sessions.tree import Tree
 from agent.sessions.turns import Turns
 from agent.settings import Settings
 from agent.store.store import EventDraft, Store, wall_clock_ms
+from agent.tasks.delegation import Delegation
 from agent.tasks.task import SessionTask
 from agent.text import one_line
 
-OVERVIEW_SESSIONS = 200
+OVERVIEW_TREES = 200
 _DEVICE_WATCH_RETRY_S = 1.0
 _ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs"})
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
@@ -107,6 +108,7 @@ class Runtime:
         rack: Rack,
         models: Callable[[Session], Model],
         task: Callable[[], SessionTask],
+        plan: Callable[[Delegation], SessionTask] | None = None,
         clock: Callable[[], int] = wall_clock_ms,
         wake_jobs: bool = True,
     ) -> Self:
@@ -117,7 +119,8 @@ class Runtime:
             store: open, and closed by the caller after the core.
             rack: started and closed by the core.
             models: makes the model of a session, for one turn.
-            task: makes what a session does in one turn.
+            task: makes what a session does in a regular turn.
+            plan: makes what divides a goal among several phones; None: every session works itself.
             clock: milliseconds since the epoch.
             wake_jobs: whether due jobs run here; not in a core that lives for one errand only.
 
@@ -138,6 +141,7 @@ class Runtime:
             crew=crew,
             models=models,
             task=task,
+            plan=plan,
             clock_ms=clock,
         )
         runtime = cls(parts)
@@ -205,26 +209,28 @@ class Runtime:
         async with self._book.still():
             return Overview(
                 event_id=await self._store.last_event_id(),
-                sessions=await self._store.sessions(limit=OVERVIEW_SESSIONS),
+                sessions=await self._store.trees(limit=OVERVIEW_TREES),
                 questions=await self._store.open_questions(),
                 devices=self._parts.rack.devices(),
                 jobs=await self._store.jobs(),
             )
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
-        """List sessions, newest first."""
-        return await self._store.sessions(limit=limit)
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions, newest first; see `Core.sessions`."""
+        return await self._store.sessions(limit=limit, before=before)
 
     async def session(self, session_id: str) -> Session:
         """Look a session up by its id or a unique prefix of it. Raises UsageError."""
         return await self._store.session(session_id)
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's stored events in order. Raises UsageError for an unknown session."""
         found = await self._store.session(session_id)
-        return await self._store.session_events(found.session_id, after_seq=after_seq, limit=limit)
+        return await self._store.session_events(
+            found.session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+        )
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words; see `Core.search`. Raises UsageError."""
@@ -260,9 +266,10 @@ class Runtime:
         self._crew.start(self._carry_out(), "ops")
         self._crew.start(self._deadlines.run(), "question deadlines")
         await self._desk.start(wake=wake_jobs)
-        if self._parts.settings.recovery.auto_resume:
+        # A core that lives for one errand leaves the work to the one that will stay.
+        if wake_jobs and self._parts.settings.recovery.auto_resume:
             for live in resumable:
-                await self._operations.resume(live.session_id)
+                await self._operations.go_on_after_restart(live)
 
     async def _close(self, death: RuntimeDiedError | None) -> None:
         ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")

@@ -101,6 +101,7 @@ __all__ = [
     "reduce",
     "tree",
     "with_history",
+    "with_session",
 ]
 
 
@@ -351,6 +352,21 @@ def with_history(state: State, session_id: str, events: Iterable[Event]) -> Stat
         step = _newest_step(step, event)
     view = replace(view, transcript=transcript, seq=seq, step=step)
     return replace(state, sessions={**state.sessions, session_id: view})
+
+
+def with_session(state: State, events: Iterable[Event]) -> State:
+    """Take in a session that the picture lacks, from all its stored events so far.
+
+    An overview has the newest trees only; an older one that moves again is brought in like this.
+    """
+    session: Session | None = None
+    for event in (past := tuple(events)):
+        session = fold_session(session, event)
+    if session is None or session.session_id in state.sessions:
+        return state
+    view = SessionView(session=session, seq=past[-1].seq)
+    known = replace(state, sessions={**state.sessions, session.session_id: view})
+    return with_history(known, session.session_id, past)
 
 
 def tree(state: State) -> tuple[tuple[int, SessionView], ...]:

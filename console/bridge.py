@@ -14,8 +14,9 @@ from collections.abc import Callable
 from textual.message import Message
 
 from agent.core import Core
-from agent.errors import RuntimeDiedError, SwitchboardError
-from agent.state import State, from_overview, reduce, with_history
+from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
+from agent.protocol import Event
+from agent.state import State, from_overview, reduce, with_history, with_session
 
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
@@ -92,6 +93,7 @@ class Bridge:
                 async with self.core.events(after=self.state.event_id) as events:
                     folded = 0
                     async for event in events:
+                        await self._bring_in(event)
                         self.state = reduce(self.state, event)
                         self._is_dirty = True
                         if getattr(event.msg, "text", None) is not None or event.session_id:
@@ -112,6 +114,23 @@ class Bridge:
                 _log.exception("The event listener broke")
                 self._post(Lost(f"The event listener broke: {error}", final=False))
             await asyncio.sleep(_RETRY_S)
+
+    async def _bring_in(self, event: Event) -> None:
+        """Read the past of a session that is older than the picture and moves again."""
+        if not event.session_id or event.session_id in self.state.sessions or event.seq <= 1:
+            return
+        past: list[Event] = []
+        try:
+            while page := await self.core.history(
+                event.session_id, after_seq=past[-1].seq if past else 0, limit=_FOLDED_AT_ONCE
+            ):
+                past += [one for one in page if one.seq < event.seq]
+                if page[-1].seq >= event.seq - 1:
+                    break
+        except UsageError:
+            # It was deleted after this event; that is told by an event that is still to come.
+            return
+        self.state = with_session(self.state, past)
 
     async def _follow_deltas(self) -> None:
         while True:

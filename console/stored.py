@@ -18,12 +18,12 @@ class Records(Protocol):
 
     async def overview(self) -> Overview: ...
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]: ...
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]: ...
 
     async def session(self, session_id: str) -> Session: ...
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]: ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]: ...
@@ -51,24 +51,26 @@ class StoredRecords:
         """Give the stored picture."""
         return Overview(
             event_id=await self._store.last_event_id(),
-            sessions=await self._store.sessions(),
+            sessions=await self._store.trees(),
             questions=await self._store.open_questions(),
             jobs=await self._store.jobs(),
         )
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
-        """List sessions, newest first."""
-        return await self._store.sessions(limit=limit)
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than the session `before`, if given."""
+        return await self._store.sessions(limit=limit, before=before)
 
     async def session(self, session_id: str) -> Session:
         """Look a session up by its id or a unique prefix of it. Raises UsageError."""
         return await self._store.session(session_id)
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's stored events in order."""
-        return await self._store.session_events(session_id, after_seq=after_seq, limit=limit)
+        return await self._store.session_events(
+            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+        )
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError."""

@@ -119,18 +119,20 @@ class SmallCore:
             event_id=await self.store.last_event_id(), sessions=await self.store.sessions()
         )
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
         if self.failure is not None:
             raise self.failure
-        return await self.store.sessions(limit=limit)
+        return await self.store.sessions(limit=limit, before=before)
 
     async def session(self, session_id: str) -> Session:
         return await self.store.session(session_id)
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        return await self.store.session_events(session_id, after_seq=after_seq, limit=limit)
+        return await self.store.session_events(
+            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+        )
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         return await self.store.search(query, limit=limit)

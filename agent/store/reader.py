@@ -28,6 +28,9 @@ from agent.store.rows import (
 PAGE_EVENTS = 500
 """How many events are fetched and decoded before other tasks get their turn."""
 
+_ASKED_AT_ONCE = 500
+"""How many parents one statement names."""
+
 JOBS_LISTED = 50
 """The most jobs that one list gives (CONTRACTS 2.2)."""
 
@@ -37,8 +40,18 @@ EVENTS = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? ORDER BY id LIMIT ?"
 SESSION_EVENTS = (
     f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
+EARLIER_EVENTS = (
+    f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id = ? AND seq > ? AND seq < ? "
+    "ORDER BY seq DESC LIMIT ?"
+)
 SESSIONS = "SELECT record FROM session ORDER BY number DESC LIMIT ?"
+OLDER_SESSIONS = (
+    "SELECT record FROM session WHERE number < "
+    "(SELECT number FROM session WHERE session_id = ?) ORDER BY number DESC LIMIT ?"
+)
+ROOTS = "SELECT record FROM session WHERE parent_id = '' ORDER BY number DESC LIMIT ?"
 ACTIVE_SESSIONS = f"SELECT record FROM session WHERE {_NOT_TERMINAL} ORDER BY number DESC LIMIT ?"
+SESSION = "SELECT record FROM session WHERE session_id = ?"
 SESSIONS_BY_PREFIX = (
     "SELECT record FROM session WHERE session_id >= ? AND session_id < ? "
     "ORDER BY session_id LIMIT ?"
@@ -86,6 +99,21 @@ class Reader:
             await asyncio.sleep(0)
         return tuple(found)
 
+    async def earlier_events(
+        self, session_id: str, *, after_seq: int, before_seq: int, limit: int
+    ) -> tuple[Event, ...]:
+        """Read the newest of a session's events between two, in order."""
+        found: list[Event] = []
+        last = before_seq
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._database.rows(EARLIER_EVENTS, (session_id, after_seq, last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].seq
+            await asyncio.sleep(0)
+        return tuple(reversed(found))
+
     async def session_events(
         self, session_id: str, *, after_seq: int, limit: int
     ) -> tuple[Event, ...]:
@@ -101,10 +129,36 @@ class Reader:
             await asyncio.sleep(0)
         return tuple(found)
 
-    async def sessions(self, *, limit: int, active_only: bool) -> tuple[Session, ...]:
-        """List sessions, newest first."""
+    async def sessions(
+        self, *, limit: int, active_only: bool, before: str = ""
+    ) -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than `before` when that is given."""
+        if before:
+            return await self._sessions(OLDER_SESSIONS, (before, max(limit, 0)))
         sql = ACTIVE_SESSIONS if active_only else SESSIONS
         return await self._sessions(sql, (max(limit, 0),))
+
+    async def trees(self, *, limit: int) -> tuple[Session, ...]:
+        """List whole trees: the newest top-level sessions, and all that are not settled."""
+        found = {one.session_id: one for one in await self._sessions(ROOTS, (max(limit, 0),))}
+        for one in await self._sessions(ACTIVE_SESSIONS, (1 << 62,)):
+            found.setdefault(one.session_id, one)
+        wanted = {one.parent_id for one in found.values() if one.parent_id} - found.keys()
+        while wanted:
+            above = [await self._sessions(SESSION, (one,)) for one in sorted(wanted)]
+            found.update((one.session_id, one) for rows in above for one in rows)
+            asked, wanted = wanted, set()
+            wanted.update(o.parent_id for rows in above for o in rows if o.parent_id)
+            wanted -= found.keys() | asked
+        parents = list(found)
+        while parents:
+            marks = ",".join("?" * len(parents[:_ASKED_AT_ONCE]))
+            sql = f"SELECT record FROM session WHERE parent_id IN ({marks}) AND parent_id <> ''"
+            below = await self._sessions(sql, tuple(parents[:_ASKED_AT_ONCE]))
+            parents = parents[_ASKED_AT_ONCE:]
+            parents += [one.session_id for one in below if one.session_id not in found]
+            found.update((one.session_id, one) for one in below)
+        return tuple(found.values())
 
     async def session(self, id_or_prefix: str) -> Session:
         """Find one session. Raises UsageError when none or several have the prefix."""

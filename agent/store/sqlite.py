@@ -221,9 +221,15 @@ class SqliteStore:
         return await self._reader.events(after=after, limit=limit)
 
     async def session_events(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        """Read a session's events with a larger seq than `after_seq`, in order."""
+        """Read a session's events with a larger seq than `after_seq`, in order; with a
+        `before_seq`, the newest `limit` of those before it.
+        """
+        if before_seq:
+            return await self._reader.earlier_events(
+                session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+            )
         return await self._reader.session_events(session_id, after_seq=after_seq, limit=limit)
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
@@ -267,9 +273,15 @@ class SqliteStore:
 
     # --- sessions and questions ----------
 
-    async def sessions(self, *, limit: int = 200, active_only: bool = False) -> tuple[Session, ...]:
-        """List sessions, newest first."""
-        return await self._reader.sessions(limit=limit, active_only=active_only)
+    async def sessions(
+        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+    ) -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than the session `before`, if given."""
+        return await self._reader.sessions(limit=limit, active_only=active_only, before=before)
+
+    async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
+        """List the newest top-level sessions, all that are not settled, and their whole trees."""
+        return await self._reader.trees(limit=limit)
 
     async def session(self, id_or_prefix: str) -> Session:
         """Find a session by its id or a unique prefix of it. Raises UsageError."""

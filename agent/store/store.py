@@ -78,9 +78,11 @@ class Store(Protocol):
         ...
 
     async def session_events(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        """Read a session's events with a larger seq than `after_seq`, in order."""
+        """Read a session's events with a larger seq than `after_seq`, in order; with a
+        `before_seq`, the newest `limit` of those before it.
+        """
         ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
@@ -115,8 +117,14 @@ class Store(Protocol):
 
     # --- sessions and questions ----------
 
-    async def sessions(self, *, limit: int = 200, active_only: bool = False) -> tuple[Session, ...]:
-        """List sessions, newest first."""
+    async def sessions(
+        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+    ) -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than the session `before`, if given."""
+        ...
+
+    async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
+        """List the newest top-level sessions, all that are not settled, and their whole trees."""
         ...
 
     async def session(self, id_or_prefix: str) -> Session:

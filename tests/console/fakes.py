@@ -188,7 +188,7 @@ class FakeCore:
             jobs=tuple(self.state.jobs.values()),
         )
 
-    async def sessions(self, *, limit: int = 200) -> tuple[Session, ...]:
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
         return tuple(view.session for view in self.state.sessions.values())[:limit]
 
     async def session(self, session_id: str) -> Session:
@@ -198,9 +198,11 @@ class FakeCore:
         return view.session
 
     async def history(
-        self, session_id: str, *, after_seq: int = 0, limit: int = 10_000
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         found = [e for e in self.stored if e.session_id == session_id and e.seq > after_seq]
+        if before_seq:
+            return tuple([e for e in found if e.seq < before_seq][-limit:])
         return tuple(found[:limit])
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
