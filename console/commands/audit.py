@@ -1,0 +1,189 @@
+"""`switchboard audit`: show the chain of what was done and allowed, and prove that it is whole.
+
+It changes nothing. Invariant: `verify` ends with 1 as soon as one line of the chain, or one stored
+event that it names, is not what was written.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from console.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from console.stored import Records
+
+_SHOWN_FINDINGS = 50
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def audit() -> None:
+    """Show what sessions did and were allowed, and prove that the record is whole."""
+
+
+@audit.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  switchboard audit show --limit 20
+  switchboard audit show --session 3f9a12 --json | jq '.[] | select(.risk == "financial")'
+""",
+)
+@click.option("--session", metavar="ID", default="", help="Only of this session (or a prefix).")
+@click.option(
+    "--limit", type=click.IntRange(1, 100_000), default=50, metavar="N", help="The newest N lines."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
+    """Print the newest lines of the audit, oldest first."""
+    from collections import deque
+
+    from agent.safety.audit import DIRECTORY
+    from agent.safety.chain import read_lines
+    from console import plain
+    from console.setup import settings_for
+
+    directory = settings_for(ctx).data_dir / DIRECTORY
+    wanted = (
+        line
+        for line in read_lines(directory)
+        if str(line.get("session_id", "")).startswith(session)
+    )
+    lines = list(deque(wanted, maxlen=limit))
+    if as_json:
+        plain.print_json(lines)
+        return
+    if not lines:
+        plain.print_text("Nothing has been audited yet.")
+        return
+    plain.print_text(
+        plain.columns(("seq", "time", "session", "step", "what", "detail"), map(_row, lines))
+    )
+
+
+@audit.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+It finds lines that were edited, deleted or put in another order, and a tail that was cut off
+as long as head.json is there. Who can write there can make all of it anew: write the head down
+elsewhere and give it to --expect.
+
+\b
+Examples:
+  switchboard audit verify
+  switchboard audit verify --expect 1841:9f2c…
+""",
+)
+@click.option("--expect", metavar="SEQ:HASH", default="", help="A head that was written down.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
+    """Check every line of the audit, and every stored event that one names."""
+    from agent.safety.audit import DIRECTORY
+    from agent.safety.chain import read_lines
+    from agent.safety.chain import verify as check
+    from console import plain
+    from console.host import run_with_records
+    from console.setup import settings_for
+
+    directory = settings_for(ctx).data_dir / DIRECTORY
+    known = _expected(expect) if expect else None
+
+    async def work(records: Records) -> ExitCode:
+        report = check(directory, known)
+        edited, gone = await _compare(records, list(read_lines(directory)))
+        findings = [
+            *(
+                {"flaw": f.flaw.value, "where": f.where, "detail": f.detail}
+                for f in report.findings
+            ),
+            *(
+                {"flaw": "event_changed", "where": f"event {event_id}", "detail": session_id}
+                for session_id, event_id in edited
+            ),
+        ]
+        head = f"{report.seq}:{report.hash}"
+        whole = not findings
+        if as_json:
+            plain.print_json(
+                {
+                    "ok": whole,
+                    "lines": report.lines,
+                    "head": head,
+                    "findings": findings,
+                    "events_gone": gone,
+                }
+            )
+        else:
+            for found in findings[:_SHOWN_FINDINGS]:
+                plain.print_text(f"FAIL  {found['where']}: {found['flaw']}: {found['detail']}")
+            if len(findings) > _SHOWN_FINDINGS:
+                plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
+            if gone:
+                plain.print_text(f"note  {gone} events that it names are not stored any more")
+            plain.print_text(f"{'ok  ' if whole else 'FAIL'}  {report.lines} lines, head {head}")
+        return ExitCode.DONE if whole else ExitCode.FAILED
+
+    end(run_with_records(ctx, work))
+
+
+def _row(line: dict[str, Any]) -> tuple[str, ...]:
+    at_ms = line.get("timestamp_wall_ms")
+    moment = datetime.datetime.fromtimestamp(
+        at_ms / 1000 if isinstance(at_ms, int) else 0, tz=datetime.UTC
+    ).astimezone()
+    parts = [
+        str(line[name])
+        for name in ("action", "capability", "risk", "decision", "package", "caller", "detail")
+        if line.get(name)
+    ]
+    return (
+        str(line.get("seq", "")),
+        moment.strftime("%Y-%m-%d %H:%M:%S"),
+        str(line.get("session_id", ""))[:12] or "-",
+        str(line.get("step", "")),
+        str(line.get("event_type", "")),
+        " · ".join(parts),
+    )
+
+
+def _expected(text: str) -> tuple[int, str]:
+    seq, _, digest = text.partition(":")
+    if not seq.isdigit() or len(digest) != 64:
+        raise click.BadParameter("Give it as SEQ:HASH, the way verify prints it.")
+    return int(seq), digest
+
+
+async def _compare(
+    records: Records, lines: list[dict[str, Any]]
+) -> tuple[list[tuple[str, int]], int]:
+    """Compare the events that lines name with the stored ones: those changed, and how many gone."""
+    from agent.errors import UsageError
+    from agent.safety.audit import event_digest
+
+    wanted: dict[str, dict[int, str]] = {}
+    for line in lines:
+        session_id, event_id = str(line.get("session_id", "")), line.get("event_id")
+        if session_id and isinstance(event_id, int) and "event_sha256" in line:
+            wanted.setdefault(session_id, {})[event_id] = str(line["event_sha256"])
+    edited: list[tuple[str, int]] = []
+    gone = 0
+    for session_id, digests in wanted.items():
+        left = dict(digests)
+        after = 0
+        try:
+            while page := await records.history(session_id, after_seq=after):
+                for event in page:
+                    digest = left.pop(event.event_id, None)
+                    if digest is not None and digest != event_digest(event):
+                        edited.append((session_id, event.event_id))
+                after = page[-1].seq
+        except UsageError:
+            # The operator deleted the session; the audit of it stays.
+            pass
+        gone += len(left)
+    return edited, gone
