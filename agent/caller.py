@@ -94,6 +94,9 @@ class Caller:
         self.path = path
         self.pid = 0
         self.client_id = ""
+        self.died = asyncio.Event()
+        self.ended_in_order = False
+        """Whether a subscription was ended by the core, which it does when it closes."""
         self._reader = reader
         self._writer = writer
         self._numbers = itertools.count(1)
@@ -226,6 +229,7 @@ class Caller:
         if self._death is not None:
             return
         self._death = death
+        self.died.set()
         for future in self._replies.values():
             if not future.done():
                 future.set_exception(RuntimeDiedError(death.message, death.remedy))
@@ -257,6 +261,7 @@ class Caller:
             elif line.error is not None:
                 stream.end(error_of(line.error))
             else:
+                self.ended_in_order = True
                 stream.end(None)
             return
         future = self._replies.get(line.id) if isinstance(line.id, int) else None

@@ -40,7 +40,7 @@ class Daemon:
         self.path = path
         self._core = core
         self._data_dir = data_dir
-        self._role = role
+        self.role = role
         self._started_ms = time.time_ns() // 1_000_000
         self._links: dict[Link, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
@@ -82,7 +82,7 @@ class Daemon:
         return Status(
             pid=os.getpid(),
             protocol=PROTOCOL_VERSION,
-            role=self._role,
+            role=self.role,
             data_dir=str(self._data_dir),
             socket=str(self.path),
             log=str(log_path(self._data_dir)),
@@ -108,7 +108,9 @@ class Daemon:
             writer.close()
             return
         peer = f"process {pid}" if pid > 0 else "a process of yours"
-        link = Link(self._core, reader, writer, peer=peer, status=self.status)
+        link = Link(
+            self._core, reader, writer, peer=peer, socket=str(self.path), status=self.status
+        )
         self._links[link] = task
         try:
             await link.run()

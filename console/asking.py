@@ -9,8 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+
+from msgspec.structs import replace
 
 from agent.core import Core
 from agent.errors import WrongStateError
@@ -53,15 +57,47 @@ def chosen(question: Question, line: str) -> str:
 async def ask_on_terminal(question: Question) -> str:
     """Wait for an answer typed on this terminal; asks again while nothing is typed.
 
+    What is secret is typed unseen. Several questions are asked one after the other, and answered in
+    one text that is split again where it arrives.
+
     Raises:
         EOFError: the terminal was closed, or its end-of-file key pressed.
     """
+    if not question.parts:
+        return await _ask_one(question)
+    said = []
+    for part in question.parts:
+        alone = replace(
+            question, text=part.text, header=part.header, options=part.options, secret=part.secret
+        )
+        said.append(await _ask_one(alone))
+    return "\n\n".join(said)
+
+
+async def _ask_one(question: Question) -> str:
     while True:
         sys.stderr.write(prompt_of(question))
         sys.stderr.flush()
-        answer = chosen(question, await _read_line())
-        if answer:
+        with _unseen() if question.secret else nullcontext():
+            typed = await _read_line()
+        answer = typed.rstrip("\r\n") if question.secret else chosen(question, typed)
+        if question.secret:
+            sys.stderr.write("\n")
+        if answer.strip():
             return answer
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Keep the terminal from showing what is typed, and from keeping what was typed before."""
+    before = termios.tcgetattr(0)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(0, termios.TCSAFLUSH, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(0, termios.TCSAFLUSH, before)
 
 
 async def _read_line() -> str:

@@ -10,8 +10,12 @@ import errno
 import os
 import sys
 from enum import IntEnum
+from typing import TYPE_CHECKING, assert_never
 
 import click
+
+if TYPE_CHECKING:
+    from agent.errors import SwitchboardError
 
 
 class ExitCode(IntEnum):
@@ -21,6 +25,7 @@ class ExitCode(IntEnum):
     FAILED = 1
     USAGE = 2
     NEEDS_ANSWER = 3
+    WRONG_STATE = 4
     HANGUP = 129
     INTERRUPTED = 130
     BROKEN_PIPE = 141
@@ -94,9 +99,26 @@ def _ended(error: BaseException) -> int:
             return report(error)
 
 
+def code_of(error: SwitchboardError) -> ExitCode:
+    """Give the exit code of an error of ours: by its class, else by its JSON-RPC code."""
+    from agent.errors import ConfigError, RpcCode
+
+    if isinstance(error, ConfigError):
+        return ExitCode.USAGE
+    match error.code:
+        case RpcCode.INVALID_ARGUMENT | RpcCode.UNKNOWN_METHOD | RpcCode.PARSE:
+            return ExitCode.USAGE
+        case RpcCode.WRONG_STATE:
+            return ExitCode.WRONG_STATE
+        case RpcCode.INTERNAL:
+            return ExitCode.FAILED
+        case _:
+            assert_never(error.code)
+
+
 def report(error: BaseException) -> ExitCode:
     """Say what failed and what to do next; give the code that goes with it."""
-    from agent.errors import ConfigError, SwitchboardError, UsageError
+    from agent.errors import SwitchboardError
     from agent.text import one_line
 
     if debugging():
@@ -106,9 +128,7 @@ def report(error: BaseException) -> ExitCode:
     code = ExitCode.FAILED
     match error:
         case SwitchboardError():
-            message, remedy = error.message, error.remedy
-            if isinstance(error, UsageError | ConfigError):
-                code = ExitCode.USAGE
+            message, remedy, code = error.message, error.remedy, code_of(error)
         case OSError():
             message, remedy = _operating_system(error)
         case _:

@@ -49,6 +49,8 @@ class Manner(msgspec.Struct, frozen=True, kw_only=True):
 
     json_lines: bool = False
     quiet: bool = False
+    silent: bool = False
+    """Whether the result is not printed: the caller prints something else."""
     answers: tuple[str, ...] = ()
     """Answers given beforehand, used in the order in which questions come."""
     answer_timeout_s: float = 600.0
@@ -209,7 +211,7 @@ class Follower:
             return None
         match root.state:
             case SessionState.COMPLETED:
-                if not self._manner.json_lines:
+                if not (self._manner.json_lines or self._manner.silent):
                     _write_line(clean(root.latest_result or "Done.").encode())
                 return ExitCode.DONE
             case SessionState.FAILED:

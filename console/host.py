@@ -26,6 +26,7 @@ from console.stored import Records, StoredRecords
 
 if TYPE_CHECKING:
     from agent.client import Client
+    from agent.daemon import Daemon
     from agent.store.store import Store
 
 TAKEOVER_S = 5.0
@@ -43,12 +44,24 @@ class Host:
         core: the Runtime of this process, or a client of another's.
         owned: whether the store is this process's.
         phones: the virtual phones of this process, started or not.
+        closed: waits for the end of the core; gives whether it closed in order.
         store: ours; None when it is another's.
+        daemon: what serves our core to others.
     """
 
-    def __init__(self, core: Core, *, phones: Phones, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        core: Core,
+        *,
+        phones: Phones,
+        closed: Callable[[], Awaitable[bool]],
+        store: Store | None = None,
+        daemon: Daemon | None = None,
+    ) -> None:
         self.core = core
         self.owned = store is not None
+        self.closed = closed
+        self.daemon = daemon
         self._phones = phones
         self._store = store
 
@@ -120,7 +133,7 @@ async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
             stack.push_async_callback(client.close)
             phones = Phones(settings)
             stack.push_async_callback(phones.close)
-            yield Host(client, phones=phones)
+            yield Host(client, phones=phones, closed=client.wait_closed)
         return
     async with AsyncExitStack() as stack:
         yield await _own(settings, choose, stack)
@@ -137,7 +150,7 @@ async def attach(settings: Settings) -> Client | None:
 
     deadline = asyncio.get_running_loop().time() + TAKEOVER_S
     while True:
-        client = await connect_or_none(settings)
+        client = await connect_or_none(settings, name=command_name())
         if client is not None:
             return client
         pid = owner_pid(settings.data_dir)
@@ -152,17 +165,26 @@ async def attach(settings: Settings) -> Client | None:
         await asyncio.sleep(_LOOK_S)
 
 
+def command_name() -> str:
+    """Say which command this process carries out, as `sessions answer`; the console is its own."""
+    context = click.get_current_context(silent=True)
+    path = "" if context is None else context.command_path
+    return path.partition(" ")[2] or "console"
+
+
 async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
     from agent.daemon import serve
     from agent.models.choice import model_for
     from agent.rpc import socket_path
     from agent.runtime import Runtime
+    from agent.safety.audit import audited
     from agent.store.sqlite import SqliteStore
     from agent.tasks.regular import RegularTask
     from console.logs import keep_log
 
     store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
     stack.enter_context(keep_log(settings.data_dir))
+    await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
     stack.push_async_callback(phones.close)
     devices = await choose(store)
@@ -176,8 +198,16 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         wake_jobs=devices.wakes_jobs,
     )
     stack.push_async_callback(runtime.close)
-    await stack.enter_async_context(serve(runtime, socket_path(settings.data_dir)))
-    return Host(runtime, phones=phones, store=store)
+    served = serve(
+        runtime, socket_path(settings.data_dir), data_dir=settings.data_dir, role=command_name()
+    )
+    daemon = await stack.enter_async_context(served)
+
+    async def closed() -> bool:
+        await runtime.wait_closed()
+        return True
+
+    return Host(runtime, phones=phones, store=store, closed=closed, daemon=daemon)
 
 
 # --- how commands come in ----------

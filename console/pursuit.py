@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 
 from agent.config import Settings
 from agent.core import Core
-from agent.errors import RuntimeDiedError, UsageError, WrongStateError
+from agent.errors import RuntimeDiedError, WrongStateError
 from agent.protocol import Op, SessionResume
-from agent.records import Question
 from agent.store.store import Store
 from console.exits import ExitCode, say
 from console.headless import Follower, Manner
@@ -97,28 +96,3 @@ async def _set_going(core: Core, session_id: str) -> None:
     except WrongStateError:
         # Somebody else was faster: it is at work already.
         return
-
-
-async def find_question(core: Core, wanted: str) -> Question:
-    """Find the open question of a session, or of the first of its children that asks, or by id.
-
-    Raises:
-        UsageError: there is no such session, or nothing is asked in it.
-    """
-    overview = await core.overview()
-    for question in overview.questions:
-        if question.question_id == wanted:
-            return question
-    root = await core.session(wanted)
-    tree = {root.session_id}
-    for session in sorted(overview.sessions, key=lambda s: s.created_ms):
-        if session.parent_id in tree:
-            tree.add(session.session_id)
-    asked = [q for q in overview.questions if q.session_id in tree]
-    if not asked:
-        raise UsageError(
-            f"Session {root.session_id} asks nothing.",
-            f"See what it does: switchboard sessions show {root.session_id}",
-        )
-    # A parent's own question comes before those of its children (CONTRACTS 1.11).
-    return min(asked, key=lambda q: (q.session_id != root.session_id, q.asked_ms))

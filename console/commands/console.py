@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import TYPE_CHECKING
 
 import click
 
 from agent.errors import UsageError
-from console.exits import ExitCode, end
+from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -48,16 +49,69 @@ async def show(
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
+TAKEOVERS = 5
+
+
 def open_console(ctx: click.Context) -> None:
-    """Open the console; attach to the process that owns the data directory when one runs."""
+    """Open the console; attach to the process that owns the data directory when one runs.
+
+    When that process dies, this one takes its place; when the terminal goes, the work goes on.
+    """
     from console.host import run_with_host
     from console.rack import EVERYTHING
     from console.setup import settings_for
 
     need_a_terminal("Work without one with: switchboard run GOAL, or see: switchboard --help")
     settings = settings_for(ctx)
+    for _ in range(TAKEOVERS):
+        taken_over: list[bool] = []
 
-    async def work(host: Host, stop: StopRequest) -> ExitCode:
-        return await show(host.core, settings, stop)
+        async def work(host: Host, stop: StopRequest, died: list[bool] = taken_over) -> ExitCode:
+            code, is_orphaned = await _show_while_it_lives(host, settings, stop)
+            died.append(is_orphaned)
+            return code
 
-    end(run_with_host(settings, EVERYTHING, work))
+        code = run_with_host(settings, EVERYTHING, work)
+        if not any(taken_over):
+            end(code)
+            return
+        say("The process that ran the sessions has died; this console takes its place.")
+    raise UsageError("The core died again and again.", "See the log in the data directory.")
+
+
+async def _show_while_it_lives(
+    host: Host, settings: Settings, stop: StopRequest
+) -> tuple[ExitCode, bool]:
+    """Show the console until it is left, or until the core of another process dies under it.
+
+    Returns:
+        The exit code, and whether there is a core to take over.
+    """
+    showing = asyncio.ensure_future(show(host.core, settings, stop))
+    closing = asyncio.ensure_future(host.closed())
+    try:
+        await asyncio.wait({showing, closing}, return_when=asyncio.FIRST_COMPLETED)
+        if not showing.done() and not host.owned and not closing.result():
+            # Textual takes a cancellation as a wish to leave.
+            showing.cancel()
+            await asyncio.wait({showing})
+            return ExitCode.DONE, True
+        code = await showing
+    except asyncio.CancelledError:
+        showing.cancel()
+        await asyncio.wait({showing})
+        code = stop.code
+        if not stop.asked.is_set():
+            raise
+    except OSError:
+        # A terminal that has gone cannot be restored.
+        if stop.code is not ExitCode.HANGUP or not stop.asked.is_set():
+            raise
+        code = stop.code
+    finally:
+        closing.cancel()
+    if host.owned and stop.asked.is_set() and stop.code is ExitCode.HANGUP:
+        from console.lingering import linger
+
+        await linger(host)
+    return code, False

@@ -35,7 +35,7 @@ def test_a_question_is_answered_from_another_process(bench: Bench) -> None:
         question = running.wait_for_type("request_user_input")["question"]
         assert any("Ben Okafor" in option["label"] for option in question["options"])
         shown = bench.call("sessions", "show", question["session_id"], "--json").json
-        assert shown["state"] == "WAITING_FOR_USER"
+        assert shown["stateLabel"] == "WAITING_FOR_USER"
         assert [q["question_id"] for q in shown["questions"]] == [question["question_id"]]
         answered = bench.call("sessions", "answer", question["session_id"], "Ben Okafor")
         assert answered.code == 0, answered
@@ -85,13 +85,13 @@ def test_silence_ends_with_three_and_the_answer_may_come_later(bench: Bench) -> 
     assert f"switchboard sessions answer {session_id}" in call.err
     later = bench.call("sessions", "answer", session_id, "Ben Carter", "--answer", "Approve")
     assert later.code == 0, later
-    assert bench.call("sessions", "show", session_id, "--json").json["state"] == "COMPLETED"
+    assert bench.call("sessions", "show", session_id, "--json").json["stateLabel"] == "COMPLETED"
 
 
 def test_a_session_that_asks_nothing_cannot_be_answered(bench: Bench) -> None:
     call = bench.call("run", "open Settings", "--device", bench.serial, "--json", *PILOT)
     refused = bench.call("sessions", "answer", call.lines[0]["session_id"], "yes")
-    assert refused.code == 2, refused
+    assert refused.code == 4, refused
     assert "asks nothing" in refused.err
 
 

@@ -102,7 +102,7 @@ def test_a_signal_stops_the_session_where_it_can_be_resumed(
     assert f"switchboard sessions resume {session_id}" in "".join(running.speech)
     assert "Traceback" not in "".join(running.speech)
     shown = bench.call("sessions", "show", session_id, "--json").json
-    assert shown["state"] == "WAITING_FOR_USER"
+    assert shown["stateLabel"] == "WAITING_FOR_USER"
 
 
 def test_a_session_stopped_from_elsewhere_ends_its_run_and_goes_on_when_resumed(
@@ -125,7 +125,7 @@ def test_a_cancelled_session_ends_its_run(bench: Bench) -> None:
         session_id = session_of(running.seen)
         assert bench.call("sessions", "cancel", session_id).code == 0
         assert running.wait() == 1, running
-    assert bench.call("sessions", "show", session_id, "--json").json["state"] == "CANCELLED"
+    assert bench.call("sessions", "show", session_id, "--json").json["stateLabel"] == "CANCELLED"
 
 
 def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) -> None:
@@ -167,7 +167,7 @@ def test_an_ended_session_is_neither_stopped_nor_resumed_by_accident(bench: Benc
     assert call.code == 0, call
     session_id = session_of(call.lines)
     stopped = bench.call("sessions", "stop", session_id)
-    assert (stopped.code, "already completed; nothing to stop" in stopped.err) == (2, True)
+    assert (stopped.code, "already completed; nothing to stop" in stopped.err) == (4, True)
     cancelled = bench.call("sessions", "cancel", session_id)
     assert (cancelled.code, "is already completed" in cancelled.err) == (0, True)
     resumed = bench.call("sessions", "resume", session_id)

@@ -47,7 +47,7 @@ def test_a_goal_that_cannot_be_met_fails_and_says_why(bench: Bench) -> None:
     )
     assert call.code == 1, call
     shown = bench.call("sessions", "show", session_of(call), "--json").json
-    assert shown["state"] == "FAILED"
+    assert shown["stateLabel"] == "FAILED"
     assert "izza" in shown["latest_error"], shown["latest_error"]
     assert shown["latest_result"] == ""
 
@@ -109,4 +109,4 @@ def test_a_second_process_works_in_the_core_of_the_first(bench: Bench) -> None:
         assert second.code == 0, second
         assert first.wait() == 0, first
     listed = bench.call("sessions", "list", "--json").json["data"]
-    assert session_of(second) in {session["session_id"] for session in listed}
+    assert session_of(second) in {session["sessionId"] for session in listed}

@@ -1,0 +1,326 @@
+"""`switchboard daemon`: a core that runs without a console, and that everything else attaches to.
+
+Invariants: one core for a data directory; start returns when it can be used, or says why it cannot;
+stop asks first, and insists only on the process that holds the directory's lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from console.commands.sessions_shared import JSON_OPTION
+from console.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.rpc import Status
+    from console.host import Host
+    from console.stopping import StopRequest
+
+ROLE = "daemon run"
+START_BOUND_S = 45.0
+ORDERLY_S = 15.0
+"""How long a daemon that was asked may take to end."""
+INSIST_S = 5.0
+_LOOK_S = 0.05
+
+PHONES = click.option(
+    "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
+)
+VIRTUAL_ONLY = click.option(
+    "--virtual-only", is_flag=True, help="Look at virtual phones only, at no other adb server."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def daemon() -> None:
+    """Keep the core running without a console.
+
+    Sessions and jobs then outlive every terminal: the console, 'run' and 'sessions' attach to it.
+    """
+
+
+@daemon.command(epilog="Exit codes: 0 it runs (now, or already did), 1 it could not be started.")
+@PHONES
+@VIRTUAL_ONLY
+@click.pass_context
+def start(ctx: click.Context, phones: int, virtual_only: bool) -> None:
+    """Start the daemon in the background and wait until it can be used."""
+    from console.setup import settings_for
+    from console.stopping import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        running = await _status(settings)
+        if running is not None:
+            say(f"A core runs already: {running.role}, process {running.pid}.")
+            return ExitCode.DONE
+        options = ["--phones", str(phones), *(["--virtual-only"] if virtual_only else [])]
+        process, output = _spawn(ctx, settings, options)
+        pid = await _ready(settings, process, output)
+        say(f"The daemon runs: process {pid}. See 'switchboard daemon status'.")
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+@daemon.command(
+    epilog="It ends on SIGTERM, ctrl+c or 'switchboard daemon stop'; sessions can be resumed."
+)
+@PHONES
+@VIRTUAL_ONLY
+@click.pass_context
+def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
+    """Run the daemon in this terminal, as a service manager wants it."""
+    from msgspec.structs import replace
+
+    from agent.errors import WrongStateError
+    from console.host import run_with_host
+    from console.rack import EVERYTHING
+    from console.setup import settings_for
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        if not host.owned:
+            raise WrongStateError(
+                "Another process owns the data directory already.",
+                "See which: switchboard daemon status",
+            )
+        # A daemon has no terminal to lose.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
+        say(f"The daemon runs: process {os.getpid()}.")
+        with stop.graceful():
+            asked = asyncio.ensure_future(stop.asked.wait())
+            closed = asyncio.ensure_future(host.closed())
+            await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
+            asked.cancel()
+            closed.cancel()
+        return ExitCode.DONE
+
+    devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
+    end(run_with_host(settings_for(ctx), devices, work))
+
+
+@daemon.command(
+    epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is no daemon."
+)
+@click.option("--force", is_flag=True, help="Also when it is no daemon, or does not answer.")
+@click.pass_context
+def stop(ctx: click.Context, force: bool) -> None:
+    """End the daemon in order; its sessions wait to be resumed. It is made to end after 15 s."""
+    from agent.errors import SwitchboardError, WrongStateError
+    from agent.store.lock import owner_pid
+    from console.setup import settings_for
+    from console.stopping import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        from agent.client import connect_or_none
+        from agent.protocol import Shutdown
+
+        pid = owner_pid(settings.data_dir)
+        if pid is None:
+            say("No core runs.")
+            return ExitCode.DONE
+        try:
+            client = await connect_or_none(settings, name="daemon stop")
+        except SwitchboardError:
+            if not force:
+                raise
+            client = None
+        if client is not None:
+            try:
+                role = (await client.status()).role
+                if role != ROLE and not force:
+                    raise WrongStateError(
+                        f"Process {pid} is no daemon but '{role}'.",
+                        "Leave it there, or end it with: switchboard daemon stop --force",
+                    )
+                await client.submit(Shutdown())
+                await _gone(settings, pid, ORDERLY_S)
+            finally:
+                await client.close()
+        for signum in (signal.SIGTERM, signal.SIGKILL):
+            if owner_pid(settings.data_dir) != pid:
+                break
+            say(f"Process {pid} does not end; sending {signum.name}.")
+            os.kill(pid, signum)
+            await _gone(settings, pid, INSIST_S)
+        if owner_pid(settings.data_dir) == pid:
+            raise SwitchboardError(f"Process {pid} does not end.", "See its log.")
+        say(f"Process {pid} has ended.")
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+@daemon.command(epilog="Exit codes: 0 a core runs, 1 none does.")
+@JSON_OPTION
+@click.pass_context
+def status(ctx: click.Context, as_json: bool) -> None:
+    """Say which process is the core, what it works on, who is attached and where its log is."""
+    from console import plain
+    from console.setup import settings_for
+    from console.stopping import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        found = await _status(settings)
+        if found is None:
+            if as_json:
+                plain.print_json({"running": False, "dataDir": str(settings.data_dir)})
+            else:
+                plain.print_text(f"No core runs on {settings.data_dir}.")
+            return ExitCode.FAILED
+        if as_json:
+            plain.print_json(_as_json(found))
+        else:
+            plain.print_text(_as_text(found))
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+# --- how ----------
+
+
+async def _status(settings: Settings) -> Status | None:
+    from console.host import attach
+
+    client = await attach(settings)
+    if client is None:
+        return None
+    try:
+        return await client.status()
+    finally:
+        await client.close()
+
+
+def _spawn(
+    ctx: click.Context, settings: Settings, options: list[str]
+) -> tuple[subprocess.Popen[bytes], Path]:
+    """Start a process of its own session, without a terminal; its last words go to a file."""
+    folder = settings.data_dir / "logs"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    output = folder / "daemon.out"
+    config = (ctx.find_root().obj or {}).get("config")
+    command = [
+        *(sys.executable, "-m", "console", "--data-dir", str(settings.data_dir.absolute())),
+        *(("--config", str(Path(config).absolute())) if config else ()),
+        *("daemon", "run", *options),
+    ]
+    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            start_new_session=True,
+        )
+    finally:
+        os.close(descriptor)
+    return process, output
+
+
+async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: Path) -> int:
+    """Wait until the core answers; raises SwitchboardError with its last words when it ended."""
+    from agent.client import connect_or_none
+    from agent.errors import SwitchboardError
+    from agent.text import clean
+
+    deadline = asyncio.get_running_loop().time() + START_BOUND_S
+    while process.poll() is None:
+        client = await connect_or_none(settings, name="daemon start")
+        if client is not None:
+            pid = client.pid
+            await client.close()
+            return pid
+        if asyncio.get_running_loop().time() > deadline:
+            process.terminate()
+            raise SwitchboardError(
+                f"The daemon was not ready within {START_BOUND_S:g} s.", f"See {output}."
+            )
+        await asyncio.sleep(_LOOK_S)
+    said = clean(
+        (await asyncio.to_thread(output.read_bytes))[-2000:].decode("utf-8", "replace")
+    ).strip()
+    raise SwitchboardError(
+        f"The daemon ended at once: {said.removeprefix('switchboard: ') or 'it said nothing.'}",
+        f"Run it here to see more: switchboard daemon run; its log: {output.parent}",
+    )
+
+
+async def _gone(settings: Settings, pid: int, bound_s: float) -> None:
+    """Wait until a process has let go of the data directory and ended, or the time is up."""
+    from agent.store.lock import owner_pid
+
+    deadline = asyncio.get_running_loop().time() + bound_s
+    while owner_pid(settings.data_dir) == pid or _is_alive(pid):
+        if asyncio.get_running_loop().time() > deadline:
+            return
+        await asyncio.sleep(_LOOK_S)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        # One that nobody has waited for yet is over all the same; not every system tells.
+        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+
+
+def _as_json(found: Status) -> dict[str, Any]:
+    return {
+        "running": True,
+        "pid": found.pid,
+        "role": found.role,
+        "protocol": found.protocol,
+        "dataDir": found.data_dir,
+        "socket": found.socket,
+        "log": found.log,
+        "startedMs": found.started_ms,
+        "sessions": found.sessions,
+        "questions": found.questions,
+        "jobs": found.jobs,
+        "clients": [
+            {"clientId": one.client_id, "name": one.name, "sinceMs": one.since_ms}
+            for one in found.clients
+        ],
+        "devices": [
+            {"serial": one.serial, "state": one.state.value, "driver": one.driver}
+            for one in found.devices
+        ],
+    }
+
+
+def _as_text(found: Status) -> str:
+    from console.plain import age
+
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(found.sessions.items()))
+    lines = [
+        f"process   {found.pid} ({found.role}), for {age(found.started_ms)}",
+        f"data      {found.data_dir}",
+        f"socket    {found.socket}",
+        f"log       {found.log}",
+        f"sessions  {counts or 'none'}; {found.questions} questions open",
+        f"jobs      {found.jobs}",
+    ]
+    for one in found.devices:
+        driven = f"  driven by {one.driver}" if one.driver else ""
+        lines.append(f"device    {one.serial}  {one.state.value}{driven}")
+    lines += [f"client    {one.name}, for {age(one.since_ms)}" for one in found.clients]
+    return "\n".join(lines)

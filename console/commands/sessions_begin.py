@@ -1,0 +1,141 @@
+"""`switchboard sessions create`, `create-attach` and `start`: drafts, and what sets them going."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.commands.sessions_shared import JSON_OPTION, SESSION_ID, Told, act_on_core
+from console.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from console.host import Host
+    from console.stopping import StopRequest
+
+_TARGET = click.option(
+    "--target-package", default="", metavar="PACKAGE", help="Bind it to one app: a home session."
+)
+_MODEL = click.option("--model", default="", metavar="NAME", help="Model to ask.")
+_GOAL = click.option("--goal", default="", metavar="TEXT", help="What to do, if known already.")
+_DEVICE = click.option("--device", "serial", default="", metavar="SERIAL", help="Its phone.")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions create --target-package com.android.settings
+  switchboard sessions create --goal "tidy the notes" --json | jq -r .sessionId
+"""
+)
+@_TARGET
+@_GOAL
+@_DEVICE
+@_MODEL
+@JSON_OPTION
+@click.pass_context
+def create(
+    ctx: click.Context, *, target_package: str, goal: str, serial: str, model: str, as_json: bool
+) -> None:
+    """Create a draft: a session that waits for 'sessions start'."""
+    from agent.bridge.calls import Bridge
+
+    async def act(core: Core) -> Told:
+        made = await Bridge(core, core.request).create(
+            target_package, model, goal=goal, serial=serial
+        )
+        return f"Created {made['sessionId']}. Start it: switchboard sessions start ID", made
+
+    act_on_core(ctx, act, as_json=as_json)
+
+
+@click.command("create-attach")
+@_TARGET
+@_GOAL
+@_DEVICE
+@_MODEL
+@click.pass_context
+def create_attach(
+    ctx: click.Context, *, target_package: str, goal: str, serial: str, model: str
+) -> None:
+    """Create a draft, open the console on it and drive it; it ends with the console, unstarted."""
+    from agent.protocol import SessionAttach, SessionCreate
+    from console.commands.console import need_a_terminal, show
+    from console.host import run_with_host
+    from console.rack import EVERYTHING
+    from console.setup import settings_for
+
+    need_a_terminal("Make a draft without one: switchboard sessions create")
+    settings = settings_for(ctx)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        op = SessionCreate(
+            goal=goal,
+            target_package=target_package,
+            model=model,
+            serial=serial,
+            start=False,
+            hold=True,
+        )
+        made = await host.core.request(op)
+        await host.core.request(SessionAttach(session_id=made.session_id))
+        return await show(host.core, settings, stop, focus_session=made.session_id)
+
+    end(run_with_host(settings, EVERYTHING, work))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions start 3f2a --prompt "turn on Bluetooth"
+  switchboard sessions start 3f2a --json | jq .childSessionIds
+"""
+)
+@SESSION_ID
+@click.option("--prompt", default="", metavar="TEXT", help="What to do; the draft's goal if not.")
+@JSON_OPTION
+@click.pass_context
+def start(ctx: click.Context, session_id: str, prompt: str, as_json: bool) -> None:
+    """Start a draft, or give an idle session its next prompt.
+
+    When no other process owns the data directory, this one works on it to its end. Exit codes are
+    those of 'run'.
+    """
+    from agent.bridge.calls import Bridge
+    from agent.protocol import SessionStart, UserInput
+    from agent.records import SessionState
+    from console import plain
+    from console.headless import Manner
+    from console.host import run_with_session
+    from console.pursuit import pursue_stored
+    from console.setup import settings_for
+
+    settings = settings_for(ctx)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        bridge = Bridge(host.core, host.core.request)
+        session = await host.core.session(session_id)
+        asked = prompt.strip() or session.goal
+        if host.owned:
+            is_idle = session.state is SessionState.WAITING_FOR_USER and not session.turn_id
+            op = (
+                UserInput(session_id=session.session_id, text=asked)
+                if is_idle
+                else SessionStart(session_id=session.session_id, prompt=prompt)
+            )
+            manner = Manner(
+                quiet=as_json, silent=as_json, answer_timeout_s=settings.run.answer_timeout_s
+            )
+            code = await pursue_stored(settings, host, session.session_id, op, stop, manner)
+            if as_json:
+                plain.print_json(await bridge.started(session.session_id))
+            return code
+        told = await bridge.start(session.session_id, asked)
+        if as_json:
+            plain.print_json(told)
+        else:
+            say(f"Started {session.session_id}.")
+        return ExitCode.DONE
+
+    end(run_with_session(settings, session_id, work))

@@ -1,0 +1,56 @@
+"""Keep a core going whose terminal has gone, until its work is done.
+
+Not a daemon: it ends by itself. Invariants: nothing is written to a terminal that is not there any
+more; who attaches meanwhile is not cut off; a second signal ends it in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+
+from agent.core import Core
+from agent.records import Session, SessionState
+from console.host import Host
+
+_LOOK_S = 1.0
+_UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
+_log = logging.getLogger(__name__)
+
+
+async def linger(host: Host) -> None:
+    """Work on without a terminal until no session is under way and nobody is attached."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+    _leave_terminal()
+    if host.daemon is not None:
+        host.daemon.role = "console without a terminal"
+    _log.info("The terminal has gone; the work goes on without it.")
+    closing = asyncio.ensure_future(host.closed())
+    try:
+        while not closing.done() and (await _is_busy(host.core) or _is_watched(host)):
+            await asyncio.wait({closing}, timeout=_LOOK_S)
+    finally:
+        closing.cancel()
+
+
+def is_under_way(session: Session) -> bool:
+    """Tell whether a session is at work, or has a turn that waits for an answer."""
+    return session.state in _UNDER_WAY or (bool(session.turn_id) and not session.state.is_terminal)
+
+
+async def _is_busy(core: Core) -> bool:
+    return any(is_under_way(session) for session in (await core.overview()).sessions)
+
+
+def _is_watched(host: Host) -> bool:
+    return host.daemon is not None and host.daemon.clients > 0
+
+
+def _leave_terminal() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)

@@ -1,0 +1,108 @@
+"""The daemon as a real process: it outlives its clients, ends in order, and is taken up again."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from agent.store.lock import owner_pid
+from tests.end_to_end.harness import SWITCHBOARD, Workshop, is_alive, wait_until
+
+
+@contextmanager
+def daemon(workshop: Workshop, *options: str) -> Iterator[int]:
+    """Run the daemon in the background for the length of the block; gives its process."""
+    call = workshop.call("daemon", "start", "--virtual-only", *options)
+    assert call.code == 0, call
+    try:
+        pid = owner_pid(workshop.data)
+        assert pid is not None
+        yield pid
+    finally:
+        workshop.call("daemon", "stop", "--force")
+        assert owner_pid(workshop.data) is None
+
+
+def test_start_status_stop_and_what_is_said_when_it_runs_or_does_not(workshop: Workshop) -> None:
+    none = workshop.call("daemon", "status", "--json")
+    assert none.code == 1 and none.json["running"] is False
+    assert workshop.call("daemon", "stop").code == 0
+    with daemon(workshop) as pid:
+        again = workshop.call("daemon", "start", "--virtual-only")
+        assert again.code == 0 and str(pid) in again.err
+        status = workshop.call("daemon", "status", "--json").json
+        assert (status["pid"], status["role"]) == (pid, "daemon run")
+        assert status["dataDir"] == str(workshop.data)
+        assert stat.S_IMODE(os.stat(status["socket"]).st_mode) == 0o600
+        # It has no terminal and is its own session: the end of a shell does not reach it.
+        assert os.getsid(pid) == pid
+        os.kill(pid, signal.SIGHUP)
+        second = workshop.call("daemon", "run", "--virtual-only")
+        assert second.code == 4 and "daemon status" in second.err
+        assert workshop.call("daemon", "status").code == 0
+        stopped = workshop.call("daemon", "stop")
+        assert stopped.code == 0, stopped
+        wait_until(lambda: not is_alive(pid), "the daemon to end")
+    assert not (workshop.data / "core.sock").exists()
+
+
+def test_a_daemon_that_cannot_start_says_why(workshop: Workshop) -> None:
+    workshop.data.mkdir()
+    (workshop.data / "config.toml").write_text("[run]\nmax_stepz = 1\n")
+    call = workshop.call("daemon", "start", "--virtual-only")
+    assert call.code in (1, 2) and "max_stepz" in call.err
+
+
+def test_sessions_live_on_in_the_daemon_and_after_its_death(workshop: Workshop) -> None:
+    with daemon(workshop, "--phones", "1") as pid:
+        ask = ("run", "order a pizza in the PizzaNow app", "--virtual", "--model", "pilot")
+        done = workshop.call(*ask, "--json")
+        [listed] = workshop.call("sessions", "list", "--json").json["data"]
+        assert listed["goal"] == "order a pizza in the PizzaNow app" and done.code == 1
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: owner_pid(workshop.data) is None, "the kernel to drop the lock")
+        # Without an owner the store is read as it is; a new daemon takes it up.
+        assert len(workshop.call("sessions", "list", "--json").json["data"]) == 1
+        assert workshop.call("daemon", "start", "--virtual-only").code == 0
+        assert len(workshop.call("sessions", "list", "--json").json["data"]) == 1
+
+
+def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
+    bench: Workshop,
+) -> None:
+    controller, terminal = pty.openpty()
+    console = subprocess.Popen(
+        SWITCHBOARD,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**bench.environment, "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(terminal)
+    try:
+        wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to own the core")
+        with bench.running(
+            "run", 'tell Ben "hello"', "--device", bench.serial, "--json", "--model", "pilot"
+        ) as asking:
+            asking.wait_for_type("request_user_input")
+            os.close(controller)
+            console.send_signal(signal.SIGHUP)
+
+            def lingers() -> bool:
+                status = bench.call("daemon", "status", "--json")
+                return status.code == 0 and "without a terminal" in str(status.json["role"])
+
+            wait_until(lingers, "the console to work on without its terminal")
+            assert bench.call("sessions", "answer", asking.seen[0]["session_id"], "no").code == 0
+        console.wait(45)
+    finally:
+        if console.poll() is None:
+            console.kill()
+            console.wait()
+    assert owner_pid(bench.data) is None
