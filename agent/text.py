@@ -35,6 +35,9 @@ def clean(text: str, limit: int = 100_000) -> str:
         text: anything, of any length.
         limit: the most characters that are returned; a longer text ends in an ellipsis.
     """
+    # Printable text, which is nearly all there is, holds nothing of what is taken out below.
+    if len(text) <= limit and text.isprintable():
+        return text
     # A bounded head is enough: escapes only ever shrink, and a hostile label may be megabytes long.
     head = text[: limit * 4 + 64]
     is_cut = len(head) < len(text)
@@ -66,6 +69,8 @@ def sentence(text: str) -> str:
 
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
+    if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:
+        return text
     folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()
     if len(folded) > limit:
         return folded[: max(limit - 1, 0)] + ELLIPSIS

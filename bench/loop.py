@@ -19,7 +19,7 @@ from pathlib import Path
 
 from agent.devices.device import Capture, UiTree
 from agent.models.model import ModelReply, ModelRequest, ToolCall
-from agent.protocol import ObservationRecorded, SessionCreate, StepStarted
+from agent.protocol import ObservationRecorded, SessionCreate, SessionStateChanged, StepStarted
 from agent.records import Bounds, Foreground, Frame, Point, SessionState, UiNode
 from agent.runtime import Runtime
 from agent.settings import RunSettings, Settings
@@ -32,6 +32,7 @@ STEPS = 95
 SETTLE_STEPS = 500
 ELEMENTS = 60
 FIXED_SLEEP_S = 1.0
+BOUND_S = 120.0
 LATE_S = (0.05, 1.5)
 
 
@@ -188,12 +189,16 @@ async def _steps_of_a_session(picture: bytes) -> list[float]:
                 wake_jobs=False,
             )
             try:
-                reply = await core.request(SessionCreate(goal="tap on", serial="bench"))
-                async with core.events(after=0) as events:
-                    async for _ in events:
-                        session = await core.session(reply.session_id)
-                        if session.state is SessionState.COMPLETED:
-                            break
+                await core.request(SessionCreate(goal="tap on", serial="bench"))
+                async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
+                    async for event in events:
+                        match event.msg:
+                            case SessionStateChanged(state=SessionState.COMPLETED):
+                                break
+                            case SessionStateChanged(state=SessionState.FAILED, reason=reason):
+                                raise RuntimeError(f"The session failed: {reason}")
+                            case _:
+                                pass
             finally:
                 await core.close()
     return [(b - a) * 1000 for a, b in itertools.pairwise(model.began)]

@@ -23,7 +23,7 @@ from agent.errors import (
 from agent.loop.changes import fingerprint
 from agent.loop.elements import number_elements
 from agent.loop.pace import Pace
-from agent.records import Element, Foreground, Frame, Observation
+from agent.records import Element, Foreground, Frame, Observation, UiNode
 from agent.safety.redaction import redact, redact_tree
 from agent.text import one_line
 
@@ -56,6 +56,13 @@ class _Look:
     took_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    nodes: tuple[UiNode, ...]
+    before: tuple[Element, ...] | None
+    elements: tuple[Element, ...]
+
+
 class Observer:
     """Look at one session's device.
 
@@ -77,6 +84,7 @@ class Observer:
         hide: Callable[[str], str] = str,
     ) -> None:
         self._hide = hide
+        self._last: _Numbered | None = None
         self._put_blob = put_blob
         self._now_ms = now_ms
         self._pace = pace
@@ -172,11 +180,7 @@ class Observer:
         started_ms, began = self._now_ms(), self._seconds()
         (tree, note), foreground = await asyncio.gather(self._tree(device), _foreground(device))
         before = None if previous is None else previous.elements
-        elements = (
-            ()
-            if tree is None
-            else number_elements(tree.nodes, redact=self._redact, previous=before)
-        )
+        elements = () if tree is None else self._numbered(tree, before)
         if foreground is None:
             package = tree.nodes[0].package if tree is not None and tree.nodes else ""
             foreground = Foreground(package=package)
@@ -194,6 +198,14 @@ class Observer:
             started_ms=started_ms,
             took_s=self._seconds() - began,
         )
+
+    def _numbered(self, tree: UiTree, before: tuple[Element, ...] | None) -> tuple[Element, ...]:
+        """Number a tree's elements; a screen that holds still is numbered once."""
+        last = self._last
+        if last is None or last.nodes != tree.nodes or last.before != before:
+            elements = number_elements(tree.nodes, redact=self._redact, previous=before)
+            self._last = last = _Numbered(tree.nodes, before, elements)
+        return last.elements
 
     def _redact(self, text: str) -> str:
         return redact(self._hide(text))

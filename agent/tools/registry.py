@@ -7,6 +7,7 @@ the background rule lets it do (CONTRACTS 2.4): an action is never allowed unatt
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from typing import TypeAlias
 
 import msgspec
@@ -133,6 +134,7 @@ _TOOLS = (
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
 
 
+@cache
 def schemas() -> tuple[ToolSchema, ...]:
     """Give every tool as a model is told of it."""
     return tuple(
