@@ -20,6 +20,7 @@ from agent.jobs.desk import JobDesk
 from agent.models.model import Model
 from agent.protocol import (
     DeviceChanged,
+    DeviceTag,
     ErrorEvent,
     Event,
     EventMsg,
@@ -32,21 +33,29 @@ from agent.protocol import (
     SessionAttach,
     SessionCancel,
     SessionClear,
+    SessionCompact,
     SessionCreate,
     SessionDelete,
     SessionDetach,
     SessionFork,
     SessionImport,
     SessionKeep,
+    SessionMove,
     SessionPause,
     SessionPrune,
     SessionResume,
+    SessionReview,
     SessionRollback,
     SessionStart,
     Shutdown,
     ShutdownComplete,
+    SteerEdit,
+    SteerWithdraw,
     UserInput,
     UserInputAnswer,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
 )
 from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
 from agent.sessions.archive import Archive
@@ -59,12 +68,19 @@ from agent.sessions.deadlines import Deadlines
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
 from agent.sessions.live import error_event
+from agent.sessions.losses import Losses
+from agent.sessions.moving import move
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.sessions.pruning import Pruning
 from agent.sessions.questions import Questions
 from agent.sessions.recovery import recover
+from agent.sessions.steering import Steerings
+from agent.sessions.studies import Studies
+from agent.sessions.tagging import tag
 from agent.sessions.tree import Tree
 from agent.sessions.turns import Turns
+from agent.sessions.wheel import Wheel
 from agent.settings import Settings
 from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
@@ -89,8 +105,13 @@ class Runtime:
         self._intake = Intake()
         self._listeners = EventListeners(self._read_events)
         self._tree = Tree(parts.book)
-        self._operations = Operations(parts, Turns(parts))
+        turns = self._turns = Turns(parts)
+        self._wheel = Wheel(parts)
+        self._operations = Operations(parts, turns)
         self._archive = Archive(parts, self._operations)
+        self._steerings = Steerings(parts)
+        self._studies = Studies(parts, turns)
+        self._pruning = Pruning(self._archive)
         self._desk = JobDesk(parts, self._operations)
         self._deadlines = Deadlines(parts, self._operations.expire)
         self._attaching = Attaching(parts, self._operations)
@@ -262,8 +283,10 @@ class Runtime:
         await self._parts.rack.start()
         await self._tell_devices()
         self._crew.start(self._watch_devices(), "device watch")
+        self._crew.start(Losses(self._parts).run(), "loss watch")
         self._crew.start(self._tree.run(), "roll-up")
         self._crew.start(self._carry_out(), "ops")
+        self._crew.start(self._pruning.run(), "retention")
         self._crew.start(self._deadlines.run(), "question deadlines")
         await self._desk.start(wake=wake_jobs)
         # A core that lives for one errand leaves the work to the one that will stay.
@@ -319,6 +342,7 @@ class Runtime:
         self._parts.clients.on_commit(events)
         self._deadlines.on_commit(events)
         self._tree.on_commit(events)
+        self._pruning.on_commit(events)
         self._desk.on_commit(events)
         self._listeners.publish(events)
 
@@ -335,24 +359,34 @@ class Runtime:
     async def _carry_out(self) -> None:
         while True:
             submission = await self._intake.take()
-            try:
-                reply = await self._apply(submission)
-            except SwitchboardError as error:
-                await self._refuse(submission, error)
-            except Exception as error:
-                _log.exception("An op could not be carried out")
-                kind = type(submission.op).__name__
-                await self._refuse(
-                    submission,
-                    SwitchboardError(
-                        one_line(f"{kind} failed: {type(error).__name__}: {error}.", 1000),
-                        "This is a defect: report it.",
-                    ),
-                )
+            if isinstance(submission.op, WheelTake | WheelAct | WheelHandBack):
+                # They wait for phones, and nobody's stop may wait behind a phone.
+                self._crew.start(self._settle(submission), "an act at the wheel")
             else:
-                submission.succeed(reply)
-                if isinstance(submission.op, Shutdown) and self._closing is None:
-                    self._closing = asyncio.create_task(self._close(None), name="core closing")
+                await self._settle(submission)
+
+    async def _settle(self, submission: Submission) -> None:
+        try:
+            reply = await self._apply(submission)
+        except asyncio.CancelledError:
+            submission.fail(RuntimeDiedError("The core has been closed.", "Start it again."))
+            raise
+        except SwitchboardError as error:
+            await self._refuse(submission, error)
+        except Exception as error:
+            _log.exception("An op could not be carried out")
+            kind = type(submission.op).__name__
+            await self._refuse(
+                submission,
+                SwitchboardError(
+                    one_line(f"{kind} failed: {type(error).__name__}: {error}.", 1000),
+                    "This is a defect: report it.",
+                ),
+            )
+        else:
+            submission.succeed(reply)
+            if isinstance(submission.op, Shutdown) and self._closing is None:
+                self._closing = asyncio.create_task(self._close(None), name="core closing")
 
     async def _refuse(self, submission: Submission, error: SwitchboardError) -> None:
         if not submission.fail(error):
@@ -397,6 +431,16 @@ class Runtime:
                 await self._operations.pause(session_id, submission_id)
             case SessionResume(session_id=session_id):
                 await self._operations.resume(session_id, submission_id)
+            case SteerEdit():
+                await self._steerings.edit(op, submission_id)
+            case SteerWithdraw():
+                await self._steerings.withdraw(op, submission_id)
+            case SessionReview():
+                reviewed_id = await self._studies.review(op)
+                return Reply(submission_id=submission_id, session_id=reviewed_id)
+            case SessionCompact():
+                compacted_id = await self._studies.compact(op)
+                return Reply(submission_id=submission_id, session_id=compacted_id)
             case SessionCancel(session_id=session_id):
                 await self._operations.cancel(session_id, submission_id)
             case (
@@ -409,6 +453,14 @@ class Runtime:
                 | SessionImport()
             ):
                 return await self._archive.carry_out(op, submission_id)
+            case SessionMove(session_id=session_id, serial=serial):
+                moved = await move(self._parts, self._turns, session_id, serial, submission_id)
+                return Reply(submission_id=submission_id, session_id=moved)
+            case DeviceTag():
+                tag(self._parts.rack, op)
+            case WheelTake() | WheelAct() | WheelHandBack():
+                waiting_id = await self._wheel.carry_out(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=waiting_id)
             case JobCreate():
                 job = await self._desk.create(op)
                 return Reply(submission_id=submission_id, job=job)

@@ -179,6 +179,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     from agent.runtime import Runtime
     from agent.safety.audit import audited
     from agent.store.sqlite import SqliteStore
+    from agent.tasks.plan import PlanTask
     from agent.tasks.regular import RegularTask
     from console.logs import keep_log
 
@@ -195,6 +196,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         rack=rack,
         models=lambda session: model_for(session, settings),
         task=RegularTask,
+        plan=PlanTask,
         wake_jobs=devices.wakes_jobs,
     )
     stack.push_async_callback(runtime.close)

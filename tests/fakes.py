@@ -6,7 +6,7 @@ Real in behaviour, small in size: a lease excludes, a lost device raises, a chan
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
@@ -197,6 +197,13 @@ class FakeRack:
                 yield device
             finally:
                 self.tell(replace(self.infos[serial], driver=""))
+
+    def hand(self, serial: str, driver: str) -> None:
+        self.tell(replace(self.infos[serial], driver=driver))
+
+    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+        self.tell(replace(self.infos[serial], name=name, tags=tuple(tags), notes=notes))
+        return self.infos[serial]
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float

@@ -15,7 +15,7 @@ from agent.models.model import Model
 from agent.protocol import Event, Op, Reply, SessionCreate, SessionStateChanged, Target
 from agent.records import Session, SessionState
 from agent.runtime import Runtime
-from agent.settings import Settings
+from agent.settings import RecoverySettings, Settings
 from agent.store.sqlite import SqliteStore
 from agent.tasks.task import TaskContext
 from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
@@ -34,7 +34,12 @@ class Stage:
         self.rack = rack
         self.parts: dict[str, Part] = {}
         self.now_ms: int | None = None
-        self.settings = Settings(data_dir=directory, config_file=directory / "config.toml")
+        # Sessions stay where a loss leaves them, for tests to see; recovery has tests of its own.
+        self.settings = Settings(
+            data_dir=directory,
+            config_file=directory / "config.toml",
+            recovery=RecoverySettings(auto_resume=False, retries=0),
+        )
         self.make_model: Callable[[Session], Model] = lambda session: FakeModel(session.model)
         self.models: list[Model] = []
         self.store: SqliteStore

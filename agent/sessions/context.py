@@ -30,6 +30,7 @@ from agent.safety.app_rules import AppRule
 from agent.sessions.answers import checked_parts, shown_text
 from agent.sessions.crew import settled
 from agent.sessions.live import LiveSession, Turn
+from agent.sessions.losses import losing
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER, SUPERSEDED, asked_before
 from agent.tasks.task import Limits, Steering
@@ -48,7 +49,7 @@ class TurnContext:
         live: LiveSession,
         turn: Turn,
         *,
-        device: Device,
+        device: Device | None,
         model: Model,
         history: Sequence[Event],
         prompt: str,
@@ -100,6 +101,8 @@ class TurnContext:
             raise DeviceLostError(
                 f"Device {self._live.record.serial} of session {self._live.session_id} is away."
             )
+        if self._device is None:
+            raise DeviceLostError(f"A {self._turn.kind} turn drives no device.")
         return self._device
 
     @property
@@ -200,21 +203,35 @@ class TurnContext:
         self._live.steering.clear()
         return taken
 
+    @property
+    def disturbed_ms(self) -> int:
+        return self._live.disturbed_ms
+
     async def checkpoint(self) -> None:
         # Also when nothing is paused: a task that never waits could not be stopped here.
         await asyncio.sleep(0)
-        await self._live.may_go.wait()
+        while not self._live.may_go.is_set():
+            self._live.parked.set()
+            try:
+                await self._live.may_go.wait()
+            finally:
+                self._live.parked.clear()
+            # Whoever paused it may have taken the phone in the hand.
+            self._live.disturbed_ms = self.now_ms()
+        if self._live.record.lost:
+            await self.wait_for_device()
 
     async def wait_for_device(self) -> None:
         live, rack = self._live, self._parts.rack
         serial = live.record.serial
         grace_s = self._parts.settings.recovery.device_grace_s
-        await self._tell(
-            *live.flagging(lost=True, reason=f"{serial} is away; waiting up to {grace_s:g} s")
-        )
+        await self._tell(*losing(live, grace_s, self.now_ms()))
         # A phone may be listed and answer nothing: without a pause that were a tight circle.
         await asyncio.sleep(self._pause_s(serial, grace_s))
-        self._device = await rack.wait_for(serial, timeout_s=grace_s)
+        # Counted from when it was noticed, which may have been during a model call.
+        left_s = max(live.record.lost_until_ms - self.now_ms(), 0) / 1000
+        self._device = await rack.wait_for(serial, timeout_s=left_s)
+        live.disturbed_ms = self.now_ms()
         await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
 
     def _pause_s(self, serial: str, grace_s: float) -> float:

@@ -62,27 +62,33 @@ def planned_sessions(
         dry_run=op.dry_run or settings.safety.dry_run,
         job_id=job_id,
     )
-    children = tuple(
-        Session(
-            session_id=new_session_id(),
-            goal=target.objective,
-            created_ms=now_ms,
-            kind=SessionKind.GENIE,
-            parent_id=top.session_id,
-            title=one_line(target.objective, _TITLE_LIMIT_CHARS),
-            serial=target.serial,
-            target_package=target.package,
-            model=model,
-            max_steps=max_steps,
-            budget=top.budget,
-            at_limit=top.at_limit,
-            autonomy=top.autonomy,
-            dry_run=top.dry_run,
-            job_id=job_id,
-        )
-        for target in _checked_targets(op.targets)
+    children = (
+        child_session(top, target, now_ms=now_ms) for target in _checked_targets(op.targets)
     )
     return (top, *children)
+
+
+def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
+    """Make the record of a genie child: its target, and for the rest what its parent has."""
+    return Session(
+        session_id=new_session_id(),
+        goal=target.objective,
+        created_ms=now_ms,
+        kind=SessionKind.GENIE,
+        parent_id=parent.session_id,
+        title=one_line(target.objective, _TITLE_LIMIT_CHARS),
+        serial=target.serial,
+        target_package=target.package,
+        required_presentation=target.presentation,
+        model=parent.model,
+        max_steps=parent.max_steps,
+        budget=parent.budget,
+        at_limit=parent.at_limit,
+        autonomy=parent.autonomy,
+        dry_run=parent.dry_run,
+        job_id=parent.job_id,
+        generation=parent.generation,
+    )
 
 
 def _budget(settings: Settings) -> Budget:

@@ -25,10 +25,11 @@ from agent.protocol import (
     ResultPublished,
     TaskComplete,
     TurnAborted,
+    WarningEvent,
 )
 from agent.records import SessionState
 from agent.sessions.live import Turn, error_event
-from agent.tasks.task import TurnEnd
+from agent.tasks.task import Following, TurnEnd
 from agent.text import one_line
 
 
@@ -40,16 +41,23 @@ class Ending:
     state: SessionState
     reason: str
     completed: bool = False
+    following: Following = Following.NOTHING
+    recovers: bool = False
+    """What ended it may pass: the same turn may go on by itself."""
 
 
 def ended(turn: Turn, end: TurnEnd) -> Ending:
     """End a turn as its task says."""
     complete = TaskComplete(turn_id=turn.turn_id, last_agent_message=end.message)
+    if end.completed and end.following is not Following.NOTHING:
+        return Ending(
+            (complete,), SessionState.RUNNING, "", completed=True, following=end.following
+        )
     if end.completed:
         return Ending(
             (ResultPublished(text=end.message), complete),
             SessionState.COMPLETED,
-            "the goal is met",
+            end.reason or "the goal is met",
             completed=True,
         )
     message = end.message or "The task ended without saying why."
@@ -67,6 +75,7 @@ def failed(turn: Turn, error: SwitchboardError) -> Ending:
             (error_event(error, retryable=True), _aborted(turn, AbortReason.FAILED)),
             SessionState.WAITING_FOR_USER,
             "it could not go on; resume to try again",
+            recovers=may_pass(error),
         )
     complete = TaskComplete(turn_id=turn.turn_id)
     return Ending((error_event(error), complete), SessionState.FAILED, "it cannot go on")
@@ -97,6 +106,26 @@ def may_work_later(error: SwitchboardError) -> bool:
     if isinstance(error, ModelError):
         return error.retryable
     return isinstance(error, DeviceLostError | DeviceTimeoutError | AdbError | StoreError)
+
+
+def may_pass(error: SwitchboardError) -> bool:
+    """Tell whether it is worth trying again without a person: what was away may come back.
+
+    An endpoint that answers, and refuses five times in a row, is not away.
+    """
+    return may_work_later(error) and not (isinstance(error, ModelError) and error.status)
+
+
+def studied(turn: Turn, ending: Ending, state: SessionState) -> Ending:
+    """End a turn that only read its session: the session stays as it is, whatever it came to."""
+    if ending.completed:
+        msgs: tuple[EventMsg, ...] = (TaskComplete(turn_id=turn.turn_id),)
+    else:
+        said = [msg.message for msg in ending.msgs if isinstance(msg, ErrorEvent)]
+        why = said[0] if said else ending.reason
+        warning = WarningEvent(message=f"The {turn.kind} came to nothing: {why}")
+        msgs = (warning, _aborted(turn, AbortReason.FAILED))
+    return Ending(msgs, state, "", completed=ending.completed)
 
 
 def _aborted(turn: Turn, reason: AbortReason) -> TurnAborted:

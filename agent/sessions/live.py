@@ -19,7 +19,7 @@ from agent.protocol import (
 )
 from agent.records import Session, SessionKind, SessionState
 from agent.store.store import EventDraft
-from agent.tasks.task import Steering
+from agent.tasks.task import Steering, TaskKind
 
 
 @dataclass(eq=False)
@@ -33,10 +33,17 @@ class Turn:
     """Seconds for the task; 0 = none."""
     max_steps: int = 0
     """Counted steps for the turn; 0 = the session's."""
+    kind: TaskKind = TaskKind.REGULAR
+    pause_s: float = 0.0
+    """How long it lets things be before it begins: it goes on after a loss."""
+    patience_s: float = 0.0
+    """How long it waits for its device; 0 = for ever."""
     runner: asyncio.Task[None] | None = None
     """What carries the turn out; a turn that follows at once is carried out by the same."""
     aborting: AbortReason | None = None
     """Why it is being ended early; set before the runner is cancelled."""
+    started: bool = False
+    """Its start is stored, so its end has to be."""
     finishing: bool = False
     """The task ended of itself and its end is being stored: too late to abort."""
     mute: bool = False
@@ -58,6 +65,10 @@ class LiveSession:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     may_go: asyncio.Event = field(default_factory=asyncio.Event)
     """Clear while the session is paused."""
+    parked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while its turn waits between two steps, or before an action, because it is paused."""
+    disturbed_ms: int = 0
+    """When its device last was away, or somebody else's: what was seen before is old."""
 
     def __post_init__(self) -> None:
         self.see(self.record)
@@ -99,6 +110,7 @@ class LiveSession:
         *,
         paused: bool | None = None,
         lost: bool | None = None,
+        lost_until_ms: int = 0,
         held: bool | None = None,
         driver: str | None = None,
         reason: str = "",
@@ -115,8 +127,16 @@ class LiveSession:
         if wanted == before:
             return ()
         paused, held, lost, driver = wanted
+        until_ms = (lost_until_ms or now.lost_until_ms) if lost else 0
         return (
-            SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver, reason=reason),
+            SessionFlagsChanged(
+                paused=paused,
+                held=held,
+                lost=lost,
+                lost_until_ms=until_ms,
+                driver=driver,
+                reason=reason,
+            ),
         )
 
 

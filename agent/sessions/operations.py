@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_hex
 
-from agent.errors import UsageError, WrongStateError
+from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.protocol import (
     AbortReason,
+    ErrorEvent,
     EventMsg,
     QuestionAnswered,
     QuestionClosed,
+    RecoveryScheduled,
     SessionConfigured,
     SessionCreate,
     SessionStart,
@@ -146,6 +148,7 @@ class Operations:
             WrongStateError: the session is settled: only a resume leads out of that.
         """
         text = checked_text(text, "The message")
+        await self._turns.replace_study(await self._parts.book.get(session_id))
         async with self.whole(session_id) as (top, children):
             _check_unsettled(top)
             hearers = [top]
@@ -285,6 +288,7 @@ class Operations:
         Raises:
             WrongStateError: it is running, waits for an answer, or is a draft.
         """
+        await self._turns.replace_study(await self._parts.book.get(session_id))
         async with self.whole(session_id) as (top, children):
             if not top.delegates:
                 generation = top.record.generation + 1
@@ -294,6 +298,34 @@ class Operations:
             else:
                 moves = self._resuming.onward(top, children)
             await self.send_off(moves, submission_id)
+
+    async def go_on_after_restart(self, live: LiveSession) -> None:
+        """Let a session go on by itself whose core died, as often as the settings let it.
+
+        Each time counts, restarts upon restarts too, until a turn of it is finished; after the last
+        it waits for the operator (CONTRACTS 1.10).
+        """
+        limit = self._parts.settings.recovery.retries
+        async with live.lock:
+            if not live.is_idle:
+                return
+            attempt = live.record.recoveries + 1
+            if attempt > limit:
+                tired = ErrorEvent(
+                    message=f"The core ended under this session, and {limit} times it was taken "
+                    "on again in vain.",
+                    kind=ErrorKind.INTERNAL,
+                    remedy=f"Look at it, then: switchboard sessions resume {live.session_id}",
+                    retryable=True,
+                )
+                await self._parts.book.append(*live.drafts(tired))
+                return
+            scheduled = RecoveryScheduled(
+                attempt=attempt, limit=limit, reason="The core was restarted."
+            )
+            queueing = self._resuming.queueing(live.record.serial)
+            await self._parts.book.append(*live.drafts(scheduled, queueing))
+            self._turns.begin(live, recovering=True)
 
     async def prompt_in_background(
         self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int

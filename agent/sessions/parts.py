@@ -19,6 +19,7 @@ from agent.sessions.listeners import DeltaListeners
 from agent.sessions.questions import Questions
 from agent.settings import Settings
 from agent.store.store import Store
+from agent.tasks.delegation import Delegation
 from agent.tasks.task import SessionTask
 
 
@@ -38,4 +39,7 @@ class Parts:
     models: Callable[[Session], Model]
     """Make the model of a session; raises SwitchboardError when it cannot be had."""
     task: Callable[[], SessionTask]
+    """Make what a session does in a regular turn."""
+    plan: Callable[[Delegation], SessionTask] | None
+    """Make what divides a goal among phones; None: no session plans."""
     clock_ms: Callable[[], int]

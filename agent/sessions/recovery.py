@@ -22,7 +22,8 @@ async def recover(parts: Parts) -> tuple[LiveSession, ...]:
     """Make every session idle whose turn died with the core that ran it.
 
     Returns:
-        The sessions that were at work, or about to be, and wait for nobody's answer.
+        The sessions that were at work, or about to be, and wait for nobody: neither for an answer
+        nor, paused, for the operator.
 
     Raises:
         StoreError: the repair could not be stored.
@@ -30,14 +31,23 @@ async def recover(parts: Parts) -> tuple[LiveSession, ...]:
     resumable: list[LiveSession] = []
     for live in parts.book.active():
         if live.delegates:
+            await _close_plan(parts, live)
             continue
         was_under_way = live.record.state in _UNDER_WAY
         if not was_under_way and not live.record.turn_id:
             continue
+        was_paused = live.record.paused
         await parts.book.append(*live.drafts(*_repair(parts, live)))
-        if was_under_way and not live.record.state.is_terminal:
+        if was_under_way and not was_paused and not live.record.state.is_terminal:
             resumable.append(live)
     return tuple(resumable)
+
+
+async def _close_plan(parts: Parts, live: LiveSession) -> None:
+    """End the plan turn of a parent whose core died after its children had been stored."""
+    if live.record.turn_id:
+        aborted = TurnAborted(turn_id=live.record.turn_id, reason=AbortReason.RECOVERED)
+        await parts.book.append(*live.drafts(aborted))
 
 
 def _repair(parts: Parts, live: LiveSession) -> tuple[EventMsg, ...]:

@@ -6,11 +6,12 @@ staging, so a turn that is resumed after a crash goes on with what it was asked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.protocol import (
     Event,
+    HistoryCompacted,
     SessionContinued,
     SessionRolledBack,
     SteerApplied,
@@ -18,9 +19,11 @@ from agent.protocol import (
     SteerWithdrawn,
     StepCompleted,
     TaskComplete,
+    TaskStarted,
+    TurnAborted,
     UserMessage,
 )
-from agent.tasks.task import Steering
+from agent.tasks.task import Steering, TaskKind
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,29 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
             case _:
                 pass
     return Staging(prompt, steps_before, tuple(steering.values()))
+
+
+def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:
+    """Keep what a turn of this kind is to remember: a planner's steps are not a phone's.
+
+    What happened between turns, the operator's words and a compaction are everybody's.
+    """
+    if kind.is_study:
+        return tuple(history)
+    kept: list[Event] = []
+    running = ""
+    for event in history:
+        match event.msg:
+            case TaskStarted(kind=started):
+                running = started
+            case TaskComplete() | TurnAborted():
+                ended, running = running, ""
+                if ended in {"", kind.value}:
+                    kept.append(event)
+                continue
+            case _:
+                pass
+        shared = isinstance(event.msg, UserMessage | HistoryCompacted)
+        if shared or running in {"", kind.value}:
+            kept.append(event)
+    return tuple(kept)

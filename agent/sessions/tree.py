@@ -20,6 +20,8 @@ from agent.protocol import (
     SessionContinued,
     SessionFlagsChanged,
     SessionStateChanged,
+    TaskComplete,
+    TurnAborted,
 )
 from agent.records import Session, SessionState
 from agent.sessions.book import Book
@@ -41,6 +43,8 @@ class Tree:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Note which parents may have to change; the book has folded these events already."""
         for event in events:
+            if isinstance(event.msg, TaskComplete | TurnAborted):
+                self._note_if_parent(event.session_id)
             if isinstance(event.msg, SessionFlagsChanged) and not event.msg.held:
                 self._note_if_parent(event.session_id)
             if isinstance(event.msg, SessionStateChanged | SessionContinued):
@@ -72,6 +76,8 @@ class Tree:
     async def settle(self, parent: LiveSession) -> None:
         """Bring one parent's state in line with its children's. Raises StoreError."""
         async with parent.lock:
+            if parent.turn is not None:
+                return  # its planner is at work; once it has ended
             children = [child.record for child in await self._book.children(parent)]
             counted = counting(children, parent.record.generation)
             rolled = roll_up(child.state for child in counted)

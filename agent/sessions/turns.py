@@ -12,36 +12,47 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, repeat
 from secrets import token_hex
 
 from agent.devices.device import Device
-from agent.errors import DeviceLostError, StoreError, SwitchboardError, UsageError
+from agent.errors import (
+    DeviceLostError,
+    StoreError,
+    SwitchboardError,
+    UsageError,
+    WrongStateError,
+)
 from agent.models.model import Model
 from agent.protocol import (
     AbortReason,
     Event,
     EventMsg,
     QuestionClosed,
+    RecoveryScheduled,
     SessionAssigned,
     TaskComplete,
     TaskStarted,
     TurnAborted,
 )
-from agent.records import SessionState
+from agent.records import DeviceState, SessionState
 from agent.sessions.context import TurnContext
 from agent.sessions.crew import settled
-from agent.sessions.endings import Ending, broken, ended, failed, late
+from agent.sessions.delegating import Delegating
+from agent.sessions.endings import Ending, broken, ended, failed, late, studied
 from agent.sessions.holding import held_back
-from agent.sessions.live import LiveSession, Turn
+from agent.sessions.live import LiveSession, Turn, may_delegate
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
-from agent.sessions.staging import Staging, stage
-from agent.tasks.task import Limits, SessionTask
+from agent.sessions.staging import Staging, seen_by, stage
+from agent.tasks.task import Following, Limits, SessionTask, TaskKind
 
 HARD_ABORT_S = 0.1
 """How long a task that is interrupted may take to stop by itself (CONTRACTS 4.2)."""
 _AFTER_LOST_LEASE_S = 0.5
+RECOVERY_PAUSES_S = (1.0, 5.0, 20.0)
+"""How long a session lets things be before each time it goes on by itself."""
 _STORE_RETRY_S = (1.0, 2.0, 4.0, 8.0, 15.0)
 _STORE_RETRY_EVER_S = 30.0
 _CLOSE_MODEL_S = 5.0
@@ -53,6 +64,7 @@ class Turns:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._studies: dict[str, SessionTask] = {}
 
     def begin(
         self,
@@ -61,10 +73,36 @@ class Turns:
         background: bool = False,
         deadline_s: float = 0.0,
         max_steps: int = 0,
+        recovering: bool = False,
     ) -> Turn:
-        """Send a session off; its state is QUEUED already. The caller holds its lock."""
+        """Send a session off; its state is QUEUED already. The caller holds its lock.
+
+        Args:
+            recovering: it goes on by itself after a loss, and waits only so long for its phone.
+        """
         assert live.turn is None, "one turn at a time"
-        turn = Turn(_new_turn_id(), background, deadline_s, max_steps)
+        kind = TaskKind.PLAN if not background and self._plans(live) else TaskKind.REGULAR
+        patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
+        turn = Turn(
+            _new_turn_id(), background, deadline_s, max_steps, kind=kind, patience_s=patience_s
+        )
+        return self._launch(live, turn)
+
+    def study(self, live: LiveSession, kind: TaskKind, task: SessionTask) -> Turn:
+        """Begin a turn that reads a session and leaves its state alone. The caller holds its lock.
+
+        Raises:
+            WrongStateError: a turn is open.
+        """
+        if live.turn is not None:
+            raise WrongStateError(
+                f"Session {live.session_id} is at work.", "Stop it first, or wait until it ends."
+            )
+        turn = Turn(_new_turn_id(), kind=kind)
+        self._studies[turn.turn_id] = task
+        return self._launch(live, turn)
+
+    def _launch(self, live: LiveSession, turn: Turn) -> Turn:
         live.turn = turn
         turn.runner = self._parts.crew.start(
             self._run(live, turn), f"turn of session {live.session_id}"
@@ -103,11 +141,13 @@ class Turns:
             async with live.lock:
                 if live.turn is not None and live.turn is not turn:
                     continue
-                if live.record.state.is_terminal:
+                if live.record.state.is_terminal and live.turn is None:
                     return
+                stays = live.turn is not None and live.turn.kind.is_study
                 if live.turn is not None:
                     live.turn.mute = True
-                ending = Ending(self._abortion(live, abort), state, reason)
+                end = live.record.state if stays else state
+                ending = Ending(self._abortion(live, abort), end, reason)
                 drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
                 try:
                     await settled(self._parts.book.append(*drafts))
@@ -117,6 +157,11 @@ class Turns:
                 self._close(live)
                 return
 
+    async def replace_study(self, live: LiveSession) -> None:
+        """End a turn that only reads the session: something else is to begin (CONTRACTS D2)."""
+        if live.turn is not None and live.turn.kind.is_study:
+            await self.abort(live, AbortReason.REPLACED, live.record.state, "")
+
     async def until_idle(self, live: LiveSession) -> None:
         """Wait until no turn of the session is open."""
         while (turn := live.turn) is not None:
@@ -125,30 +170,75 @@ class Turns:
     # --- the run ----------
 
     async def _run(self, live: LiveSession, turn: Turn) -> None:
-        assignment, rack = self._parts.assignment, self._parts.rack
-        while True:
-            serial = await assignment.reserve(turn.turn_id, live.record.serial)
+        """Carry out a turn, and those that follow it at once."""
+        following: Turn | None = turn
+        while following is not None:
+            turn = following
             try:
-                async with rack.lease(serial, live.session_id) as device:
-                    following: Turn | None = turn
-                    while following is not None:
-                        following = await self._drive(live, following, device)
-                return
+                if turn.pause_s:
+                    await asyncio.sleep(turn.pause_s)
+                if turn.kind.needs_device:
+                    following = await self._run_on_phone(live, turn)
+                else:
+                    following = await self._drive(live, turn, None)
             except Exception as error:
                 unended = live.turn
                 if unended is None or unended.runner is not asyncio.current_task():
                     raise
-                if live.record.turn_id or not isinstance(error, DeviceLostError | UsageError):
-                    await self._finish(live, unended, _raised(live, unended, error))
-                    return
+                following = await self._finish(live, unended, _raised(unended, error))
+
+    async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
+        """Wait for the phone and carry turns out on it; gives the one that needs it anew."""
+        assignment, rack = self._parts.assignment, self._parts.rack
+        while True:
+            holder = turn.turn_id
+            serial = await self._reserve(live, turn)
+            try:
+                async with rack.lease(serial, live.session_id) as device:
+                    following: Turn | None = turn
+                    while following is not None and not following.pause_s:
+                        following = await self._drive(live, following, device)
+                return following
+            except (DeviceLostError, UsageError):
+                unended = live.turn
+                if unended is None or unended.started:
+                    raise
+                turn = unended
                 _log.info("Device %s was gone before session %s had it", serial, live.session_id)
             finally:
-                assignment.release(turn.turn_id)
+                assignment.release(holder)
             await asyncio.sleep(_AFTER_LOST_LEASE_S)
 
-    async def _drive(self, live: LiveSession, turn: Turn, device: Device) -> Turn | None:
+    async def _reserve(self, live: LiveSession, turn: Turn) -> str:
+        serial = live.record.serial
+        try:
+            async with asyncio.timeout(turn.patience_s or None):
+                return await self._parts.assignment.reserve(turn.turn_id, serial)
+        except TimeoutError as error:
+            raise DeviceLostError(
+                f"{serial or 'A device'} was not to be had for {turn.patience_s:g} s.",
+                "Connect it, then resume the session.",
+            ) from error
+
+    def _plans(self, live: LiveSession) -> bool:
+        """Tell whether a session has to find out first who does its work."""
+        record = live.record
+        if self._parts.plan is None or live.delegates or not may_delegate(record):
+            return False
+        if record.serial or record.target_package or record.job_id:
+            return False
+        online = [i for i in self._parts.rack.devices() if i.state is DeviceState.ONLINE]
+        return len(online) > 1
+
+    def _task(self, live: LiveSession, turn: Turn) -> SessionTask:
+        if turn.kind is TaskKind.PLAN and self._parts.plan is not None:
+            return self._parts.plan(Delegating(self._parts, live, turn, self.begin))
+        return self._studies.pop(turn.turn_id, None) or self._parts.task()
+
+    async def _drive(self, live: LiveSession, turn: Turn, device: Device | None) -> Turn | None:
         """Run one turn on its device; gives the turn that follows at once, if one does."""
-        task = self._parts.task()
+        task = self._task(live, turn)
+        context: TurnContext | None = None
         model: Model | None = None
         try:
             history = await self._parts.book.events(live.session_id)
@@ -156,7 +246,8 @@ class Turns:
             await self._start(live, turn, device, task, staging)
             try:
                 model = self._parts.models(live.record)
-                context = self._context(live, turn, device, model, visible(history), staging)
+                seen = seen_by(turn.kind, visible(history))
+                context = self._context(live, turn, device, model, seen, staging)
                 ending = await _outcome(task, context, turn)
             except asyncio.CancelledError:
                 mine = asyncio.current_task()
@@ -164,31 +255,45 @@ class Turns:
                     raise
                 ending = broken(turn, RuntimeError("it cancelled itself"))
             except Exception as error:
-                ending = _raised(live, turn, error)
+                ending = _raised(turn, error)
             # No await since the task ended: from here on an abort leaves the turn alone.
             if turn.aborting is not None:
                 return None
             turn.finishing = True
             return await self._finish(live, turn, ending)
         finally:
+            if context is not None and turn.aborting is not None:
+                await task.abort(context)
             if model is not None:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_CLOSE_MODEL_S):
                         await model.close()
 
     async def _start(
-        self, live: LiveSession, turn: Turn, device: Device, task: SessionTask, staging: Staging
+        self,
+        live: LiveSession,
+        turn: Turn,
+        device: Device | None,
+        task: SessionTask,
+        staging: Staging,
     ) -> None:
         async with live.lock:
             if turn.aborting is not None or turn.over.is_set():
                 raise asyncio.CancelledError
             msgs: list[EventMsg] = []
-            if live.record.serial != device.serial:
+            if device is not None and live.record.serial != device.serial:
                 msgs.append(SessionAssigned(serial=device.serial))
-            msgs += live.flagging(lost=False)
-            msgs += live.moving(SessionState.RUNNING)
+            if not turn.kind.is_study:
+                msgs += live.flagging(lost=False)
+                msgs += live.moving(SessionState.RUNNING)
             msgs.append(TaskStarted(turn_id=turn.turn_id, kind=task.kind))
-            await settled(self._parts.book.append(*live.drafts(*msgs)))
+            writing = asyncio.ensure_future(self._parts.book.append(*live.drafts(*msgs)))
+            try:
+                await settled(writing)
+            finally:
+                turn.started = not writing.cancelled() and writing.exception() is None
+            if turn.kind.is_study:
+                return
             waiting = {hint.message_id for hint in live.steering}
             older = [hint for hint in staging.steering if hint.message_id not in waiting]
             live.steering[:0] = older
@@ -197,7 +302,7 @@ class Turns:
         self,
         live: LiveSession,
         turn: Turn,
-        device: Device,
+        device: Device | None,
         model: Model,
         history: Sequence[Event],
         staging: Staging,
@@ -225,10 +330,8 @@ class Turns:
             if turn.over.is_set():
                 return None
             turn.mute = True
-            ending = held_back(live, turn, ending)
-            # A hint that came too late for the last step is not lost: it gets a turn of its own.
-            goes_on = ending.completed and bool(live.steering)
-            msgs = ending.msgs if goes_on else self._closing(live, ending)
+            ending, following = self._what_follows(live, turn, ending)
+            msgs = ending.msgs if following is not None else self._closing(live, ending)
             try:
                 await settled(self._parts.book.append(*live.drafts(*msgs)))
             except StoreError as error:
@@ -236,21 +339,67 @@ class Turns:
                 self._store_later(live, ending)
                 return None
             self._close(live)
-            if not goes_on:
-                return None
-            following = Turn(
-                _new_turn_id(), turn.background, turn.deadline_s, turn.max_steps, turn.runner
-            )
             live.turn = following
             return following
+
+    def _what_follows(
+        self, live: LiveSession, turn: Turn, ending: Ending
+    ) -> tuple[Ending, Turn | None]:
+        """Give how a turn ends in its session, and the turn that follows it at once."""
+        if turn.kind.is_study:
+            return studied(turn, ending, live.record.state), None
+        recovering = self._recovering(live, turn, ending)
+        if recovering is not None:
+            return recovering
+        ending = held_back(live, turn, ending)
+        if ending.following is Following.CHILDREN:
+            return ending, None
+        # A hint that came too late for the last step is not lost: it gets a turn of its own.
+        if ending.following is Following.REGULAR_TURN or (ending.completed and live.steering):
+            return ending, self._next(turn, turn.kind if live.steering else TaskKind.REGULAR)
+        return ending, None
+
+    def _recovering(
+        self, live: LiveSession, turn: Turn, ending: Ending
+    ) -> tuple[Ending, Turn] | None:
+        """Go on by itself after a loss that may pass, if nobody drives it and it may try again."""
+        attempt = live.record.recoveries + 1
+        limit = self._parts.settings.recovery.retries
+        if not ending.recovers or live.record.held or attempt > limit:
+            return None
+        pause_s = RECOVERY_PAUSES_S[min(attempt, len(RECOVERY_PAUSES_S)) - 1]
+        scheduled = RecoveryScheduled(
+            attempt=attempt,
+            limit=limit,
+            wait_ms=round(pause_s * 1000),
+            reason="It could not go on.",
+        )
+        following = self._next(turn, turn.kind)
+        following.pause_s = pause_s
+        following.patience_s = self._parts.settings.recovery.device_grace_s
+        return Ending((*ending.msgs, scheduled), live.record.state, ""), following
+
+    def _next(self, turn: Turn, kind: TaskKind) -> Turn:
+        return Turn(
+            _new_turn_id(),
+            turn.background,
+            turn.deadline_s,
+            turn.max_steps,
+            kind=kind,
+            runner=turn.runner,
+        )
 
     def _abortion(self, live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
         """Give the early end of the turn, if its start is stored."""
         turn_id = live.record.turn_id
+        if live.turn is not None and live.turn.started:
+            turn_id = live.turn.turn_id
         return (TurnAborted(turn_id=turn_id, reason=abort),) if turn_id else ()
 
     def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
         """Give all that is stored when a turn ends and none follows."""
+        if live.turn is not None and live.turn.kind.is_study:
+            return ending.msgs
         questions = tuple(
             QuestionClosed(question_id=question.question_id, reason="its turn ended")
             for question in self._parts.questions.of(live.session_id)
@@ -310,17 +459,17 @@ async def _outcome(task: SessionTask, context: TurnContext, turn: Turn) -> Endin
         raise
 
 
-def _raised(live: LiveSession, turn: Turn, error: Exception) -> Ending:
+def _raised(turn: Turn, error: Exception) -> Ending:
     if isinstance(error, SwitchboardError):
         ending = failed(turn, error)
     else:
-        _log.exception("The task of session %s broke", live.session_id, exc_info=error)
+        _log.exception("Turn %s broke", turn.turn_id, exc_info=error)
         ending = broken(turn, error)
-    if live.record.turn_id:
+    if turn.started:
         return ending
     # It never started, so nothing of it can be over.
     msgs = tuple(m for m in ending.msgs if not isinstance(m, TaskComplete | TurnAborted))
-    return Ending(msgs, ending.state, ending.reason)
+    return replace(ending, msgs=msgs)
 
 
 def _new_turn_id() -> str:

@@ -93,6 +93,9 @@ class RegularTask:
             end = await turn.budget.check() or await turn.step()
         return end
 
+    async def abort(self, context: TaskContext) -> None:
+        """Nothing is held: a gesture in flight ended with the call that made it."""
+
 
 class _Turn:
     """One turn's state: memory, the screen in hand, and the clock of the step."""
@@ -243,7 +246,7 @@ class _Turn:
             verdict = self.actor.guard.weigh(deed, screen)
             text = await rehearse(self.context, deed, screen, verdict)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return TurnEnd(completed=True, message=text)
+            return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
         if self.memory.trail.is_duplicate(action_key(request)):
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None

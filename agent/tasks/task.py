@@ -7,6 +7,7 @@ The context is all that a task knows of the core. Invariant: whatever a task emi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Protocol
 
 import msgspec
@@ -16,6 +17,35 @@ from agent.models.model import Model
 from agent.protocol import Event, EventMsg
 from agent.records import Answer, QuestionOption, QuestionPart, Session, Subject
 from agent.safety.app_rules import AppRule
+
+
+class TaskKind(StrEnum):
+    """What a session can be doing."""
+
+    REGULAR = "regular"
+    PLAN = "plan"
+    REVIEW = "review"
+    COMPACT = "compact"
+
+    @property
+    def is_study(self) -> bool:
+        """Whether it reads the session from outside and leaves the session's state alone."""
+        return self in {TaskKind.REVIEW, TaskKind.COMPACT}
+
+    @property
+    def needs_device(self) -> bool:
+        """Whether it drives a phone, and so waits for one."""
+        return self is TaskKind.REGULAR
+
+
+class Following(StrEnum):
+    """What takes a session on when a turn of it has ended well."""
+
+    NOTHING = "nothing"
+    CHILDREN = "children"
+    """Others work for it now, and it becomes what they make of it."""
+    REGULAR_TURN = "regular_turn"
+    """It works itself, at once."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +72,9 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     completed: bool
     """True: the goal is met. False: it cannot be, and `message` says why."""
     message: str
+    reason: str = ""
+    """Why a session is completed, when it is not because the goal is met."""
+    following: Following = Following.NOTHING
 
 
 class TaskContext(Protocol):
@@ -143,8 +176,17 @@ class TaskContext(Protocol):
         """Take the hints that wait; the caller emits SteerApplied for each."""
         ...
 
+    @property
+    def disturbed_ms(self) -> int:
+        """When the device last was away or in somebody else's hand; what was seen until then is
+        old. 0 = never.
+        """
+        ...
+
     async def checkpoint(self) -> None:
-        """Call before each step and before each action: waits while the session is paused."""
+        """Call before each step and before each action: waits while the session is paused, and
+        while its device is away. Raises DeviceLostError when that stays away.
+        """
         ...
 
     async def wait_for_device(self) -> None:
@@ -168,4 +210,8 @@ class SessionTask(Protocol):
 
         Raises SwitchboardError when it cannot go on.
         """
+        ...
+
+    async def abort(self, context: TaskContext) -> None:
+        """Clean up after a turn that was ended early, once `run` has ended; store nothing."""
         ...

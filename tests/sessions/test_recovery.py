@@ -120,7 +120,7 @@ async def test_a_session_that_was_queued_or_paused_becomes_idle_without_flags(st
 
 
 async def test_the_setting_resumes_by_itself_what_was_at_work(stage: Stage) -> None:
-    stage.set(recovery={"auto_resume": True})
+    stage.set(recovery={"auto_resume": True, "retries": 1})
     cue = Cue()
     stage.parts["long"] = waiting_at(cue)
     async with stage.play():

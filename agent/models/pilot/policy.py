@@ -30,7 +30,9 @@ from agent.models.pilot.intents import (
     Unclear,
 )
 from agent.models.pilot.moves import Call, Done, GiveUp, Move, Trail, back, click, wait
+from agent.models.pilot.planning import plan
 from agent.models.pilot.reading import Deed, View, read
+from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
 
 MAX_CALLS_PER_INTENT = 40
@@ -51,9 +53,17 @@ class Pilot:
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
-        """Choose the next tool call."""
+        """Choose the next tool call; without tools, sum up what happened."""
         view = read(request.messages)
-        call = decide(view)
+        tools = {tool.name for tool in request.tools}
+        if not tools:
+            return ModelReply(text=summarize(request.messages), usage=Usage(calls=1))
+        if "propose_targets" in tools:
+            call = plan(request.messages)
+        elif "publish_review" in tools:
+            call = review(request.messages)
+        else:
+            call = decide(view)
         if on_text is not None:
             on_text(call.why)
         arguments = json.dumps(call.arguments, ensure_ascii=False)

@@ -1,0 +1,238 @@
+"""The plan task: divide an agent session's goal among phones and apps, ask first where needed.
+
+It drives no phone and needs no lease. Invariants: nothing is sent off that `agent.tasks.targets`
+did not pass; a planner that proposes nothing usable in two attempts fails, one that proposes
+nothing at all leaves the work to the session itself; a plan that died is taken up with the question
+that it was waiting on (CONTRACTS 1.9, A10).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from agent.loop import verify
+from agent.loop.controls import Controls
+from agent.loop.ledger import Ledger
+from agent.loop.memory import Memory
+from agent.loop.observe import Seconds, Sleep
+from agent.loop.think import Thought, keep, think, tidy
+from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall
+from agent.protocol import AgentMessage, SteerApplied, ToolCallRequested, UserMessage, WarningEvent
+from agent.records import ActionOutcome
+from agent.tasks.delegation import Delegation, PhoneView
+from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
+from agent.tasks.targets import BadTargets, checked_targets
+from agent.tasks.task import Following, TaskContext, TurnEnd
+from agent.tools.arguments import AskUser, BadArguments, Finish, UpdatePlan
+from agent.tools.planning import (
+    ListApps,
+    ListDevices,
+    PlanningArguments,
+    ProposeTargets,
+    WorkAlone,
+    planning_schemas,
+    read_planning_call,
+)
+from agent.tools.registry import ToolKind
+
+MAX_ATTEMPTS = 2
+"""Proposals that cannot be carried out, after which the planner fails (CONTRACTS 1.9)."""
+MAX_STEPS = 10
+MAX_THINKING_MS = 90_000
+_UNUSABLE = "The planner made no usable plan; the session works itself."
+
+
+class PlanTask:
+    """Divide one goal.
+
+    Args:
+        delegation: the session's way to look at phones and to send others off.
+        sleep: waits; seconds: a monotonic clock; jitter: a number from [0, 1). Tests give theirs.
+    """
+
+    def __init__(
+        self,
+        delegation: Delegation,
+        *,
+        sleep: Sleep = asyncio.sleep,
+        seconds: Seconds = time.monotonic,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._delegation = delegation
+        self._sleep = sleep
+        self._seconds = seconds
+        self._jitter = jitter
+
+    @property
+    def kind(self) -> str:
+        return "plan"
+
+    async def run(self, context: TaskContext) -> TurnEnd:
+        """Plan until the work is divided, or found to need no dividing, or cannot be done."""
+        planning = _Planning(context, self._delegation, self._sleep, self._seconds, self._jitter)
+        end = await planning.begin()
+        while end is None:
+            await context.checkpoint()
+            end = await planning.step()
+        return end
+
+    async def abort(self, context: TaskContext) -> None:
+        """Nothing is held."""
+
+
+class _Planning:
+    """One plan turn's state."""
+
+    def __init__(
+        self,
+        context: TaskContext,
+        delegation: Delegation,
+        sleep: Sleep,
+        seconds: Seconds,
+        jitter: Callable[[], float],
+    ) -> None:
+        self.context = context
+        self.delegation = delegation
+        self.sleep = sleep
+        self.seconds = seconds
+        self.jitter = jitter
+        self.memory = Memory(context.session.goal)
+        self.ledger = Ledger(context, self.memory, seconds)
+        self.controls = Controls(context, self.ledger, None, sleep, seconds)
+        self.phones: tuple[PhoneView, ...] = ()
+        self.refusals = 0
+        self.steps = 0
+        self.thinking_ms = 0
+
+    async def begin(self) -> TurnEnd | None:
+        """Look at the phones, remember the past, and take up the question it left open."""
+        self.phones = await self.delegation.phones()
+        self._brief(self.context.session.goal)
+        for event in self.context.history:
+            self.ledger.recall(event)
+        self.memory.order(self.context.prompt)
+        lost = self.memory.pending
+        if lost is None:
+            return None
+        call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
+        try:
+            arguments = read_planning_call(call)
+        except BadArguments:
+            await self.ledger.finish(lost, ActionOutcome.FAILED, verify.failed("It was lost"))
+            return None
+        return await self._do(arguments, lost)
+
+    def _brief(self, goal: str) -> None:
+        """Write the planner's own instructions in the place of those for a phone."""
+        self.memory.messages[:2] = [
+            Message(role=Role.SYSTEM, kind=MessageKind.INSTRUCTIONS, text=INSTRUCTIONS),
+            Message(role=Role.USER, kind=MessageKind.GOAL, text=goal_text(goal, self.phones)),
+        ]
+
+    async def step(self) -> TurnEnd | None:
+        """Think once, and do what the planner chose."""
+        if self.steps >= MAX_STEPS or self.thinking_ms >= MAX_THINKING_MS:
+            return await self._alone(_UNUSABLE)
+        self.steps += 1
+        step = await self.ledger.open_step()
+        for hint in self.context.take_steering():
+            self.memory.fold(UserMessage(text=hint.text, message_id=hint.message_id, steer=True))
+            await self.ledger.tell(SteerApplied(message_id=hint.message_id, step=step))
+        began = self.seconds()
+        request = ModelRequest(messages=self.memory.conversation(), tools=planning_schemas())
+        thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
+        spent_ms = self.ledger.since(began)
+        self.thinking_ms += spent_ms
+        self.ledger.spent(model_ms=spent_ms)
+        self.ledger.usage = self.ledger.usage.plus(thought.reply.usage)
+        end = await self._carry_out(step, thought)
+        await self.ledger.close_step(step, counted=False)
+        return end
+
+    async def _carry_out(self, step: int, thought: Thought) -> TurnEnd | None:
+        kept = await keep(self.context, thought, lambda said: said)
+        if kept.text or thought.call is None:
+            await self.ledger.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
+        if thought.call is None:
+            return await self._refused()
+        call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
+        request = await self.ledger.request(
+            step, call, kind=ToolKind.CONTROL, prompt_digest=thought.prompt_digest, kept=kept
+        )
+        try:
+            arguments = read_planning_call(call)
+        except BadArguments as error:
+            await self._fail(request, str(error))
+            return await self._refused()
+        return await self._do(arguments, request)
+
+    async def _refused(self) -> TurnEnd | None:
+        """Count what was no call at all; a model that cannot plan may still be able to work."""
+        self.refusals += 1
+        return await self._alone(_UNUSABLE) if self.refusals >= MAX_ATTEMPTS else None
+
+    # --- tools ----------
+
+    async def _do(self, arguments: PlanningArguments, request: ToolCallRequested) -> TurnEnd | None:
+        match arguments:
+            case ProposeTargets():
+                return await self._propose(arguments, request)
+            case WorkAlone(reason=reason):
+                await self.ledger.finish(request, ActionOutcome.DONE, "Beginning.")
+                return await self._alone(tidy(reason))
+            case ListDevices():
+                self.phones = await self.delegation.phones()
+                await self.ledger.finish(request, ActionOutcome.DONE, phones_text(self.phones))
+            case ListApps(device=serial):
+                text = apps_text(self.phones, serial)
+                outcome = ActionOutcome.DONE if text else ActionOutcome.FAILED
+                text = text or verify.failed(f"No phone {serial!r} is online")
+                await self.ledger.finish(request, outcome, text)
+            case AskUser() | UpdatePlan():
+                if isinstance(arguments, AskUser):
+                    done = await self.controls.ask(arguments, request)
+                else:
+                    done = await self.controls.do(arguments, request)
+                await self.ledger.finish(request, done.outcome, done.text)
+            case Finish(success=success, summary=summary):
+                if success:
+                    await self._fail(request, "Nothing has been done yet; propose or work alone")
+                    return await self._refused()
+                await self.ledger.finish(request, ActionOutcome.DONE, "Recorded.")
+                return TurnEnd(completed=False, message=tidy(summary) or "It cannot be planned.")
+        return None
+
+    async def _propose(
+        self, proposal: ProposeTargets, request: ToolCallRequested
+    ) -> TurnEnd | None:
+        try:
+            targets = checked_targets(
+                [target.as_target() for target in proposal.targets], self.phones
+            )
+        except BadTargets as error:
+            await self._fail(request, str(error))
+            self.refusals += 1
+            if self.refusals < MAX_ATTEMPTS:
+                return None
+            return TurnEnd(completed=False, message=f"The plan cannot be carried out: {error}.")
+        # The result first: with the children stored, the session is no planner any more.
+        await self.ledger.finish(request, ActionOutcome.DONE, f"{len(targets)} are sent off.")
+        await self.delegation.delegate(targets, tidy(proposal.reason))
+        return TurnEnd(
+            completed=True,
+            message=f"Delegated to {len(targets)} sessions.",
+            following=Following.CHILDREN,
+        )
+
+    async def _alone(self, why: str) -> TurnEnd:
+        if why == _UNUSABLE:
+            await self.ledger.tell(WarningEvent(message=why))
+        return TurnEnd(completed=True, message=why, following=Following.REGULAR_TURN)
+
+    async def _fail(self, request: ToolCallRequested, reason: str) -> None:
+        await self.ledger.finish(request, ActionOutcome.FAILED, verify.failed(reason))

@@ -1,0 +1,95 @@
+"""Write a session's past down in lines: what was said, done, asked and answered; pure.
+
+Not the memory of a running turn (`agent.loop.memory`) and not what a person reads. Invariants: one
+line for one fact, cleaned and bounded; every action has its line, with what it came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.loop.prompts import operator_text
+from agent.protocol import (
+    AgentMessage,
+    ErrorEvent,
+    Event,
+    ObservationRecorded,
+    QuestionAnswered,
+    RequestUserInput,
+    ResultPublished,
+    SessionStateChanged,
+    StreamError,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserMessage,
+)
+from agent.text import one_line
+
+_LINE_CHARS = 400
+
+
+def story(history: Iterable[Event]) -> tuple[str, ...]:
+    """Give every line of a session's past, oldest first."""
+    return tuple(line for event in history for line in [_line(event)] if line)
+
+
+def action_traces(history: Iterable[Event]) -> tuple[str, ...]:
+    """Give one line for each thing that was done to the phone, oldest first."""
+    traces: list[str] = []
+    called: dict[str, ToolCallRequested] = {}
+    for event in history:
+        match event.msg:
+            case ToolCallRequested(call_id=call_id) as call:
+                called[call_id] = call
+            case ToolCallFinished(call_id=call_id, outcome=outcome, text=text):
+                done = called.pop(call_id, None)
+                if done is not None and done.kind == "action":
+                    traces.append(_call(done) + f" -> {outcome.value}: {one_line(text, 200)}")
+            case _:
+                pass
+    traces += [f"{_call(call)} -> unknown" for call in called.values() if call.kind == "action"]
+    return tuple(traces)
+
+
+def operator_words(history: Iterable[Event], goal: str) -> tuple[str, ...]:
+    """Give what the operator asked for and said, oldest first."""
+    said = [goal, *(e.msg.text for e in history if isinstance(e.msg, UserMessage))]
+    return tuple(dict.fromkeys(operator_text(text) for text in said))
+
+
+def _call(call: ToolCallRequested) -> str:
+    on = f' on "{one_line(call.element.label, 80)}"' if call.element is not None else ""
+    return f"step {call.step}: {call.tool} {one_line(call.arguments, 200)}{on}"
+
+
+def _line(event: Event) -> str:
+    match event.msg:
+        case UserMessage(text=text):
+            line = f"operator: {operator_text(text)}"
+        case ObservationRecorded(step=step, observation=seen):
+            line = f"step {step}: saw {seen.foreground.package} {seen.foreground.activity}"
+            line += f"; {seen.change}" if seen.change else ""
+        case AgentMessage(step=step, text=text):
+            line = f"step {step}: said: {text}"
+        case ToolCallRequested() as call:
+            line = _call(call)
+        case ToolCallFinished(step=step, outcome=outcome, text=text):
+            line = f"step {step}: {outcome.value}: {text}"
+        case RequestUserInput(question=question):
+            line = f"asked: {question.text}"
+        case QuestionAnswered(answer=answer):
+            line = f"answered: {answer or '(not kept)'}"
+        case ResultPublished(text=text):
+            line = f"result: {text}"
+        case ErrorEvent(message=text):
+            line = f"error: {text}"
+        case StreamError(message=text):
+            line = f"model error: {text}"
+        case TurnAborted(reason=reason):
+            line = f"turn ended early: {reason.value}"
+        case SessionStateChanged(state=state, reason=reason):
+            line = f"became {state.value}: {reason}"
+        case _:
+            return ""
+    return one_line(line, _LINE_CHARS)
