@@ -1,0 +1,56 @@
+"""Who runs a session, on which host, and again after a crash: the Dispatcher protocol.
+
+Not the running, which is the handler's, and not a queue of its own: which sessions are to run is in
+the store, as their state. Invariants that each keeps: at most one handler is at work for a phone;
+what it stores is fenced by the lease it was given, so a delivery that comes twice does no harm; a
+session whose host died is run again, from its stored events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from agent.records import Session, SessionState
+from agent.store.leases import Lease
+
+TO_RUN = frozenset({SessionState.QUEUED, SessionState.RUNNING})
+"""The states of sessions that somebody should be running."""
+
+Handler = Callable[[Session, Lease], Awaitable[None]]
+"""Run a session to the end of its turn; what it appends goes `under` the lease.
+
+It is cancelled when the lease is lost. The session's state tells when it is called again: in a
+state of `TO_RUN` it is, after the next start.
+"""
+
+
+class Dispatcher(Protocol):
+    """Runs sessions on the host that owns their phone."""
+
+    async def submit(self, session_id: str) -> bool:
+        """Ask for a session to be run; its phone and its state, one of `TO_RUN`, are stored.
+
+        Returns:
+            False when it was asked for already; nothing then happens a second time.
+
+        Raises:
+            UsageError: there is no such session, or it has no phone.
+            WrongStateError: its state is none in which it would be run.
+        """
+        ...
+
+    async def cancel(self, session_id: str) -> bool:
+        """Stop running a session, or do not begin; returns when its handler has ended.
+
+        Returns:
+            False when nothing of it was wanted or running.
+        """
+        ...
+
+    def serve(self, host: str, handler: Handler) -> AbstractAsyncContextManager[None]:
+        """Run what is asked for, and first what an earlier life of this host left, for the length
+        of a `with` block. Sessions whose handlers are at work at its end are left to be run again.
+        """
+        ...

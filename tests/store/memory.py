@@ -1,0 +1,256 @@
+"""A second store, in memory: it shows that the conformance suite is not about SQLite.
+
+It keeps the promises of `agent.store.store.Store` for as long as it lives; `reopened` is what is
+left when its process has died: everything that was acknowledged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import ChainMap
+from collections.abc import Callable
+from contextlib import suppress
+
+from agent.errors import StoreError, UsageError
+from agent.protocol import Event, JobChanged, SessionsDeleted
+from agent.records import Job, JobStatus, Question, SearchHit, Session
+from agent.store import leases
+from agent.store.leases import Lease
+from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, body_of
+from agent.store.store import Collected, Listener, wall_clock_ms
+from agent.store.uses import digests_of
+from agent.store.words import text_of
+
+
+class MemoryStore:
+    """Implements `Store` over dictionaries, with the same fold as every other."""
+
+    trouble: StoreError | None = None
+
+    def __init__(self, clock_ms: Callable[[], int] = wall_clock_ms) -> None:
+        self._clock_ms = clock_ms
+        self._events: list[Event] = []
+        self._sessions: dict[str, SessionHead] = {}
+        self._questions: dict[str, QuestionHead] = {}
+        self._jobs: dict[int, Job] = {}
+        self._leases: dict[str, Lease] = {}
+        self._blobs: dict[str, tuple[bytes, str]] = {}
+        self._uses: set[tuple[str, str]] = set()
+        self._unnamed: set[str] = set()
+        self._listeners: list[Listener] = []
+        self._last_id = 0
+
+    def reopened(self) -> MemoryStore:
+        self._listeners.clear()
+        self._unnamed.clear()
+        self._leases = {k: leases.released(v, v) or v for k, v in self._leases.items()}
+        return self
+
+    # --- events ----------
+
+    async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
+        if under is not None:
+            leases.check(self._leases.get(under.key), under)
+        if not drafts:
+            return ()
+        ledger = Ledger(
+            last_event_id=self._last_id,
+            last_job_id=max(self._jobs, default=0),
+            sessions=ChainMap({}, self._sessions),
+            questions=ChainMap({}, self._questions),
+            jobs=ChainMap({}, self._jobs),
+            leases=ChainMap({}),
+        )
+        for draft in drafts:
+            ledger.fold(draft, body_of(draft.msg), self._clock_ms())
+        self._sessions.update(ledger.sessions.maps[0])
+        self._questions.update(ledger.questions.maps[0])
+        self._jobs.update(ledger.jobs.maps[0])
+        self._uses = {use for use in self._uses if use[0] not in ledger.pruned} | set(ledger.uses)
+        events = tuple(event for event, _ in ledger.events)
+        for event in events:
+            self._unnamed.difference_update(digests_of(event.msg))
+        self._last_id = ledger.last_event_id
+        self._events.extend(events)
+        for listener in tuple(self._listeners):
+            listener(events)
+        return events
+
+    def subscribe(self, callback: Listener) -> Callable[[], None]:
+        self._listeners.append(callback)
+
+        def end() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(callback)
+
+        return end
+
+    async def last_event_id(self) -> int:
+        return self._last_id
+
+    async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
+        return tuple([e for e in self._events if e.event_id > after][:limit])
+
+    async def session_events(
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        found = [e for e in self._events if e.session_id == session_id and e.seq > after_seq]
+        if before_seq:
+            return tuple([e for e in found if e.seq < before_seq][-limit:])
+        return tuple(found[:limit])
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        wanted = query.casefold().split()
+        if not wanted:
+            raise UsageError("There is no word to look for.")
+        hits: list[SearchHit] = []
+        for event in reversed(self._events):
+            text = text_of(event.msg) if event.session_id else ""
+            if text and all(word in text.casefold().split() for word in wanted):
+                hits.append(
+                    SearchHit(
+                        session_id=event.session_id,
+                        seq=event.seq,
+                        ts_ms=event.ts_ms,
+                        kind=str(type(event.msg).__struct_config__.tag),
+                        snippet=text,
+                    )
+                )
+        return tuple(hits[:limit])
+
+    # --- leases ----------
+
+    async def acquire_lease(self, key: str, owner: str, ttl_ms: int) -> Lease | None:
+        got = leases.taken(self._leases.get(key), key, owner, ttl_ms, self._clock_ms())
+        if got is not None:
+            self._leases[key] = got
+        return got
+
+    async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease:
+        present = self._leases.get(lease.key)
+        self._leases[lease.key] = leases.renewed(present, lease, ttl_ms, self._clock_ms())
+        return self._leases[lease.key]
+
+    async def release_lease(self, lease: Lease) -> None:
+        given_back = leases.released(self._leases.get(lease.key), lease)
+        if given_back is not None:
+            self._leases[lease.key] = given_back
+
+    async def lease(self, key: str) -> Lease | None:
+        return self._leases.get(key)
+
+    # --- sessions and questions ----------
+
+    def _records(self) -> list[Session]:
+        return [head.session for head in reversed(self._sessions.values())]
+
+    async def sessions(
+        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+    ) -> tuple[Session, ...]:
+        found = self._records()
+        if before:
+            at = [one.session_id for one in found].index(before)
+            found = found[at + 1 :]
+        if active_only:
+            found = [one for one in found if not one.state.is_terminal]
+        return tuple(found[:limit])
+
+    async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
+        roots = [one.session_id for one in self._records() if not one.parent_id][:limit]
+        roots += [one.parent_id or one.session_id for one in await self.sessions(active_only=True)]
+        return tuple(one for one in self._records() if (one.parent_id or one.session_id) in roots)
+
+    async def session(self, id_or_prefix: str) -> Session:
+        found = [k for k in self._sessions if id_or_prefix and k.startswith(id_or_prefix)]
+        if id_or_prefix in self._sessions or len(found) == 1:
+            key = id_or_prefix if id_or_prefix in self._sessions else found[0]
+            return self._sessions[key].session
+        raise UsageError(f"There is no session {id_or_prefix!r}.")
+
+    async def children(self, parent_id: str) -> tuple[Session, ...]:
+        return tuple(o for o in reversed(self._records()) if o.parent_id == parent_id != "")
+
+    async def root_ids(self) -> tuple[str, ...]:
+        return tuple(one.session_id for one in self._records() if not one.parent_id)
+
+    async def unpruned_roots(self) -> tuple[Session, ...]:
+        return tuple(o for o in self._records() if not o.parent_id and not o.pruned)
+
+    async def delete_sessions(self, *session_ids: str) -> None:
+        for session_id in session_ids:
+            if session_id not in self._sessions:
+                raise UsageError(f"There is no session {session_id!r}.")
+        await self.append(EventDraft("", SessionsDeleted(session_ids=session_ids)))
+        gone = set(session_ids)
+        self._events = [e for e in self._events if e.session_id not in gone]
+        self._uses = {use for use in self._uses if use[0] not in gone}
+        self._questions = {
+            k: q for k, q in self._questions.items() if q.question.session_id not in gone
+        }
+        for session_id in gone:
+            del self._sessions[session_id]
+
+    async def open_questions(self) -> tuple[Question, ...]:
+        return tuple(head.question for head in self._questions.values() if head.is_open)
+
+    async def question(self, question_id: str) -> tuple[Question, bool]:
+        if question_id not in self._questions:
+            raise UsageError(f"There is no question {question_id!r}.")
+        return self._questions[question_id]
+
+    # --- jobs ----------
+
+    async def create_job(self, build: Callable[[int], Job]) -> Job:
+        job = build(max(self._jobs, default=0) + 1)
+        await self.append(EventDraft("", JobChanged(job=job, reason="created")))
+        return job
+
+    async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
+        if job.id not in self._jobs:
+            raise UsageError(f"There is no job {job.id}.")
+        if self._jobs[job.id].status is not expect:
+            return False
+        await self.append(EventDraft("", JobChanged(job=job, reason=reason)))
+        return True
+
+    async def job(self, job_id: int) -> Job | None:
+        return self._jobs.get(job_id)
+
+    async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
+        found = [j for j in reversed(self._jobs.values()) if query.casefold() in j.title.casefold()]
+        return tuple(found[:limit])
+
+    async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
+        active = [j for j in self._jobs.values() if j.status is JobStatus.ACTIVE]
+        due = sorted((j for j in active if j.next_run_at <= now_ms), key=lambda j: j.next_run_at)
+        return tuple(due[:limit])
+
+    async def next_due_ms(self) -> int | None:
+        active = [j.next_run_at for j in self._jobs.values() if j.status is JobStatus.ACTIVE]
+        return min(active, default=None)
+
+    async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
+        running = [j for j in self._jobs.values() if j.status is JobStatus.RUNNING]
+        return tuple(j for j in running if j.running_at <= before_ms)
+
+    # --- blobs ----------
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self._blobs.setdefault(digest, (data, media_type))
+        self._unnamed.add(digest)
+        return digest
+
+    async def read_blob(self, digest: str) -> bytes:
+        if digest not in self._blobs:
+            raise StoreError(f"Blob {digest} is gone.")
+        return self._blobs[digest][0]
+
+    async def blob_type(self, digest: str) -> str:
+        return self._blobs.get(digest, (b"", ""))[1]
+
+    async def collect_blobs(self) -> Collected:
+        named = {digest for _, digest in self._uses} | self._unnamed
+        gone = [digest for digest in self._blobs if digest not in named]
+        size = sum(len(self._blobs.pop(digest)[0]) for digest in gone)
+        return Collected(blobs=len(gone), size_bytes=size)

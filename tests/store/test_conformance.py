@@ -1,0 +1,397 @@
+"""What every Store and every Dispatcher promises, written against the protocols alone.
+
+A pair is a store and how it is opened again after its process died; the suite runs on each pair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from agent.errors import FencedError, StoreError, UsageError, WrongStateError
+from agent.protocol import (
+    AgentMessage,
+    Event,
+    QuestionAnswered,
+    RequestUserInput,
+    SessionConfigured,
+    SessionStateChanged,
+    StepStarted,
+    ToolCallRequested,
+)
+from agent.records import JobStatus, Question, Session, SessionState
+from agent.state import fold_session
+from agent.store.dispatcher import Dispatcher
+from agent.store.leases import Lease
+from agent.store.local import LocalDispatcher
+from agent.store.sqlite import SqliteStore
+from agent.store.store import EventDraft, Store
+from tests.store.conftest import make_job, session_draft, step_draft
+from tests.store.memory import MemoryStore
+
+Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Store]]
+PATIENCE_S = 15.0
+RUNNING, COMPLETED = SessionState.RUNNING, SessionState.COMPLETED
+
+
+class Clock:
+    """A store's clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_ms = 1_000_000
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def opener(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Opener:
+    if request.param == "sqlite":
+        return lambda: SqliteStore.open(tmp_path / "data", clock_ms=clock)
+    kept = MemoryStore(clock)
+
+    @asynccontextmanager
+    async def again() -> AsyncIterator[Store]:
+        yield kept.reopened()
+
+    return again
+
+
+@pytest.fixture
+async def store(opener: Opener) -> AsyncIterator[Store]:
+    async with opener() as opened:
+        yield opened
+
+
+# --- facts ----------
+
+
+async def test_what_was_acknowledged_is_there_after_the_process_died(opener: Opener) -> None:
+    async with opener() as store:
+        told = await store.append(session_draft("s1"), step_draft("s1", 1))
+    async with opener() as store:
+        assert await store.session_events("s1") == told
+        assert await store.last_event_id() == told[-1].event_id
+        [later] = await store.append(step_draft("s1", 2))
+        assert (later.event_id, later.seq) == (told[-1].event_id + 1, 3)
+
+
+async def test_facts_are_dated_by_the_stores_clock_unless_they_are_a_copy(
+    store: Store, clock: Clock
+) -> None:
+    clock.now_ms = 77
+    copy = EventDraft("s1", StepStarted(step=1), dated_ms=5)
+    told = await store.append(session_draft("s1"), copy)
+    assert [event.ts_ms for event in told] == [77, 5]
+
+
+async def test_an_append_is_whole_or_not_at_all(store: Store) -> None:
+    with pytest.raises(UsageError):
+        await store.append(session_draft("s1"), step_draft("nobody", 1))
+    assert await store.sessions() == ()
+    assert await store.last_event_id() == 0
+
+
+async def test_concurrent_appends_leave_no_gap_and_are_published_in_order(store: Store) -> None:
+    names = [f"s{number}" for number in range(8)]
+    await store.append(*(session_draft(name) for name in names))
+    seen: list[Event] = []
+    store.subscribe(seen.extend)
+    await asyncio.gather(
+        *(store.append(step_draft(name, step)) for step in range(20) for name in names)
+    )
+    assert [event.event_id for event in seen] == list(range(9, 9 + 160))
+    for name in names:
+        events = await store.session_events(name)
+        assert [event.seq for event in events] == list(range(1, 22))
+
+
+async def test_records_are_what_folding_the_events_gives(store: Store) -> None:
+    await store.append(
+        session_draft("s1"),
+        EventDraft("s1", SessionStateChanged(state=RUNNING)),
+        EventDraft("s1", AgentMessage(step=1, text="hello")),
+    )
+    record: Session | None = None
+    for event in await store.session_events("s1"):
+        record = fold_session(record, event)
+    assert await store.session("s1") == record
+
+
+async def test_the_first_answer_wins(store: Store) -> None:
+    question = Question(question_id="q1", session_id="s1", text="?", asked_ms=1)
+    await store.append(session_draft("s1"), EventDraft("s1", RequestUserInput(question=question)))
+    answers = [
+        store.append(EventDraft("s1", QuestionAnswered(question_id="q1", answer=text)))
+        for text in "ab"
+    ]
+    outcomes = await asyncio.gather(*answers, return_exceptions=True)
+    assert [isinstance(one, WrongStateError) for one in outcomes] == [False, True]
+    assert await store.open_questions() == ()
+
+
+async def test_a_claim_of_a_job_is_won_once(store: Store) -> None:
+    job = await store.create_job(lambda job_id: make_job(job_id))
+    claimed = make_job(job.id, status=JobStatus.RUNNING)
+    claims = [
+        store.replace_job(claimed, expect=JobStatus.ACTIVE, reason="claimed") for _ in range(5)
+    ]
+    assert sorted(await asyncio.gather(*claims)) == [False, False, False, False, True]
+
+
+async def test_what_was_deleted_is_gone_and_its_id_is_free(store: Store) -> None:
+    await store.append(session_draft("s1"), session_draft("s2"))
+    await store.delete_sessions("s1")
+    with pytest.raises(UsageError):
+        await store.session("s1")
+    with pytest.raises(UsageError):
+        await store.append(step_draft("s1", 1))
+    with pytest.raises(UsageError):
+        await store.delete_sessions("s2", "nobody")
+    assert [one.session_id for one in await store.sessions()] == ["s2"]
+    [event] = await store.append(session_draft("s1"))
+    assert event.seq == 1
+
+
+async def test_a_word_that_was_stored_is_found(store: Store) -> None:
+    await store.append(session_draft("s1", goal="water the plants"))
+    [hit] = await store.search("PLANTS")
+    assert (hit.session_id, hit.seq, hit.kind) == ("s1", 1, "session_configured")
+
+
+async def test_blobs_live_as_long_as_an_event_names_them(opener: Opener) -> None:
+    def naming(session_id: str, digest: str) -> EventDraft:
+        call = ToolCallRequested(
+            step=1, call_id="c", tool="tap", arguments="{}", reply_digest=digest
+        )
+        return EventDraft(session_id, call)
+
+    async with opener() as store:
+        shared = await store.put_blob(b"shared", "text/plain")
+        assert (await store.collect_blobs()).blobs == 0, "its event may be on its way"
+        await store.append(session_draft("s1"), naming("s1", shared))
+        await store.append(session_draft("s2"), naming("s2", shared))
+        await store.put_blob(b"never named", "text/plain")
+    async with opener() as store:
+        await store.delete_sessions("s1")
+        assert (await store.collect_blobs()).blobs == 1, "nobody will name it any more"
+        assert await store.read_blob(shared) == b"shared"
+        await store.delete_sessions("s2")
+        collected = await store.collect_blobs()
+        assert (collected.blobs, collected.size_bytes) == (1, 6)
+        with pytest.raises(StoreError):
+            await store.read_blob(shared)
+
+
+# --- leases ----------
+
+
+async def test_one_owner_has_a_key_until_its_time_is_over(store: Store, clock: Clock) -> None:
+    first = await store.acquire_lease("phone", "a", 1000)
+    assert first is not None
+    assert await store.acquire_lease("phone", "b", 1000) is None
+    clock.now_ms += 999
+    assert await store.acquire_lease("phone", "b", 1000) is None
+    clock.now_ms += 1
+    second = await store.acquire_lease("phone", "b", 1000)
+    assert second is not None and second.epoch == first.epoch + 1
+    with pytest.raises(FencedError):
+        await store.renew_lease(first, 1000)
+
+
+async def test_a_heartbeat_keeps_a_lease_and_giving_it_back_frees_the_key(
+    store: Store, clock: Clock
+) -> None:
+    lease = await store.acquire_lease("phone", "a", 1000)
+    assert lease is not None
+    for _ in range(5):
+        clock.now_ms += 900
+        lease = await store.renew_lease(lease, 1000)
+        assert await store.acquire_lease("phone", "b", 1000) is None
+    await store.release_lease(lease)
+    await store.release_lease(lease)
+    held = await store.lease("phone")
+    assert held is not None and held.is_free(clock.now_ms)
+    assert await store.acquire_lease("phone", "b", 1000) is not None
+
+
+async def test_who_was_presumed_dead_can_never_write_again(store: Store, clock: Clock) -> None:
+    await store.append(session_draft("s1"))
+    frozen = await store.acquire_lease("phone", "a", 1000)
+    clock.now_ms += 5000
+    await store.append(step_draft("s1", 1), under=frozen)
+    taken_over = await store.acquire_lease("phone", "b", 1000)
+    with pytest.raises(FencedError):
+        await store.append(step_draft("s1", 2), under=frozen)
+    clock.now_ms += 5000
+    with pytest.raises(FencedError):
+        await store.append(step_draft("s1", 3), under=frozen)
+    await store.append(step_draft("s1", 4), under=taken_over)
+    steps = [e.msg.step for e in await store.session_events("s1") if isinstance(e.msg, StepStarted)]
+    assert steps == [1, 4]
+
+
+async def test_of_many_who_want_a_key_at_once_one_gets_it(store: Store) -> None:
+    got = await asyncio.gather(
+        *(store.acquire_lease("phone", f"owner {number}", 1000) for number in range(20))
+    )
+    assert len([lease for lease in got if lease is not None]) == 1
+
+
+# --- dispatchers ----------
+
+
+class Runs:
+    """A handler that says what it runs, and ends when the test says so."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.at_work: list[str] = []
+        self.begun: list[str] = []
+        self.most_at_once: dict[str, int] = {}
+        self.leases: list[Lease] = []
+        self.go = asyncio.Event()
+        self.changed = asyncio.Event()
+
+    async def __call__(self, session: Session, lease: Lease) -> None:
+        self.begun.append(session.session_id)
+        self.leases.append(lease)
+        self.at_work.append(session.serial)
+        self.most_at_once[session.serial] = max(
+            self.most_at_once.get(session.serial, 0), self.at_work.count(session.serial)
+        )
+        self.changed.set()
+        try:
+            await self.go.wait()
+            done = EventDraft(session.session_id, SessionStateChanged(state=COMPLETED))
+            await self.store.append(done, under=lease)
+        finally:
+            self.at_work.remove(session.serial)
+            self.changed.set()
+
+    async def until(self, wanted: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not wanted():
+                self.changed.clear()
+                await self.changed.wait()
+
+
+def dispatcher_over(store: Store) -> Dispatcher:
+    return LocalDispatcher(store)
+
+
+async def queued(store: Store, session_id: str, serial: str = "phone-1") -> None:
+    session = Session(session_id=session_id, goal="g", created_ms=1, serial=serial)
+    await store.append(
+        EventDraft(session_id, SessionConfigured(session=session)),
+        EventDraft(session_id, SessionStateChanged(state=SessionState.QUEUED)),
+    )
+
+
+async def completed(store: Store, *session_ids: str) -> None:
+    """Wait until sessions are completed."""
+    news = asyncio.Event()
+    end = store.subscribe(lambda _: news.set())
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                states = [(await store.session(one)).state for one in session_ids]
+                if all(state is COMPLETED for state in states):
+                    return
+                await news.wait()
+                news.clear()
+    finally:
+        end()
+
+
+async def test_a_phone_runs_one_session_at_a_time_and_phones_run_side_by_side(
+    store: Store,
+) -> None:
+    runs, dispatcher = Runs(store), dispatcher_over(store)
+    names = [f"s{number}" for number in range(6)]
+    for number, name in enumerate(names):
+        await queued(store, name, f"phone-{number % 2}")
+    async with dispatcher.serve("host", runs):
+        await runs.until(lambda: len(runs.at_work) == 2)
+        runs.go.set()
+        await completed(store, *names)
+    assert runs.most_at_once == {"phone-0": 1, "phone-1": 1}
+    assert sorted(runs.begun) == names
+
+
+async def test_a_session_that_is_submitted_twice_is_run_once(store: Store) -> None:
+    runs, dispatcher = Runs(store), dispatcher_over(store)
+    async with dispatcher.serve("host", runs):
+        await queued(store, "s1")
+        assert [await dispatcher.submit("s1") for _ in range(3)] == [True, False, False]
+        await runs.until(lambda: bool(runs.begun))
+        runs.go.set()
+        await completed(store, "s1")
+        assert runs.begun == ["s1"]
+        with pytest.raises(WrongStateError):
+            await dispatcher.submit("s1")
+    with pytest.raises(UsageError):
+        await dispatcher.submit("nobody")
+
+
+async def test_what_a_dead_host_ran_is_run_again_and_its_late_writes_are_refused(
+    opener: Opener,
+) -> None:
+    async with opener() as store:
+        runs = Runs(store)
+        await queued(store, "s1")
+        async with dispatcher_over(store).serve("host", runs):
+            await runs.until(lambda: bool(runs.begun))
+            await store.append(
+                EventDraft("s1", SessionStateChanged(state=RUNNING)), under=runs.leases[0]
+            )
+    async with opener() as store:
+        again = Runs(store)
+        again.go.set()
+        async with dispatcher_over(store).serve("host", again):
+            await completed(store, "s1")
+        assert again.begun == ["s1"]
+        with pytest.raises(FencedError):
+            await store.append(step_draft("s1", 9), under=runs.leases[0])
+
+
+async def test_a_host_that_lost_its_lease_stops_and_stores_nothing_more(
+    store: Store, clock: Clock
+) -> None:
+    dispatcher: Dispatcher = LocalDispatcher(store, lease_ms=150)
+    runs = Runs(store)
+    await queued(store, "s1")
+    async with dispatcher.serve("host", runs):
+        await runs.until(lambda: bool(runs.begun))
+        clock.now_ms += 60_000
+        other = await store.acquire_lease("phone-1", "another host", 60_000)
+        assert other is not None
+        await runs.until(lambda: not runs.at_work)
+        runs.go.set()
+    assert (await store.session("s1")).state is SessionState.QUEUED
+
+
+async def test_a_cancelled_session_is_stopped_and_its_phone_is_free(store: Store) -> None:
+    runs, dispatcher = Runs(store), dispatcher_over(store)
+    async with dispatcher.serve("host", runs):
+        await queued(store, "s1")
+        await queued(store, "s2")
+        await dispatcher.submit("s1")
+        await dispatcher.submit("s2")
+        await runs.until(lambda: runs.begun == ["s1"])
+        assert await dispatcher.cancel("s1")
+        assert not await dispatcher.cancel("s1")
+        await runs.until(lambda: runs.begun == ["s1", "s2"])
+        runs.go.set()
+        await completed(store, "s2")
+    assert (await store.session("s1")).state is SessionState.QUEUED
