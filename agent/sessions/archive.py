@@ -8,6 +8,8 @@ events that named them.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -56,6 +58,7 @@ class Archive:
     def __init__(self, parts: Parts, operations: Operations) -> None:
         self._parts = parts
         self._operations = operations
+        self._one_at_a_time = asyncio.Lock()
 
     async def carry_out(self, op: RecordOp, submission_id: str) -> Reply:
         """Carry out an op on the record. Raises what the methods below raise."""
@@ -116,6 +119,8 @@ class Archive:
             UsageError: no such file, too large, no rollout, or its session is here already.
             StoreError: it could not be stored; nothing of it was.
         """
+        if not path.is_absolute():
+            raise UsageError(f"{path} is relative.", "Name the rollout by its whole path.")
         rollout = await asyncio.to_thread(read_rollout, path)
         own_id = new_session_id() if as_new else rollout.session_id
         await self._check_absent(own_id)
@@ -186,16 +191,38 @@ class Archive:
 
     async def prune(self) -> tuple[str, ...]:
         """Drop the frames and caches of trees beyond the retention; returns their top sessions."""
-        store, keep = self._parts.store, self._parts.settings.retention.keep_trees
+        async with self._one_at_a_time:
+            return await self._prune(self._parts.settings.retention.keep_trees)
+
+    async def _prune(self, keep: int) -> tuple[str, ...]:
+        store = self._parts.store
         trees = [await self._tree(root) for root in await store.unpruned_roots()]
-        beyond = to_prune(trees, keep)
-        if not beyond:
-            return ()
         msg = SessionPruned(reason=f"Beyond the newest {keep}: its frames were dropped.")
-        for tree in beyond:
-            await self._parts.book.append(*(EventDraft(one, msg) for one in tree.session_ids))
-        await store.collect_blobs()
-        return tuple(tree.root.session_id for tree in beyond)
+        pruned: list[str] = []
+        for tree in to_prune(trees, keep):
+            async with self._at_rest(tree) as still_settled:
+                if still_settled:
+                    drafts = (EventDraft(one, msg) for one in tree.session_ids)
+                    await self._parts.book.append(*drafts)
+                    pruned.append(tree.root.session_id)
+        if pruned:
+            await store.collect_blobs()
+        return tuple(pruned)
+
+    @asynccontextmanager
+    async def _at_rest(self, tree: TreeView) -> AsyncIterator[bool]:
+        """Hold a tree as it is; tells whether it is settled still and nobody keeps it."""
+        async with AsyncExitStack() as locks:
+            members: list[LiveSession] = []
+            # The parent first, as everybody does who holds more than one.
+            for session_id in tree.session_ids:
+                live = await self._parts.book.get(session_id)
+                await locks.enter_async_context(live.lock)
+                members.append(live)
+            yield all(
+                one.turn is None and one.record.state.is_terminal and not one.record.kept
+                for one in members
+            )
 
     async def delete(self, session_id: str) -> tuple[str, ...]:
         """Delete a settled tree; returns its sessions.
@@ -221,7 +248,10 @@ class Archive:
                 f"Session {root.session_id} has not ended.",
                 f"Cancel it first: switchboard sessions cancel {root.session_id}",
             )
-        await self._parts.store.delete_sessions(*tree.session_ids)
+        async with self._at_rest(tree) as still_settled:
+            if not still_settled:
+                raise WrongStateError(f"Session {root.session_id} moves again.", "Try once more.")
+            await self._parts.store.delete_sessions(*tree.session_ids)
         return tree.session_ids
 
     async def _drop(self, session_id: str) -> None:

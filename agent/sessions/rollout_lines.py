@@ -27,7 +27,7 @@ _DEEPEST = 40
 """How deep JSON may be nested; records are not half as deep."""
 
 
-class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionMeta(msgspec.Struct, frozen=True, kw_only=True):
     """What the rollout is of."""
 
     id: str

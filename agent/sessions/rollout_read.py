@@ -158,15 +158,14 @@ def _opened(path: Path) -> BinaryIO:
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{path} cannot be read: {said}.") from error
-    file = os.fdopen(descriptor, "rb")
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE_BYTES:
-        file.close()
+        os.close(descriptor)
         raise UsageError(
             f"{path} is no rollout: it must be a regular file of at most "
             f"{LARGEST_FILE_BYTES >> 30} GiB."
         )
-    return file
+    return os.fdopen(descriptor, "rb")
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:

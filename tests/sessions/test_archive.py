@@ -142,26 +142,36 @@ async def test_an_open_turn_is_not_rolled_back(stage: Stage) -> None:
 # --- retention ----------
 
 
+async def pruned(stage: Stage, *session_ids: str) -> None:
+    """Wait until sessions have been pruned."""
+
+    async def there() -> bool | None:
+        records = [await stage.store.session(one) for one in session_ids]
+        return all(record.pruned for record in records) or None
+
+    await stage.until(there, f"{session_ids} to be pruned")
+
+
 async def test_12_terminal_trees_and_3_active_leave_2_pruned_and_the_active_untouched(
     stage: Stage,
 ) -> None:
+    stage.set(retention={"keep_trees": 100})
     async with stage.play():
         ended = [await done(stage, f"goal {number}") for number in range(12)]
-        active = []
-        for number in range(3):
-            session_id = await stage.create(f"draft {number}", start=False)
-            active.append(session_id)
+        active = [await stage.create(f"draft {number}", start=False) for number in range(3)]
         blobs = {one: await frame_named(stage, one, one.encode()) for one in (*ended, *active)}
-        pruned = (await stage.do(SessionPrune())).session_ids
-        assert set(pruned) == set(ended[:2])
+    stage.set(retention={"keep_trees": 10})
+    async with stage.play():
+        await pruned(stage, *ended[:2])
+        assert (await stage.do(SessionPrune())).session_ids == ()
         for session_id, digest in blobs.items():
-            if session_id in pruned:
+            if session_id in ended[:2]:
                 with pytest.raises(StoreError, match="gone"):
                     await stage.store.read_blob(digest)
             else:
                 assert await stage.store.read_blob(digest) == session_id.encode()
+                assert not (await stage.store.session(session_id)).pruned
         assert of_type(await stage.msgs(ended[0]), ToolCallRequested)
-        assert (await stage.do(SessionPrune())).session_ids == ()
 
 
 async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_stays(
@@ -173,20 +183,19 @@ async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_s
     async with stage.play():
         tree = await stage.create("parent", "slow")
         await cue.there()
-        kept, loose = await done_on(stage, "kept"), await done_on(stage, "loose")
+        kept = await stage.create("kept", start=False)
         await stage.do(SessionKeep(session_id=kept))
-        assert (await stage.do(SessionPrune())).session_ids == (loose,)
+        await stage.do(SessionCancel(session_id=kept))
+        loose = await stage.create("loose", start=False)
+        await stage.do(SessionCancel(session_id=loose))
+        await pruned(stage, loose)
+        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert not (await stage.store.session(kept)).pruned
         await stage.do(SessionKeep(session_id=kept, kept=False))
         assert (await stage.do(SessionPrune())).session_ids == (kept,)
+        assert not (await stage.store.session(tree)).pruned
         await stage.do(SessionCancel(session_id=tree))
-        assert (await stage.do(SessionPrune())).session_ids == (tree,)
-
-
-async def done_on(stage: Stage, goal: str) -> str:
-    """End a session although the only phone is taken."""
-    session_id = await stage.create(goal, start=False)
-    await stage.do(SessionCancel(session_id=session_id))
-    return session_id
+        await pruned(stage, tree)
 
 
 async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) -> None:
@@ -282,6 +291,14 @@ async def test_a_clear_has_at_most_32_passes() -> None:
 
     cleared = await clear(present, drop)
     assert passes <= 40 and len(cleared.remaining) == len(left)
+
+
+async def test_trees_are_pruned_by_themselves_as_they_end(stage: Stage) -> None:
+    stage.set(retention={"keep_trees": 1})
+    async with stage.play():
+        first = await done(stage, "first")
+        await done(stage, "second")
+        await pruned(stage, first)
 
 
 async def test_sessions_of_one_job_are_counted_apart(stage: Stage) -> None:
