@@ -49,7 +49,7 @@ def screen(version: int) -> tuple[UiNode, ...]:
     """Give a screen of sixty elements that says which version it is."""
     rows = [
         UiNode(
-            text=f"Entry {row} of version {version}",
+            text=f"{version}: entry {row}",
             resource_id=f"org.example:id/row_{row}",
             class_name="android.widget.TextView",
             package="org.example.app",
@@ -223,7 +223,7 @@ async def _settling() -> None:
             seen.append((len(delays), -1))
         if isinstance(msg, ObservationRecorded):
             label = msg.observation.elements[0].label
-            seen[-1] = (seen[-1][0], int(label.rsplit(" ", 1)[1]))
+            seen[-1] = (seen[-1][0], int(label.split(":")[0]))
 
     context.on_emit = note
     await RegularTask(sleep=clock.sleep, seconds=clock.seconds).run(context)
