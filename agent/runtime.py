@@ -18,6 +18,7 @@ from agent.devices.device import Rack
 from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
 from agent.jobs.desk import JobDesk
 from agent.models.model import Model
+from agent.notices.desk import NoticeDesk, sinks_of
 from agent.protocol import (
     DeviceChanged,
     DeviceTag,
@@ -28,6 +29,9 @@ from agent.protocol import (
     JobCreate,
     JobList,
     JobStop,
+    NoticeDone,
+    NoticeReply,
+    NoticeSend,
     Op,
     Reply,
     SessionAttach,
@@ -51,6 +55,7 @@ from agent.protocol import (
     ShutdownComplete,
     SteerEdit,
     SteerWithdraw,
+    TargetControl,
     UserInput,
     UserInputAnswer,
     WheelAct,
@@ -78,6 +83,7 @@ from agent.sessions.recovery import recover
 from agent.sessions.steering import Steerings
 from agent.sessions.studies import Studies
 from agent.sessions.tagging import tag
+from agent.sessions.targets import Targets
 from agent.sessions.tree import Tree
 from agent.sessions.turns import Turns
 from agent.sessions.wheel import Wheel
@@ -104,8 +110,9 @@ class Runtime:
         self._crew = parts.crew
         self._intake = Intake()
         self._listeners = EventListeners(self._read_events)
-        self._tree = Tree(parts.book)
-        turns = self._turns = Turns(parts)
+        self._targets = Targets(parts)
+        self._tree = Tree(parts.book, self._targets, parts.crew)
+        turns = self._turns = Turns(parts, self._targets)
         self._wheel = Wheel(parts)
         self._operations = Operations(parts, turns)
         self._archive = Archive(parts, self._operations)
@@ -115,6 +122,7 @@ class Runtime:
         self._desk = JobDesk(parts, self._operations)
         self._deadlines = Deadlines(parts, self._operations.expire)
         self._attaching = Attaching(parts, self._operations)
+        self._notices = NoticeDesk(parts, self._operations, sinks_of(parts.settings, parts.rack))
         self._unsubscribe: Callable[[], None] | None = None
         self._devices_told: dict[str, DeviceInfo] = {}
         self._closing: asyncio.Task[None] | None = None
@@ -234,6 +242,7 @@ class Runtime:
                 questions=await self._store.open_questions(),
                 devices=self._parts.rack.devices(),
                 jobs=await self._store.jobs(),
+                notices=self._notices.shown,
             )
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
@@ -288,6 +297,8 @@ class Runtime:
         self._crew.start(self._carry_out(), "ops")
         self._crew.start(self._pruning.run(), "retention")
         self._crew.start(self._deadlines.run(), "question deadlines")
+        self._crew.start(self._notices.run(), "notices")
+        self._notices.look_at_waiting()
         await self._desk.start(wake=wake_jobs)
         # A core that lives for one errand leaves the work to the one that will stay.
         if wake_jobs and self._parts.settings.recovery.auto_resume:
@@ -308,6 +319,7 @@ class Runtime:
                 self._unsubscribe()
             self._listeners.end(death)
             self._parts.deltas.end()
+            await self._targets.close()
             try:
                 await self._parts.rack.close()
             finally:
@@ -341,6 +353,7 @@ class Runtime:
         self._parts.questions.on_commit(events)
         self._parts.clients.on_commit(events)
         self._deadlines.on_commit(events)
+        self._notices.on_commit(events)
         self._tree.on_commit(events)
         self._pruning.on_commit(events)
         self._desk.on_commit(events)
@@ -431,6 +444,9 @@ class Runtime:
                 await self._operations.pause(session_id, submission_id)
             case SessionResume(session_id=session_id):
                 await self._operations.resume(session_id, submission_id)
+            case TargetControl():
+                result = await self._targets.control(op)
+                return Reply(submission_id=submission_id, session_id=op.session_id, target=result)
             case SteerEdit():
                 await self._steerings.edit(op, submission_id)
             case SteerWithdraw():
@@ -461,6 +477,14 @@ class Runtime:
             case WheelTake() | WheelAct() | WheelHandBack():
                 waiting_id = await self._wheel.carry_out(op, submission_id)
                 return Reply(submission_id=submission_id, session_id=waiting_id)
+            case NoticeReply():
+                asked_by = await self._notices.reply(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=asked_by)
+            case NoticeDone(session_id=session_id):
+                await self._notices.done(session_id)
+            case NoticeSend():
+                goes_on = await self._notices.send(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=goes_on)
             case JobCreate():
                 job = await self._desk.create(op)
                 return Reply(submission_id=submission_id, job=job)

@@ -23,6 +23,8 @@ from agent.protocol import (
     Event,
     HistoryCompacted,
     JobChanged,
+    NoticePosted,
+    NoticeWithdrawn,
     ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
@@ -58,6 +60,9 @@ from agent.protocol import (
     TurnAborted,
     UserMessage,
     WarningEvent,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
 )
 from agent.records import (
     ActionOutcome,
@@ -285,7 +290,12 @@ _Untold: TypeAlias = (
     | SessionKept
     | SessionPruned
     | SessionsDeleted
+    | NoticePosted
+    | NoticeWithdrawn
     | DeviceChanged
+    | WheelTaken
+    | WheelActed
+    | WheelHandedBack
     | JobChanged
     | ShutdownComplete
 )
@@ -319,6 +329,11 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             return Tone.ERROR, reason or "Failed.", ""
         case SessionStateChanged(state=SessionState.CANCELLED, reason=reason):
             return Tone.WARNING, reason or "Cancelled.", ""
+        case WheelActed(said=said, outcome=outcome, detail=detail):
+            tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
+            return tone, f"Operator: {said} ({outcome.value})", detail
+        case WheelHandedBack(note=note):
+            return Tone.INFO, "The operator handed the wheel back.", note
         case SessionFlagsChanged(lost=lost, reason=reason):
             return (Tone.WARNING if lost else Tone.INFO), reason, ""
         case SessionContinued(after_step=step, reason=reason):
@@ -351,6 +366,9 @@ def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
             | PlanUpdate()
             | SessionKept()
             | SessionsDeleted()
+            | WheelTaken()
+            | NoticePosted()
+            | NoticeWithdrawn()
             | DeviceChanged()
             | JobChanged()
             | ShutdownComplete()

@@ -16,6 +16,8 @@ from agent.protocol import (
     EventMsg,
     HistoryCompacted,
     JobChanged,
+    NoticePosted,
+    NoticeWithdrawn,
     ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
@@ -50,6 +52,9 @@ from agent.protocol import (
     TurnAborted,
     UserMessage,
     WarningEvent,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
 )
 from agent.records import PlanStatus
 from agent.text import one_line, sentence
@@ -102,6 +107,10 @@ def _said(msg: EventMsg) -> str:
             return f"result: {text}"
         case ErrorEvent(message=message, remedy=remedy):
             return f"error: {sentence(message)} {remedy}".rstrip()
+        case WheelActed(said=said, outcome=outcome):
+            return f"operator: {said}: {outcome.value}"
+        case WheelHandedBack(note=note):
+            return "the operator handed the wheel back" + (f": {note}" if note else "")
         case BudgetExtended(kind=kind, amount=amount):
             return f"budget extended by {amount:g} {kind.value}"
         case WarningEvent(message=message):
@@ -142,6 +151,9 @@ def _said(msg: EventMsg) -> str:
             | StepStarted()
             | ObservationRecorded()
             | StepCompleted()
+            | WheelTaken()
+            | NoticePosted()
+            | NoticeWithdrawn()
             | DeviceChanged()
             | JobChanged()
             | ShutdownComplete()

@@ -7,7 +7,7 @@ operator's is neither needed nor touched for them; nothing is started that nobod
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -195,6 +195,14 @@ class EmptyRack:
         raise DeviceLostError(f"No device {serial} is seen here.", "Connect it and try again.")
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
+        """Refuse. Raises UsageError."""
+        raise _unseen(serial)
+
+    def hand(self, serial: str, driver: str) -> None:
+        """Refuse. Raises UsageError."""
+        raise _unseen(serial)
+
+    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
         """Refuse. Raises UsageError."""
         raise _unseen(serial)
 

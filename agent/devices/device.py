@@ -7,7 +7,7 @@ frame or an empty tree.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Protocol
@@ -182,6 +182,17 @@ class Rack(Protocol):
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
         """Drive a device alone: waits for the present driver to finish, frees on exit."""
+        ...
+
+    def hand(self, serial: str, driver: str) -> None:
+        """Say who drives a device whose lease is held: its session, or the operator meanwhile."""
+        ...
+
+    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+        """Keep what the operator calls a device.
+
+        Raises UsageError for an unknown serial or what no label can be, StoreError.
+        """
         ...
 
     def frames(

@@ -96,7 +96,7 @@ class Actor:
         await self.context.checkpoint()
         idle_ms = self._since(asked)
         device = self.context.device
-        if waited or idle_ms > self.pace.stale_s * 1000:
+        if waited or self._is_old(screen):
             try:
                 fresh = await self.observer.observe(device, screen)
             except DeviceLostError:
@@ -108,7 +108,8 @@ class Actor:
                 return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
             found = _again(deed, screen, fresh.observation)
             if found is None:
-                reason = "The screen changed while the operator was asked, and it is not there now"
+                meanwhile = "while the operator was asked" if waited else "in the meantime"
+                reason = f"The screen changed {meanwhile}, and it is not there now"
                 return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
             deed, screen = found, fresh.observation
         began = self.seconds()
@@ -132,6 +133,14 @@ class Actor:
         if note:
             text = f"{text} {redact(one_line(note, 300))}"
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
+
+    def _is_old(self, screen: Observation) -> bool:
+        """Whether a screen may be another by now: counted from when it was seen, not from when
+        the model answered, for dialogs come while it thinks.
+        """
+        if screen.ended_ms <= self.context.disturbed_ms:
+            return True
+        return self.context.now_ms() - screen.ended_ms > self.pace.fresh_s * 1000
 
     async def _send(self, deed: Deed, device: Device) -> str:
         if isinstance(deed.action, TypeText) and deed.point is not None:

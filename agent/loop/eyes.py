@@ -58,8 +58,11 @@ class Eyes:
         """
         memory = self.ledger.memory
         seen, self._waiting = self._waiting, None
-        if seen is not None and self.seconds() - self._held_at > self.pace.stale_s:
-            # Somebody was waited for in between: paused, or asked.
+        if seen is not None and (
+            self.seconds() - self._held_at > self.pace.stale_s
+            or seen.observation.ended_ms <= self.context.disturbed_ms
+        ):
+            # Somebody was waited for in between: paused, asked, or at the wheel.
             seen = None
         if seen is None:
             seen = await self.observe(memory.last_seen)

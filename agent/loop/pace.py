@@ -24,7 +24,10 @@ class Pace:
     """The most that the first meaningful screen is waited for."""
     first_interactive: int = 3
     stale_s: float = 5.0
-    """An observation older than this is taken again before an action that waited for a person."""
+    """An observation older than this serves no further step: somebody was waited for since."""
+    fresh_s: float = 2.0
+    """An observation older than this is taken again before an action: while the model thought, a
+    dialog may have come between."""
 
 
 PACE = Pace()

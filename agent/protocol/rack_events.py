@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from agent.protocol.base import EventBase
-from agent.records import DeviceInfo, Job
+from agent.records import ActionOutcome, DeviceInfo, Job
 
 
 class DeviceChanged(EventBase, frozen=True, kw_only=True, tag="device_changed"):
     """A device appeared, changed state, changed driver or went away."""
 
     device: DeviceInfo
+
+
+class WheelTaken(EventBase, frozen=True, kw_only=True, tag="wheel_taken"):
+    """The operator drives a device; its session, if it has one, waits."""
+
+    serial: str
+
+
+class WheelActed(EventBase, frozen=True, kw_only=True, tag="wheel_acted"):
+    """The operator did something at the wheel; typed text is told by its length alone."""
+
+    serial: str
+    said: str
+    outcome: ActionOutcome
+    detail: str = ""
+
+
+class WheelHandedBack(EventBase, frozen=True, kw_only=True, tag="wheel_handed_back"):
+    """The operator gave the wheel back."""
+
+    serial: str
+    note: str = ""
 
 
 class JobChanged(EventBase, frozen=True, kw_only=True, tag="job_changed"):

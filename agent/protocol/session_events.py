@@ -29,6 +29,8 @@ class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_fla
     paused: bool = False
     held: bool = False
     lost: bool = False
+    lost_until_ms: int = 0
+    """When a session that is lost gives up; 0 = it is not lost."""
     driver: str = ""
     reason: str = ""
 

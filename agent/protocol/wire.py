@@ -9,7 +9,17 @@ import msgspec
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import OpBase
 from agent.protocol.job_ops import JobCreate, JobList, JobStop
-from agent.protocol.rack_events import DeviceChanged, JobChanged, ShutdownComplete
+from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
+from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
+from agent.protocol.rack_events import (
+    DeviceChanged,
+    JobChanged,
+    ShutdownComplete,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
+)
+from agent.protocol.rack_ops import DeviceTag, SessionMove, WheelAct, WheelHandBack, WheelTake
 from agent.protocol.record_events import (
     SessionKept,
     SessionPruned,
@@ -103,6 +113,9 @@ Op: TypeAlias = (
     | SessionCancel
     | SessionAttach
     | SessionDetach
+    | NoticeReply
+    | NoticeDone
+    | NoticeSend
     | SessionFork
     | SessionRollback
     | SessionKeep
@@ -115,6 +128,11 @@ Op: TypeAlias = (
     | SteerEdit
     | SteerWithdraw
     | TargetControl
+    | SessionMove
+    | DeviceTag
+    | WheelTake
+    | WheelAct
+    | WheelHandBack
     | JobCreate
     | JobList
     | JobStop
@@ -180,7 +198,12 @@ EventMsg: TypeAlias = (
     | SteerWithdrawn
     | ReviewPublished
     | HistoryCompacted
+    | NoticePosted
+    | NoticeWithdrawn
     | DeviceChanged
+    | WheelTaken
+    | WheelActed
+    | WheelHandedBack
     | JobChanged
     | ShutdownComplete
 )

@@ -23,6 +23,7 @@ from agent.records.jobs import (
     JobStatus,
     JobType,
 )
+from agent.records.notices import Notice, NoticeKind
 from agent.records.observation import (
     ActionOutcome,
     Element,
@@ -84,6 +85,8 @@ __all__ = [
     "JobStatus",
     "JobType",
     "LiveFrame",
+    "Notice",
+    "NoticeKind",
     "Observation",
     "PlanItem",
     "PlanStatus",

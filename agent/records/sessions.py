@@ -116,6 +116,8 @@ class Session(Record, frozen=True, kw_only=True):
     held: bool = False
     """A client drives it, or its planner: the end of a turn does not settle it."""
     lost: bool = False
+    lost_until_ms: int = 0
+    """Until when a lost session waits for its device; 0 = it is not lost."""
     driver: str = ""
     """The name of the client that drives it, or its planner."""
     deferred: SessionState | None = None

@@ -68,6 +68,7 @@ class MemoryContext:
     steering: list[Steering] = field(default_factory=list)
     waits_for_device: int = 0
     checkpoints: int = 0
+    disturbed_ms: int = 0
     on_emit: Callable[[EventMsg], None] | None = None
     on_wait: Callable[[], None] | None = None
     clock: int = 1_700_000_000_000

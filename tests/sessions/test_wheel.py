@@ -1,0 +1,145 @@
+"""The wheel: who drives, what is stored of it, and what the model is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    DeviceTag,
+    SessionResume,
+    UserMessage,
+    WheelAct,
+    WheelActed,
+    WheelButton,
+    WheelHandBack,
+    WheelHandedBack,
+    WheelLongPress,
+    WheelSwipe,
+    WheelTake,
+    WheelTaken,
+    WheelTap,
+    WheelText,
+)
+from agent.records import ActionOutcome, Point, SessionState
+from agent.tasks.task import TaskContext
+from tests.fakes import FakeRack
+from tests.stage import Cue, Stage, of_type
+
+MIDDLE = Point(x=0.5, y=0.25)
+
+
+async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_done(
+    tmp_path: Path,
+) -> None:
+    stage, acting = Stage(tmp_path, FakeRack("p1")), Cue()
+    heard: list[str] = []
+    disturbed: list[int] = []
+
+    async def work(context: TaskContext) -> str:
+        await acting.wait()
+        await context.device.tap(Point(x=0.1, y=0.1))
+        await context.checkpoint()
+        heard.extend(hint.text for hint in context.take_steering())
+        disturbed.append(context.disturbed_ms)
+        return "done"
+
+    stage.parts["go"] = work
+    async with stage.play():
+        session_id = await stage.create("go", serial="p1")
+        await acting.there()
+        reply = await stage.do(WheelTake(serial="p1"))
+        assert reply.session_id == session_id
+        assert stage.rack.infos["p1"].driver == "operator"
+        assert (await stage.store.session(session_id)).paused
+        tap = await stage.core.submit(WheelAct(serial="p1", gesture=WheelTap(at=MIDDLE)))
+        assert tap
+        # The step that was in flight ends first, then the operator's tap is done.
+        acting.go.set()
+        await stage.do(WheelAct(session_id=session_id, gesture=WheelText(text="s3cret")))
+        await stage.do(WheelAct(serial="p1", gesture=WheelButton(button="BACK")))
+        device = await stage.rack.device("p1")
+        assert device.done == ["tap 0.1 0.1", "tap 0.5 0.25", "type s3cret", "press BACK"]
+        await stage.do(WheelHandBack(serial="p1", note="you were on the wrong page"))
+        await stage.reach(session_id, SessionState.COMPLETED)
+        msgs = await stage.msgs(session_id)
+        assert of_type(msgs, WheelTaken) and of_type(msgs, WheelHandedBack)
+        assert [(m.said, m.outcome) for m in of_type(msgs, WheelActed)] == [
+            ("tapped at (0.50, 0.25)", ActionOutcome.DONE),
+            ("typed 6 characters", ActionOutcome.DONE),
+            ("pressed BACK", ActionOutcome.DONE),
+        ]
+        [told] = of_type(msgs, UserMessage)
+        assert told.steer and "typed 6 characters" in told.text and "wrong page" in told.text
+        assert "s3cret" not in repr(msgs)
+        assert heard == [told.text]
+        assert disturbed[0] > 0
+
+
+async def test_a_free_phone_can_be_driven_and_is_leased_meanwhile(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeRack("p1"))
+    async with stage.play():
+        assert (await stage.do(WheelTake(serial="p1"))).session_id == ""
+        swipe = WheelSwipe(start=MIDDLE, end=Point(x=0.5, y=0.75))
+        await stage.do(WheelAct(serial="p1", gesture=swipe))
+        session_id = await stage.create("go", serial="p1")
+        assert stage.rack.infos["p1"].driver == "operator"
+        await stage.do(WheelHandBack(serial="p1"))
+        await stage.reach(session_id, SessionState.COMPLETED)
+
+
+async def test_who_does_not_have_the_wheel_can_do_nothing(tmp_path: Path) -> None:
+    stage, acting = Stage(tmp_path, FakeRack("p1")), Cue()
+
+    async def work(context: TaskContext) -> str:
+        await context.checkpoint()
+        await acting.wait()
+        return "done"
+
+    stage.parts["go"] = work
+    async with stage.play():
+        with pytest.raises(WrongStateError, match="does not have the wheel"):
+            await stage.do(WheelAct(serial="p1", gesture=WheelTap(at=MIDDLE)))
+        with pytest.raises(WrongStateError):
+            await stage.do(WheelHandBack(serial="p1"))
+        session_id = await stage.create("go", serial="p1")
+        await acting.there()
+        await stage.do(WheelTake(session_id=session_id))
+        await stage.do(SessionResume(session_id=session_id))
+        # Resuming it took the wheel away.
+        with pytest.raises(WrongStateError, match="does not have the wheel"):
+            await stage.do(WheelAct(serial="p1", gesture=WheelTap(at=MIDDLE)))
+        acting.go.set()
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        WheelAct(serial="p1", gesture=WheelTap(at=Point(x=1.5, y=0.0))),
+        WheelAct(serial="p1", gesture=WheelLongPress(at=MIDDLE, duration_ms=0)),
+        WheelAct(serial="p1", gesture=WheelText(text="")),
+        WheelAct(serial="p1", gesture=WheelButton(button="EJECT")),
+        WheelTake(),
+        WheelTake(serial="p1", session_id="s"),
+        WheelTake(serial="nosuch"),
+        DeviceTag(serial="nosuch", name="x"),
+    ],
+)
+async def test_what_cannot_be_done_at_a_wheel_is_refused(
+    tmp_path: Path, op: WheelAct | WheelTake | DeviceTag
+) -> None:
+    stage = Stage(tmp_path, FakeRack("p1"))
+    async with stage.play():
+        with pytest.raises(UsageError):
+            await stage.do(op)
+
+
+async def test_naming_a_device_leaves_what_was_not_said(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeRack("p1"))
+    async with stage.play():
+        await stage.do(DeviceTag(serial="p1", name="Left", tags=("bench",)))
+        await stage.do(DeviceTag(serial="p1", notes="cracked"))
+        info = stage.rack.infos["p1"]
+        assert (info.name, info.tags, info.notes) == ("Left", ("bench",), "cracked")
