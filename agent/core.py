@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, Job, LiveFrame, Question, SearchHit, Session
+from agent.records import DeviceInfo, Job, LiveFrame, Notice, Question, SearchHit, Session
 
 
 class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +33,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Open ones, oldest first."""
     devices: tuple[DeviceInfo, ...] = ()
     jobs: tuple[Job, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    """Those that are shown, oldest first."""
 
 
 class ClientInfo(msgspec.Struct, frozen=True):

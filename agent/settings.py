@@ -177,6 +177,43 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
     ] = 10
 
 
+class NoticeSettings(_Section, frozen=True, kw_only=True):
+    """`[notices]`: where it is told that a session waits or has ended, beside the console."""
+
+    command: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="A program and its arguments that show a notice: it gets JSON on stdin, "
+            "and what it writes is the reply. No shell is involved."
+        ),
+    ] = ()
+    command_timeout_s: Annotated[
+        Seconds, Meta(description="How long that program may show one notice.")
+    ] = 300.0
+    phone: Annotated[
+        bool, Meta(description="Whether the phone of a session shows its notices too.")
+    ] = False
+
+
+class PoolSettings(_Section, frozen=True, kw_only=True):
+    """`[pool]`: phones that are kept ready for environments and benchmarks."""
+
+    virtual: Annotated[
+        int, Meta(ge=0, le=256, description="How many virtual phones the pool has.")
+    ] = 0
+    avds: Annotated[
+        tuple[str, ...],
+        Meta(description="The Android virtual devices to start, one read-only emulator for each."),
+    ] = ()
+    serials: Annotated[
+        tuple[str, ...], Meta(description="The real phones of the pool, by their serials.")
+    ] = ()
+    apps: Annotated[
+        tuple[str, ...],
+        Meta(description="The packages whose data is cleared when a phone is put back."),
+    ] = ()
+
+
 class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
@@ -206,6 +243,8 @@ class Settings(_Section, frozen=True, kw_only=True):
     safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
     retention: RetentionSettings = RetentionSettings()
+    notices: NoticeSettings = NoticeSettings()
+    pool: PoolSettings = PoolSettings()
     ui: UiSettings = UiSettings()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from shlex import quote
 
 from agent.devices.captures import Screencap
 from agent.devices.client import AdbClient
@@ -286,6 +287,14 @@ class AdbDevice:
                 "Switch scrcpy.control on in the settings.",
             )
         return await self._warm.channel(timeout_s=timeout_s)
+
+    async def notify(self, tag: str, title: str, text: str, *, timeout_s: float = 10.0) -> None:
+        """Post a notification, in the place of one with the same tag. Raises DeviceError.
+
+        `cmd notification post` is Android's own (NotificationShellCmd); the shell is its sender.
+        """
+        words = " ".join(map(quote, ("-t", title, tag, text)))
+        await self._shell.checked(f"cmd notification post {words}", timeout_s)
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""

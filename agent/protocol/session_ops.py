@@ -96,7 +96,7 @@ class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
 
 
 class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
-    """Watch a session, or drive it: it then stays live after its turns; the newest driver counts."""
+    """Watch a session, or drive it: it stays live after its turns; the newest driver counts."""
 
     session_id: str
     drive: bool = True

@@ -327,6 +327,25 @@ class Operations:
             await self._parts.book.append(*live.drafts(scheduled, queueing))
             self._turns.begin(live, recovering=True)
 
+    async def go_on_with(self, session_id: str, prompt: str, submission_id: str = "") -> None:
+        """Take a settled session into its next generation with a new prompt, its children left be.
+
+        Raises:
+            UsageError: there is no such session, or nothing in the prompt.
+            WrongStateError: it has not ended.
+        """
+        text = checked_text(prompt, "The prompt")
+        async with self.whole(session_id) as (top, children):
+            if not top.record.state.is_terminal or top.turn is not None:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}.", way_on(top)
+                )
+            generation = max(one.record.generation for one in (top, *children)) + 1
+            moves = self._resuming.going_on(top, generation)
+            message = UserMessage(text=text, message_id=_message_id())
+            # After the resume, which would begin the goal again; before the queueing, to be staged.
+            await self.send_off([(top, (*moves[:-1], message, moves[-1]))], submission_id)
+
     async def prompt_in_background(
         self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int
     ) -> LiveSession:

@@ -1,0 +1,34 @@
+"""What is told of sessions beside their screens: shown and withdrawn, part of no transcript."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.protocol.base import EventBase
+from agent.records import Notice
+
+
+class WithdrawReason(StrEnum):
+    """Why a notice went."""
+
+    SUPPRESSED = "suppressed"
+    """It was answered: it goes before the answer counts."""
+    REMOVED = "removed"
+    """It was done with, or what it told is not so any more."""
+    REPLACED = "replaced"
+    """A newer one of the same session took its place."""
+
+
+class NoticePosted(EventBase, frozen=True, kw_only=True, tag="notice_posted"):
+    """A session waits or has ended, and the operator is told."""
+
+    notice: Notice
+
+
+class NoticeWithdrawn(EventBase, frozen=True, kw_only=True, tag="notice_withdrawn"):
+    """A notice is not shown any more; its token is retired."""
+
+    notice_of: str
+    """The session."""
+    token: str
+    reason: WithdrawReason

@@ -1,0 +1,28 @@
+"""What may be done with notices."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+
+
+class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
+    """Answer a session's question from its notice, which goes first; then the answer counts."""
+
+    session_id: str
+    token: str
+    text: str
+
+
+class NoticeDone(OpBase, frozen=True, kw_only=True, tag="notice_done"):
+    """Take a session's notice as read; a home session's app that is still detached is closed."""
+
+    session_id: str
+
+
+class NoticeSend(OpBase, frozen=True, kw_only=True, tag="notice_send"):
+    """Go on from what a session came to: a home session anew, an agent session in its next
+    generation; the reply names the session that goes on.
+    """
+
+    session_id: str
+    text: str

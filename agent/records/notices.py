@@ -1,0 +1,33 @@
+"""What the operator is told without looking: a session waits, or has ended."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.records.record import Record
+
+
+class NoticeKind(StrEnum):
+    """Why there is a notice."""
+
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Notice(Record, frozen=True, kw_only=True):
+    """One notice of a session; the newest token of a session is the one that counts."""
+
+    token: str
+    session_id: str
+    kind: NoticeKind
+    title: str
+    text: str = ""
+    serial: str = ""
+    """The phone that the session was on."""
+    question_id: str = ""
+    options: tuple[str, ...] = ()
+    may_reply: bool = False
+    """Whether a text sent back with the token answers it."""
+    posted_ms: int = 0

@@ -1,0 +1,149 @@
+"""Notices in a running core: told once, answered through, done with, gone on from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.errors import WrongStateError
+from agent.protocol import (
+    NoticeDone,
+    NoticePosted,
+    NoticeReply,
+    NoticeSend,
+    NoticeWithdrawn,
+    SessionCreate,
+    UserInputAnswer,
+    WithdrawReason,
+)
+from agent.records import Notice, NoticeKind, SessionKind, SessionState
+from agent.tasks.task import TaskContext
+from tests.fakes import FakeRack
+from tests.stage import Stage
+
+COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path / "data", FakeRack("phone-1"))
+
+
+async def asks(context: TaskContext) -> str:
+    """Ask, and give the answer as the result."""
+    return f"answer: {await context.ask('Which one?', call_id='c1', step=1)}"
+
+
+async def shown(stage: Stage, session_id: str, kind: NoticeKind) -> Notice:
+    async def found() -> Notice | None:
+        notices = (await stage.core.overview()).notices
+        fits = [n for n in notices if (n.session_id, n.kind) == (session_id, kind)]
+        return fits[0] if fits else None
+
+    return await stage.until(found, f"a notice that {session_id} is {kind}")
+
+
+async def test_a_question_is_answered_from_its_notice_which_goes_first(stage: Stage) -> None:
+    stage.parts["ask"] = asks
+    async with stage.play():
+        session_id = await stage.create("ask")
+        notice = await shown(stage, session_id, NoticeKind.WAITING)
+        assert notice.text == "Which one?" and notice.may_reply
+        reply = NoticeReply(session_id=session_id, token=notice.token, text="this")
+        await stage.do(reply)
+        session = await stage.reach(session_id, COMPLETED)
+        with pytest.raises(WrongStateError):
+            await stage.do(reply)
+        told = [event.msg for event in await stage.all_events()]
+    assert session.latest_result == "answer: this"
+    [withdrawn] = [
+        at
+        for at, msg in enumerate(told)
+        if isinstance(msg, NoticeWithdrawn) and msg.reason is WithdrawReason.SUPPRESSED
+    ]
+    [answered] = [at for at, msg in enumerate(told) if getattr(msg, "answer", None) == "this"]
+    assert withdrawn < answered
+
+
+async def test_an_answer_from_elsewhere_takes_the_notice_away_and_the_end_is_told(
+    stage: Stage,
+) -> None:
+    stage.parts["ask"] = asks
+    async with stage.play():
+        session_id = await stage.create("ask")
+        notice = await shown(stage, session_id, NoticeKind.WAITING)
+        await stage.do(UserInputAnswer(question_id=notice.question_id, answer="that"))
+        ended = await shown(stage, session_id, NoticeKind.COMPLETED)
+        assert ended.text == "answer: that" and ended.token != notice.token
+        await stage.do(NoticeDone(session_id=session_id))
+        assert (await stage.core.overview()).notices == ()
+        posted = [e.msg for e in await stage.all_events() if isinstance(e.msg, NoticePosted)]
+    assert [msg.notice.kind for msg in posted] == [NoticeKind.WAITING, NoticeKind.COMPLETED]
+
+
+async def test_of_a_tree_only_the_parent_speaks_and_what_a_child_asks_is_its_parents(
+    stage: Stage,
+) -> None:
+    stage.parts["part"] = asks
+    async with stage.play():
+        parent_id = await stage.create("whole", "part")
+        notice = await shown(stage, parent_id, NoticeKind.WAITING)
+        assert notice.text == "Which one?"
+        await stage.do(NoticeReply(session_id=parent_id, token=notice.token, text="this"))
+        await shown(stage, parent_id, NoticeKind.COMPLETED)
+        told = {
+            e.msg.notice.session_id
+            for e in await stage.all_events()
+            if isinstance(e.msg, NoticePosted)
+        }
+    assert told == {parent_id}
+
+
+async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_in_itself(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        home_id = (
+            await stage.do(SessionCreate(goal="look", target_package="org.virtual.notes"))
+        ).session_id
+        await shown(stage, home_id, NoticeKind.COMPLETED)
+        again = await stage.do(NoticeSend(session_id=home_id, text="look again"))
+        new = await stage.reach(again.session_id, COMPLETED)
+        assert new.session_id != home_id and new.kind is SessionKind.HOME
+        assert new.goal.startswith("look again") and "done: look" in new.goal
+        agent_id = await stage.create("work")
+        await shown(stage, agent_id, NoticeKind.COMPLETED)
+        before = await stage.store.session(agent_id)
+        assert (await stage.do(NoticeSend(session_id=agent_id, text="more"))).session_id == agent_id
+
+        async def gone_on() -> bool | None:
+            session = await stage.store.session(agent_id)
+            risen = session.generation == before.generation + 1
+            return True if risen and session.state is COMPLETED else None
+
+        await stage.until(gone_on, "the agent session to go on")
+        assert "more" in (await stage.store.session(agent_id)).latest_result
+
+
+async def test_the_operators_command_shows_a_notice_and_its_reply_is_the_answer(
+    stage: Stage, tmp_path: Path
+) -> None:
+    script = "import sys, json; told = json.load(sys.stdin); print('said by ' + told['kind'])"
+    stage.set(notices={"command": (sys.executable, "-c", script)})
+    stage.parts["ask"] = asks
+    async with stage.play():
+        session_id = await stage.create("ask")
+        session = await stage.reach(session_id, COMPLETED)
+    assert session.latest_result == "answer: said by waiting"
+
+
+async def test_a_core_that_starts_again_tells_of_what_still_waits(stage: Stage) -> None:
+    stage.parts["ask"] = asks
+    async with stage.play():
+        session_id = await stage.create("ask")
+        first = await shown(stage, session_id, NoticeKind.WAITING)
+    async with stage.play():
+        again = await shown(stage, session_id, NoticeKind.WAITING)
+    assert again.token != first.token and again.question_id == first.question_id
