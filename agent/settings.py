@@ -88,10 +88,36 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
-            description="The environment variable that holds the key; the key itself is never "
-            "kept in a file.",
+            description="The environment variable that holds the key. Without it: the provider's "
+            "own variable, then keys.toml beside the settings file (mode 0600), then the keyring.",
         ),
     ] = "OPENAI_API_KEY"
+    keyring: Annotated[
+        bool, Meta(description="Whether the system's keyring is asked for the key.")
+    ] = True
+    wire: Annotated[
+        Literal["auto", "chat", "responses"],
+        Meta(description="Which of OpenAI's protocols is spoken; auto chooses by the model."),
+    ] = "auto"
+    max_output_tokens: Annotated[
+        int, Meta(ge=16, le=200_000, description="The most tokens of one answer.")
+    ] = 1024
+    login_issuer: Annotated[
+        str,
+        Meta(
+            pattern=r"^(https?://\S+)?$",
+            description="Who `switchboard login` signs in with: an OAuth or OpenID issuer.",
+        ),
+    ] = ""
+    login_client_id: Annotated[
+        str, Meta(description="The client id that the issuer knows this console by.")
+    ] = ""
+    login_scope: Annotated[str, Meta(description="What `switchboard login` asks for.")] = (
+        "openid offline_access"
+    )
+    login_port: Annotated[
+        int, Meta(ge=0, le=65_535, description="Where the browser comes back to; 0: any free port.")
+    ] = 0
     timeout_s: Annotated[Seconds, Meta(description="How long one model call may take.")] = 45.0
     vision: Annotated[bool, Meta(description="Whether the model is shown frames.")] = True
 

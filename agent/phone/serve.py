@@ -38,6 +38,8 @@ EMULATOR_PORTS = range(5554, 5586)
 UNREACHABLE = (FaultKind.DISCONNECT, FaultKind.BATTERY_DEATH)
 CHARGED_LEVEL = 15
 STATE_SOCKET = "localabstract:switchboard-state"
+CONTROL_SOCKET = "localabstract:switchboard-control"
+"""Takes one line, `reset`, and answers `done` or the reason: a pool's way, over adb alone."""
 BOOT_S = 1.0
 PORT_TRIES = 50
 LAST_PORT = 65535
@@ -86,7 +88,19 @@ class ServedPhone:
             text = json.dumps(self.phone.state(), ensure_ascii=False, sort_keys=True)
             await socket.write(text.encode() + b"\n")
 
+        async def control(socket: Socket) -> None:
+            wanted = (await socket.read()).strip()
+            try:
+                if wanted != b"reset":
+                    raise PhoneError("only `reset` is understood here")
+                self.reset()
+            except PhoneError as error:
+                await socket.write(f"{error.message}\n".encode())
+            else:
+                await socket.write(b"done\n")
+
         self.userland.sockets.listen(STATE_SOCKET, state, replace=True)
+        self.userland.sockets.listen(CONTROL_SOCKET, control, replace=True)
 
     async def listen(self, port: int) -> None:
         """Listen on a port (0: any free one).
