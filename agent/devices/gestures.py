@@ -195,8 +195,8 @@ def events(fingers: Sequence[Stroke]) -> tuple[FingerEvent, ...]:
             last = index == len(stroke) - 1
             action = FingerAction.UP if last else FingerAction.MOVE if index else FingerAction.DOWN
             made.append(FingerEvent(moment.at_ms, finger, action, clip(moment.point)))
-    # Sorting keeps each finger's own order, because its moments never go back.
-    return tuple(sorted(made, key=lambda event: event.at_ms))
+    # Each finger's own order is kept; of one moment, all have arrived before any leaves.
+    return tuple(sorted(made, key=lambda event: (event.at_ms, event.action is FingerAction.UP)))
 
 
 def duration_ms(fingers: Sequence[Stroke]) -> float:

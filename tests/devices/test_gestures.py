@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices.gestures import (
@@ -44,6 +44,7 @@ gestures: st.SearchStrategy[Gesture] = st.one_of(
 )
 
 
+@settings(deadline=None, max_examples=60)
 @given(gesture=gestures)
 def test_every_finger_goes_down_once_first_and_up_once_last(gesture: Gesture) -> None:
     made = events(strokes(gesture))
@@ -54,6 +55,7 @@ def test_every_finger_goes_down_once_first_and_up_once_last(gesture: Gesture) ->
         assert set(actions[1:-1]) <= {FingerAction.MOVE}
 
 
+@settings(deadline=None, max_examples=60)
 @given(gesture=gestures)
 def test_time_never_goes_back_and_every_place_is_on_the_screen(gesture: Gesture) -> None:
     made = events(strokes(gesture))
@@ -63,6 +65,7 @@ def test_time_never_goes_back_and_every_place_is_on_the_screen(gesture: Gesture)
     assert all(0 <= event.point.x <= 1 and 0 <= event.point.y <= 1 for event in made)
 
 
+@settings(deadline=None, max_examples=60)
 @given(start=points, end=points, lasting_ms=durations)
 def test_a_swipe_takes_its_time_and_ends_where_it_should(
     start: Point, end: Point, lasting_ms: int
@@ -95,6 +98,7 @@ def test_a_drag_holds_before_it_moves() -> None:
     assert made[-1].at_ms == 900
 
 
+@settings(deadline=None, max_examples=60)
 @given(scale=st.floats(0.1, 10).filter(lambda s: abs(s - 1) > 0.05))
 def test_a_pinch_ends_at_its_scale(scale: float) -> None:
     first, second = strokes(Pinch(MIDDLE, scale), aspect=2.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices import primitives
@@ -81,6 +81,7 @@ def test_a_long_press_is_performed_as_long_as_it_says() -> None:
     assert stroke[-1].at_ms == 1000
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.builds(

@@ -7,6 +7,7 @@ frame has come.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,24 @@ _MOVED_LUMA = 24
 """More than what encoding the same picture anew changes at any place, of 255."""
 
 
+_loading = threading.Lock()
+
+
+def load() -> None:
+    """Load the decoder's libraries, which takes a few hundred milliseconds once. Blocking.
+
+    One thread at a time: PyAV's modules import each other in a circle, and two threads that begin
+    at different places of it break each other's imports.
+    """
+    with _loading:
+        import av
+        import numpy
+
+        assert av, numpy
+
+
 class Decoder:
-    """Decode one stream."""
+    """Decode one stream. Made after `load`."""
 
     def __init__(self) -> None:
         self._codec: VideoCodecContext = _new_codec()

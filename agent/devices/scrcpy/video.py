@@ -7,6 +7,7 @@ once the phone can give a better one.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from functools import partial
 from agent.devices.frame_captures import IsSecure
 from agent.devices.frame_readers import Readers
 from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.decoder import load
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_run import VideoRun
 from agent.devices.scrcpy.video_watch import Probe
@@ -62,7 +64,9 @@ class VideoFrames:
         """Serve the readers until cancelled. Raises DeviceError with why when it cannot go on."""
         while True:
             options = wanted(self._options, readers, self._most_fps)
+            loading = asyncio.get_running_loop().run_in_executor(None, load)
             session = await self._open_session(options)
+            await loading
             run = VideoRun(session, readers, self._probe, self._is_secure, self._on_size)
             try:
                 await run.serve(until=partial(self._is_short, options, readers))

@@ -7,7 +7,7 @@ The expected bytes are those of `app/tests/test_control_msg_serialize.c` and
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices.scrcpy import messages
@@ -130,6 +130,7 @@ def test_what_came_later_is_refused_to_older_servers(version: str) -> None:
             wish(dialect(version))
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     version=st.sampled_from(ERAS),
     x=st.integers(0, 8191),

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices.scrcpy import server_file
@@ -108,6 +108,7 @@ async def test_a_message_that_is_none_is_an_error(sent: bytes) -> None:
         await read_reply(reader(sent).readexactly)
 
 
+@settings(deadline=None, max_examples=60)
 @given(data=st.binary(max_size=200), version=st.sampled_from(ERAS))
 async def test_random_bytes_end_in_an_error_and_nothing_else(data: bytes, version: str) -> None:
     for read in (read_video(dialect(version), reader(data).readexactly),):
