@@ -244,11 +244,11 @@ def hangs_up(adb: StockAdb) -> None:
     for words in (["shell"], ["exec-out"], ["shell", "-x"]):
         process = subprocess.Popen([*command, *words, "sleep 7331"], env=adb.environment)
         try:
-            _until(lambda: "sleep 7331" in adb.text("shell", "ps -A -o ARGS | grep '[7]331'; true"))
+            until(lambda: "sleep 7331" in adb.text("shell", "ps -A -o ARGS | grep '[7]331'; true"))
         finally:
             process.kill()
             process.wait()
-        _until(lambda: "sleep" not in adb.text("shell", "ps -A -o ARGS | grep '[7]331'; true"))
+        until(lambda: "sleep" not in adb.text("shell", "ps -A -o ARGS | grep '[7]331'; true"))
 
 
 def reboots(adb: StockAdb) -> None:
@@ -256,7 +256,7 @@ def reboots(adb: StockAdb) -> None:
     read = ("shell", "cat /proc/sys/kernel/random/boot_id")
     before = adb.text(*read)
     adb.run("reboot")
-    _until(lambda: adb.run("get-state").stdout != b"device\n")
+    until(lambda: adb.run("get-state").stdout != b"device\n")
 
     def is_back() -> bool:
         subprocess.run(
@@ -265,11 +265,12 @@ def reboots(adb: StockAdb) -> None:
         )  # fmt: skip
         return adb.run("get-state").stdout == b"device\n"
 
-    _until(is_back, 30)
+    until(is_back, 30)
     assert adb.text(*read) != before
 
 
-def _until(condition: Callable[[], bool], seconds: float = 15) -> None:
+def until(condition: Callable[[], bool], seconds: float = 15) -> None:
+    """Wait for a condition; an AssertionError when it does not come true."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to that"
@@ -284,8 +285,10 @@ CASES: list[Callable[[StockAdb], None]] = [
 
 def examine(adb: StockAdb) -> list[dict[str, str]]:
     """Run every case; return what became of each, as `cases.py` prints it."""
+    from scripts.exams.android_cases import ANDROID_CASES
+
     rows = []
-    for case in CASES:
+    for case in [*CASES, *ANDROID_CASES]:
         name = (case.__doc__ or case.__name__).strip()
         try:
             case(adb)

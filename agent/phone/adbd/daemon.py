@@ -22,11 +22,14 @@ from agent.phone.adbd.wire import Banner
 from agent.phone.userland.userland import Userland
 
 FEATURES = (
-    *("shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "apex", "abb"),
+    *("shell_v2", "cmd", "stat_v2", "ls_v2", "apex", "abb"),
     *("fixed_push_symlink_timestamp", "abb_exec", "remount_shell", "track_app"),
     *("sendrecv_v2", "sendrecv_v2_dry_run_send"),
 )
-"""Compression is not offered, as the peer is on the same machine; who insists gets it."""
+"""What the phone says that it can do, but for two things that it can.
+
+Compression is not offered, as the peer is on the same machine; who insists gets it. Nor is
+`fixed_push_mkdir`: adb makes empty folders only on phones that do not have it."""
 
 MAX_CONNECTIONS = 64
 SINK_LIMIT_BYTES = 16 * 1024**3

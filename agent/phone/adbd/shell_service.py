@@ -18,6 +18,7 @@ from agent.phone.adbd.terminal import Terminal
 from agent.phone.pipes import EmptySource, NullSink, Pipe
 from agent.phone.shell.call import Descriptors
 from agent.phone.shell.interpreter import Shell
+from agent.phone.shell.programs import signal_status
 from agent.phone.shell.session import Session
 from agent.phone.userland.userland import Userland
 
@@ -242,12 +243,12 @@ async def _run(
         tty.foreground = task
     try:
         status = await task
-    except asyncio.CancelledError:
+    except asyncio.CancelledError as cancelled:
         if not task.cancelled() or _being_cancelled():
             task.cancel()
             await _trap_hang_up(shell)
             raise
-        status = INTERRUPTED
+        status = signal_status(cancelled) if cancelled.args else INTERRUPTED
     await shell.wait_jobs()
     return status
 

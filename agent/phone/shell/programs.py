@@ -128,7 +128,7 @@ async def _run_entry(
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             raise
-        return _signal_status(cancelled)
+        return signal_status(cancelled)
 
 
 async def _invoke(
@@ -182,7 +182,8 @@ async def _run_file(
     return await child.run_text(decode(data), descriptors)
 
 
-def _signal_status(cancelled: asyncio.CancelledError) -> int:
+def signal_status(cancelled: asyncio.CancelledError) -> int:
+    """Return the exit status of what ended by a signal, SIGTERM where none is named."""
     name = cancelled.args[0] if cancelled.args else "SIGTERM"
     try:
         return SIGNAL_BASE + signal.Signals[str(name)]
