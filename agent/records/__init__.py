@@ -19,9 +19,15 @@ from agent.records.devices import (
     Transport,
 )
 from agent.records.jobs import (
+    LATEST_MS,
     Job,
     JobStatus,
     JobType,
+    Misfire,
+    Moment,
+    QuietHours,
+    Schedule,
+    Trigger,
 )
 from agent.records.notices import Notice, NoticeKind
 from agent.records.observation import (
@@ -65,6 +71,7 @@ from agent.records.targets import (
 )
 
 __all__ = [
+    "LATEST_MS",
     "ActionOutcome",
     "Answer",
     "AppInfo",
@@ -85,6 +92,8 @@ __all__ = [
     "JobStatus",
     "JobType",
     "LiveFrame",
+    "Misfire",
+    "Moment",
     "Notice",
     "NoticeKind",
     "Observation",
@@ -95,8 +104,10 @@ __all__ = [
     "QuestionKind",
     "QuestionOption",
     "QuestionPart",
+    "QuietHours",
     "Record",
     "Review",
+    "Schedule",
     "SearchHit",
     "Session",
     "SessionKind",
@@ -109,6 +120,7 @@ __all__ = [
     "TargetStatus",
     "TimeSplit",
     "Transport",
+    "Trigger",
     "UiNode",
     "Usage",
 ]
