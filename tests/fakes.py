@@ -47,7 +47,9 @@ class FakeDevice:
 
     @property
     def displays(self) -> Displays:
-        return NoDisplays(self._serial, "it is a stand-in.")
+        return self._rack.displays.get(
+            self._serial, NoDisplays(self._serial, "it is a stand-in.")
+        )
 
     async def info(self) -> DeviceInfo:
         return self._rack.infos[self._serial]
@@ -127,6 +129,8 @@ class FakeRack:
         self._wheels: dict[str, asyncio.Lock] = {}
         self._listeners: list[asyncio.Queue[DeviceInfo | None]] = []
         self.drivers: list[tuple[str, str]] = []
+        self.displays: dict[str, Displays] = {}
+        """By serial; a phone that is not in it can open none."""
         self.closed = False
         for serial in serials:
             self.plug(serial)
@@ -223,6 +227,7 @@ class FakeModel:
     """A model that says nothing; it notes whether it was closed."""
 
     sees = False
+    notice = ""
 
     def __init__(self, name: str = "fake") -> None:
         self.name = name

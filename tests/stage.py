@@ -17,7 +17,8 @@ from agent.records import Session, SessionState
 from agent.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
 from agent.store.sqlite import SqliteStore
-from agent.tasks.task import TaskContext
+from agent.tasks.delegation import Delegation
+from agent.tasks.task import SessionTask, TaskContext
 from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class Stage:
         )
         self.make_model: Callable[[Session], Model] = lambda session: FakeModel(session.model)
         self.models: list[Model] = []
+        self.plan: Callable[[Delegation], SessionTask] | None = None
         self.store: SqliteStore
         self.core: Runtime
 
@@ -64,6 +66,7 @@ class Stage:
                 rack=self.rack,
                 models=self._model,
                 task=lambda: PlayedTask(self.parts),
+                plan=self.plan,
                 clock=self.clock,
             )
             try:

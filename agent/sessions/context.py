@@ -8,8 +8,9 @@ task takes to notice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from secrets import token_hex
+from typing import TypeAlias
 
 from agent.core import TextDelta
 from agent.devices.device import Device
@@ -39,6 +40,9 @@ _STREAK_S = 20.0
 """Losses closer than this belong together."""
 _LONGEST_PAUSE_S = 8.0
 
+Place: TypeAlias = Callable[[LiveSession, Device], Awaitable[Device]]
+"""Give the screen that a session works on, on its phone."""
+
 
 class TurnContext:
     """One turn's loan; implements TaskContext."""
@@ -54,6 +58,7 @@ class TurnContext:
         history: Sequence[Event],
         prompt: str,
         limits: Limits,
+        place: Place,
     ) -> None:
         self._parts = parts
         self._live = live
@@ -63,6 +68,7 @@ class TurnContext:
         self._history = history
         self._prompt = prompt
         self._limits = limits
+        self._place = place
         self._losses = 0
         self._losing_since_s = 0.0
         self._lost_at_s = -_STREAK_S
@@ -230,7 +236,7 @@ class TurnContext:
         await asyncio.sleep(self._pause_s(serial, grace_s))
         # Counted from when it was noticed, which may have been during a model call.
         left_s = max(live.record.lost_until_ms - self.now_ms(), 0) / 1000
-        self._device = await rack.wait_for(serial, timeout_s=left_s)
+        self._device = await self._place(live, await rack.wait_for(serial, timeout_s=left_s))
         live.disturbed_ms = self.now_ms()
         await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
 

@@ -8,8 +8,15 @@ work when none is; an open question stays open, for its answer resumes the sessi
 from __future__ import annotations
 
 from agent.errors import ErrorKind
-from agent.protocol import AbortReason, ErrorEvent, EventMsg, QuestionClosed, TurnAborted
-from agent.records import SessionState
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    EventMsg,
+    QuestionClosed,
+    TargetObserved,
+    TurnAborted,
+)
+from agent.records import SessionState, TargetRuntime
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER
@@ -60,9 +67,18 @@ def _repair(parts: Parts, live: LiveSession) -> tuple[EventMsg, ...]:
     return (
         *_closing(parts, live, expired_only=True),
         *aborted,
+        *_missing(live),
         *live.flagging(paused=False, lost=False, reason="the core was restarted"),
         *live.moving(SessionState.WAITING_FOR_USER, _IDLE),
     )
+
+
+def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
+    """Say that a display of the session's own went with the core that had opened it."""
+    record = live.record
+    if not record.presentation.is_detached or record.target_runtime is TargetRuntime.MISSING:
+        return ()
+    return (TargetObserved(presentation=record.presentation, runtime=TargetRuntime.MISSING),)
 
 
 def _failing(live: LiveSession) -> tuple[EventMsg, ...]:

@@ -23,10 +23,13 @@ from agent.protocol import (
     TaskComplete,
     TurnAborted,
 )
-from agent.records import Session, SessionState
+from agent.records import Session, SessionState, TargetAction, TargetStatus
 from agent.sessions.book import Book
+from agent.sessions.crew import Crew
 from agent.sessions.live import LiveSession
-from agent.sessions.rollup import counting, guarded, roll_up, summary
+from agent.sessions.presentation import roll_up_presented
+from agent.sessions.rollup import counting, guarded, summary
+from agent.sessions.targets import Targets
 
 _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
@@ -35,8 +38,12 @@ _log = logging.getLogger(__name__)
 class Tree:
     """The parents of one core."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, targets: Targets, crew: Crew) -> None:
         self._book = book
+        self._targets = targets
+        self._crew = crew
+        self._attaching: set[str] = set()
+        self._unmovable: set[str] = set()
         self._due: dict[str, None] = {}
         self._ring = asyncio.Event()
 
@@ -80,13 +87,32 @@ class Tree:
                 return  # its planner is at work; once it has ended
             children = [child.record for child in await self._book.children(parent)]
             counted = counting(children, parent.record.generation)
-            rolled = roll_up(child.state for child in counted)
-            state = guarded(parent.record.state, rolled)
+            rolled = roll_up_presented(counted, self._unmovable)
+            for child_id in rolled.attach:
+                self._bring_back(child_id)
+            state = guarded(parent.record.state, rolled.state)
             if state is parent.record.state:
                 return
             if state.is_terminal and parent.record.held:
                 return  # once it is let go (CONTRACTS 1.4)
-            await self._book.append(*parent.drafts(*_telling(parent, state, children, counted)))
+            told = _telling(parent, state, children, counted, rolled.mismatches)
+            await self._book.append(*parent.drafts(*told))
+
+    def _bring_back(self, child_id: str) -> None:
+        """Attach the app of a completed child; its parent is rolled up again then."""
+        if child_id not in self._attaching:
+            self._attaching.add(child_id)
+            self._crew.start(self._attach(child_id), f"attaching of session {child_id}")
+
+    async def _attach(self, child_id: str) -> None:
+        try:
+            child = await self._book.get(child_id)
+            result = await self._targets.move(child, TargetAction.ATTACH)
+            if result.status is not TargetStatus.OK:
+                self._unmovable.add(child_id)
+        finally:
+            self._attaching.discard(child_id)
+        self._note(child.record.parent_id)
 
     def _note_if_parent(self, session_id: str) -> None:
         if self._book.delegates(session_id):
@@ -102,6 +128,7 @@ def _telling(
     state: SessionState,
     children: Iterable[Session],
     counted: tuple[Session, ...],
+    mismatches: tuple[str, ...],
 ) -> tuple[EventMsg, ...]:
     """Give what a parent's move tells: the outcome of its children, then the move."""
     told: tuple[EventMsg, ...] = ()
@@ -110,7 +137,7 @@ def _telling(
     elif state is SessionState.FAILED:
         told = (
             ErrorEvent(
-                message=summary(tuple(children)),
+                message="\n".join((*mismatches, summary(tuple(children)))),
                 kind=ErrorKind.GOAL,
                 remedy="Resume the session to send off again what did not succeed.",
             ),

@@ -46,6 +46,7 @@ from agent.sessions.live import LiveSession, Turn, may_delegate
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, seen_by, stage
+from agent.sessions.targets import Targets
 from agent.tasks.task import Following, Limits, SessionTask, TaskKind
 
 HARD_ABORT_S = 0.1
@@ -62,8 +63,9 @@ _log = logging.getLogger(__name__)
 class Turns:
     """The turns of one core."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, targets: Targets) -> None:
         self._parts = parts
+        self._targets = targets
         self._studies: dict[str, SessionTask] = {}
 
     def begin(
@@ -247,8 +249,11 @@ class Turns:
             try:
                 model = self._parts.models(live.record)
                 seen = seen_by(turn.kind, visible(history))
-                context = self._context(live, turn, device, model, seen, staging)
+                screen = None if device is None else await self._targets.place(live, device)
+                context = self._context(live, turn, screen, model, seen, staging)
                 ending = await _outcome(task, context, turn)
+                if ending.completed and device is not None:
+                    await self._targets.arrange(live)
             except asyncio.CancelledError:
                 mine = asyncio.current_task()
                 if turn.aborting is not None or (mine is not None and mine.cancelling()):
@@ -321,6 +326,7 @@ class Turns:
             history=history,
             prompt=staging.prompt,
             limits=limits,
+            place=self._targets.place,
         )
 
     # --- the end ----------

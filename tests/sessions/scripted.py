@@ -1,0 +1,45 @@
+"""A model that answers from a script, for planners, reviews and summaries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from agent.models.model import Message, ModelReply, ModelRequest, ToolCall
+
+
+class ScriptedModel:
+    """Gives its lines in order, and the last one again and again; it keeps what it was asked."""
+
+    name = "scripted"
+    sees = False
+
+    def __init__(self, *lines: ModelReply) -> None:
+        self._lines = list(lines)
+        self.asked: list[ModelRequest] = []
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        self.asked.append(request)
+        return self._lines.pop(0) if len(self._lines) > 1 else self._lines[0]
+
+    async def close(self) -> None:
+        return None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What it was shown last."""
+        return self.asked[-1].messages
+
+
+def call(tool: str, **arguments: object) -> ModelReply:
+    """One tool call."""
+    return ModelReply(
+        tool_calls=(ToolCall(call_id="", name=tool, arguments=json.dumps(arguments)),)
+    )
+
+
+def propose(*targets: dict[str, str]) -> ModelReply:
+    """Propose targets."""
+    return call("propose_targets", targets=list(targets), reason="divided")

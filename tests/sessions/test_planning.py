@@ -1,0 +1,197 @@
+"""An agent session plans: it asks, divides its goal among phones, or keeps it for itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.protocol import (
+    AbortReason,
+    Interrupt,
+    ResultPublished,
+    SessionResume,
+    TargetsPlanned,
+    TaskComplete,
+    TaskStarted,
+    ToolCallRequested,
+    TurnAborted,
+    UserInputAnswer,
+    WarningEvent,
+)
+from agent.records import SessionState
+from agent.sessions.staging import seen_by
+from agent.tasks.plan import PlanTask
+from agent.tasks.task import TaskContext, TaskKind
+from tests.fakes import FakeRack
+from tests.sessions.scripted import ScriptedModel, call, propose
+from tests.stage import Cue, Stage, of_type, waiting_at
+
+COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
+RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
+
+
+def scripted(stage: Stage, *lines: object) -> ScriptedModel:
+    model = ScriptedModel(*lines)  # type: ignore[arg-type]
+    stage.make_model = lambda session: model
+    return model
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> Stage:
+    stage = Stage(tmp_path / "data", FakeRack("phone-1", "phone-2", "phone-3"))
+    stage.plan = PlanTask
+    return stage
+
+
+async def test_a_plan_sends_children_off_on_their_phones_and_the_parent_completes_with_them(
+    stage: Stage,
+) -> None:
+    cues = [Cue(), Cue()]
+    stage.parts["part 0"] = waiting_at(cues[0], "zero")
+    stage.parts["part 1"] = waiting_at(cues[1], "one")
+    scripted(
+        stage,
+        propose(
+            {"objective": "part 0", "device": "phone-2"},
+            {"objective": "part 1", "device": "phone-3"},
+        ),
+    )
+    async with stage.play():
+        parent_id = await stage.create("both parts")
+        for cue in cues:
+            await cue.there()
+        assert (await stage.store.session(parent_id)).state is RUNNING
+        children = await stage.store.children(parent_id)
+        assert [child.serial for child in children] == ["phone-2", "phone-3"]
+        for cue in cues:
+            cue.go.set()
+        parent = await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    assert "zero" in parent.latest_result and "one" in parent.latest_result
+    assert [started.kind for started in of_type(msgs, TaskStarted)] == ["plan"]
+    assert len(of_type(msgs, TaskComplete)) == len(of_type(msgs, ResultPublished)) == 1
+    [planned] = of_type(msgs, TargetsPlanned)
+    assert planned.child_ids == tuple(child.session_id for child in children)
+    assert planned.reason == "divided"
+
+
+async def test_a_planner_asks_before_any_child_exists_and_the_answer_resolves_the_same_call(
+    stage: Stage,
+) -> None:
+    model = scripted(stage, call("ask_user", question="Which?"), propose({"objective": "this"}))
+    async with stage.play():
+        parent_id = await stage.create("one of them")
+        await stage.reach(parent_id, WAITING)
+        assert await stage.store.children(parent_id) == ()
+        [question] = await stage.store.open_questions()
+        await stage.do(UserInputAnswer(question_id=question.question_id, answer="the left"))
+        await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    assert len(of_type(msgs, TaskStarted)) == 1
+    assert "the left" in model.messages[-1].text
+    asked = of_type(msgs, ToolCallRequested)[0]
+    assert question.call_id == asked.call_id == model.messages[-1].call_id
+
+
+async def test_a_planners_question_survives_the_core_and_is_asked_once(stage: Stage) -> None:
+    scripted(stage, call("ask_user", question="Which?"), propose({"objective": "this"}))
+    async with stage.play():
+        parent_id = await stage.create("one of them")
+        await stage.reach(parent_id, WAITING)
+    model = scripted(stage, propose({"objective": "this"}))
+    async with stage.play():
+        [question] = await stage.store.open_questions()
+        await stage.do(UserInputAnswer(question_id=question.question_id, answer="the left"))
+        await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    assert "the left" in model.messages[-1].text
+    assert len(of_type(msgs, TargetsPlanned)) == 1
+
+
+async def test_a_goal_for_one_phone_is_worked_on_by_the_session_itself_at_once(
+    stage: Stage,
+) -> None:
+    seen: list[tuple[object, ...]] = []
+
+    async def part(context: TaskContext) -> str:
+        seen.append(tuple(type(event.msg) for event in context.history))
+        return "done alone"
+
+    stage.parts["small"] = part
+    scripted(stage, call("work_alone", reason="one is enough"))
+    async with stage.play():
+        session_id = await stage.create("small")
+        session = await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+        children = await stage.store.children(session_id)
+    assert session.latest_result == "done alone" and session.serial and children == ()
+    assert [started.kind for started in of_type(msgs, TaskStarted)] == ["plan", "regular"]
+    assert len(of_type(msgs, TaskComplete)) == 2
+    assert ToolCallRequested not in seen[0], "a planner's calls are no part of a phone's memory"
+
+
+async def test_a_proposal_that_cannot_be_started_twice_fails_the_session_and_says_why(
+    stage: Stage,
+) -> None:
+    model = scripted(stage, propose({"objective": "x", "package": "com.android.systemui"}))
+    async with stage.play():
+        session_id = await stage.create("forbidden")
+        session = await stage.reach(session_id, FAILED)
+        assert await stage.store.children(session_id) == ()
+    assert "no app to be driven" in session.latest_error
+    assert len(model.asked) == 2
+
+
+async def test_a_model_that_cannot_plan_leaves_the_work_to_the_session_and_says_so(
+    stage: Stage,
+) -> None:
+    scripted(stage, call("click_element", element=1))
+    async with stage.play():
+        session_id = await stage.create("anything")
+        await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert [w.message for w in of_type(msgs, WarningEvent)] == [
+        "The planner made no usable plan; the session works itself."
+    ]
+
+
+async def test_with_one_phone_or_a_named_one_nobody_plans(stage: Stage, tmp_path: Path) -> None:
+    model = scripted(stage, call("work_alone"))
+    async with stage.play():
+        await stage.reach(await stage.create("named", serial="phone-2"), COMPLETED)
+        for serial in ("phone-1", "phone-3"):
+            stage.rack.unplug(serial)
+        await stage.reach(await stage.create("only one"), COMPLETED)
+    assert model.asked == []
+
+
+async def test_a_stopped_plan_is_resumed_as_a_plan(stage: Stage) -> None:
+    model = scripted(stage, call("ask_user", question="Which?"))
+    async with stage.play():
+        parent_id = await stage.create("one of them")
+        await stage.reach(parent_id, WAITING)
+        await stage.do(Interrupt(session_id=parent_id))
+        await stage.idle(parent_id)
+        model = scripted(stage, propose({"objective": "this"}))
+        await stage.do(SessionResume(session_id=parent_id))
+        await stage.reach(parent_id, WAITING)
+        [question] = await stage.store.open_questions()
+        await stage.do(UserInputAnswer(question_id=question.question_id, answer="so"))
+        await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    assert [s.kind for s in of_type(msgs, TaskStarted)] == ["plan", "plan"]
+    assert [a.reason for a in of_type(msgs, TurnAborted)] == [AbortReason.INTERRUPTED]
+
+
+async def test_the_history_of_a_plan_is_the_planners_alone(stage: Stage) -> None:
+    scripted(stage, call("update_plan", plan=["look"]), call("work_alone"))
+    async with stage.play():
+        session_id = await stage.create("small")
+        await stage.reach(session_id, COMPLETED)
+        history = await stage.store.session_events(session_id)
+    planner = seen_by(TaskKind.PLAN, history)
+    worker = seen_by(TaskKind.REGULAR, history)
+    assert any(isinstance(event.msg, ToolCallRequested) for event in planner)
+    assert not any(isinstance(event.msg, ToolCallRequested) for event in worker)
+    assert seen_by(TaskKind.REVIEW, history) == tuple(history)
