@@ -103,6 +103,22 @@ def from_overview(overview: _Overview) -> State:
     )
 
 
+_SHARED = frozenset(
+    {
+        DeviceChanged,
+        JobChanged,
+        NoticePosted,
+        NoticeWithdrawn,
+        QuestionAnswered,
+        QuestionClosed,
+        RequestUserInput,
+        SessionsDeleted,
+        ShutdownComplete,
+    }
+)
+"""The events that `_fold_shared` folds; a test holds the two together."""
+
+
 def reduce(state: State, event: Event) -> State:
     """Fold one event into the picture."""
     if event.event_id <= state.event_id:
@@ -125,7 +141,8 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
         if event.event_id <= event_id:
             continue
         event_id = event.event_id
-        state = _fold_shared(state, event.msg)
+        if type(event.msg) in _SHARED:
+            state = _fold_shared(state, event.msg)
         if isinstance(event.msg, SessionsDeleted):
             for session_id in event.msg.session_ids:
                 changed.pop(session_id, None)

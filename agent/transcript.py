@@ -392,7 +392,8 @@ def _change(past: Transcript, wanted: Callable[[Item], bool], **fields: Any) -> 
     for at in range(len(past.items) - 1, -1, -1):
         if wanted(past.items[at]):
             changed = replace(past.items[at], **fields)
-            return replace(past, items=(*past.items[:at], changed, *past.items[at + 1 :]))
+            # Concatenated, not unpacked: a long transcript is copied with each event.
+            return replace(past, items=past.items[:at] + (changed,) + past.items[at + 1 :])  # noqa: RUF005
     return past
 
 

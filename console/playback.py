@@ -20,7 +20,7 @@ from agent.protocol import (
     StepStarted,
     UserMessage,
 )
-from agent.state import State, reduce
+from agent.state import State, reduce_all
 
 _EVERY = 64
 """Events between the states that are kept, so that going back folds few events again."""
@@ -71,10 +71,11 @@ class Playback:
         """Fold what has happened at this position."""
         base = max(at for at in self._kept if at <= self.position)
         state = self._kept[base]
-        for at in range(base, self.position):
-            state = reduce(state, self.events[at])
-            if (at + 1) % _EVERY == 0:
-                self._kept[at + 1] = state
+        while base < self.position:
+            upto = min(base - base % _EVERY + _EVERY, self.position)
+            state = reduce_all(state, self.events[base:upto])
+            base = upto
+            self._kept[base] = state
         self._kept[self.position] = state
         for stale in [at for at in self._kept if at % _EVERY and at != self.position]:
             del self._kept[stale]

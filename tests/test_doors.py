@@ -41,7 +41,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/records/": ("agent.records",),
     "agent/protocol/": ("agent.protocol", "agent.records", "agent.errors"),
     "agent/transcript.py": ("agent.records", "agent.protocol", "agent.text"),
-    "agent/session_fold.py": ("agent.records", "agent.protocol", "agent.transcript"),
+    "agent/session_fold.py": ("agent.records", "agent.protocol", "agent.text"),
     "agent/picture.py": ("agent.records", "agent.transcript"),
     "agent/attention.py": ("agent.records", "agent.picture"),
     "agent/state.py": (

@@ -1,0 +1,143 @@
+"""Read the picture: sessions as a tree, and what waits for the operator. No I/O, no clock.
+
+Not the fold that makes the picture (`agent.state`). Invariant: nothing is kept; the same picture
+gives the same lists.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from agent.picture import SessionView, State
+from agent.records import (
+    DeviceState,
+    Question,
+    Session,
+    SessionState,
+)
+
+
+def tree(state: State) -> tuple[tuple[int, SessionView], ...]:
+    """List sessions as a tree: (depth, view); live roots first, then the newest."""
+    children: dict[str, list[SessionView]] = {}
+    for view in state.sessions.values():
+        parent = view.session.parent_id
+        children.setdefault(parent if parent in state.sessions else "", []).append(view)
+    roots = sorted(
+        children.get("", ()),
+        key=lambda v: (v.session.state.is_terminal, -v.session.created_ms, v.session.session_id),
+    )
+    listed: list[tuple[int, SessionView]] = []
+    stack = [(0, view) for view in reversed(roots)]
+    placed: set[str] = set()
+    while stack:
+        depth, view = stack.pop()
+        session_id = view.session.session_id
+        if session_id in placed:
+            continue
+        placed.add(session_id)
+        listed.append((depth, view))
+        below = sorted(children.get(session_id, ()), key=lambda v: v.session.created_ms)
+        stack.extend((depth + 1, child) for child in reversed(below))
+    return tuple(listed)
+
+
+class AttentionKind(StrEnum):
+    """Why something waits for the operator."""
+
+    QUESTION = "question"
+    APPROVAL = "approval"
+    LOST = "lost"
+    DEVICE = "device"
+    FAILED = "failed"
+
+
+class Attention(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that waits for the operator."""
+
+    key: str
+    kind: AttentionKind
+    since_ms: int
+    text: str
+    session_id: str = ""
+    serial: str = ""
+    until_ms: int = 0
+    """When what waits ends by itself, for the worse; 0 = never."""
+    question: Question | None = None
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether work stands still until somebody acts; the rest is news to be read."""
+        return _URGENCY[self.kind] < _URGENCY[AttentionKind.DEVICE]
+
+
+_URGENCY = {
+    AttentionKind.QUESTION: 0,
+    AttentionKind.APPROVAL: 0,
+    AttentionKind.LOST: 1,
+    AttentionKind.DEVICE: 2,
+    AttentionKind.FAILED: 3,
+}
+
+
+def failure_key(session: Session) -> str:
+    """Name a session's failure among what waits; empty when it has not failed."""
+    if session.state is not SessionState.FAILED:
+        return ""
+    return f"{AttentionKind.FAILED.value}:{session.session_id}:{session.generation}"
+
+
+def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attention, ...]:
+    """List what waits for the operator; `seen` holds keys to leave out.
+
+    Questions and approvals come first, then what was lost, then news; the oldest first in each.
+    """
+    waiting = [
+        Attention(
+            key=f"question:{q.question_id}",
+            kind=AttentionKind(q.kind.value),
+            since_ms=q.asked_ms,
+            text=q.text,
+            session_id=q.session_id,
+            question=q,
+        )
+        for q in state.questions.values()
+    ]
+    for view in state.sessions.values():
+        one = view.session
+        if one.lost and not one.state.is_terminal:
+            kind, text = AttentionKind.LOST, f"{one.serial or 'The device'} is away"
+        elif one.state is SessionState.FAILED:
+            kind, text = AttentionKind.FAILED, one.latest_error or one.goal
+        else:
+            continue
+        waiting.append(
+            Attention(
+                key=failure_key(one) or f"{kind.value}:{one.session_id}:{one.generation}",
+                kind=kind,
+                since_ms=one.updated_ms,
+                until_ms=one.lost_until_ms,
+                text=text,
+                session_id=one.session_id,
+                serial=one.serial,
+            )
+        )
+    for device in state.devices.values():
+        if device.note and device.state not in (DeviceState.ONLINE, DeviceState.GONE):
+            waiting.append(
+                Attention(
+                    key=f"device:{device.serial}:{device.state.value}",
+                    kind=AttentionKind.DEVICE,
+                    since_ms=0,
+                    text=f"{device.state.value}: {device.note}",
+                    serial=device.serial,
+                )
+            )
+    return tuple(
+        sorted(
+            (a for a in waiting if a.key not in seen),
+            key=lambda a: (_URGENCY[a.kind], a.since_ms, a.key),
+        )
+    )

@@ -1,0 +1,212 @@
+"""Fold events into the record of one session. No I/O, no clock.
+
+The store keeps the result beside the events and the runtime keeps it in memory, so both are what
+replaying the events gives. Not the picture of everything (`agent.state`). Invariant: the record is
+a function of the session's events alone.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from agent.protocol import (
+    AgentMessage,
+    BudgetExtended,
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    EventMsg,
+    HistoryCompacted,
+    JobChanged,
+    NoticePosted,
+    NoticeWithdrawn,
+    ObservationRecorded,
+    PlanUpdate,
+    QuestionAnswered,
+    QuestionClosed,
+    RecoveryScheduled,
+    RequestUserInput,
+    ResultPublished,
+    ReviewPublished,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionDeferred,
+    SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
+    SessionStateChanged,
+    ShutdownComplete,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    StepStarted,
+    StreamError,
+    TargetObserved,
+    TargetsPlanned,
+    TaskComplete,
+    TaskStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserMessage,
+    WarningEvent,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
+)
+from agent.records import (
+    BudgetKind,
+    Session,
+    SessionState,
+)
+from agent.text import one_line
+
+_TELL_NOTHING = frozenset(
+    {UserMessage, SteerApplied, ObservationRecorded, ToolCallRequested, ToolCallFinished}
+)
+"""The most frequent events leave the record as it is; to know them at once makes replay fast."""
+
+
+def fold_session(session: Session | None, event: Event) -> Session | None:
+    """Fold one event into the record of its session.
+
+    Args:
+        session: the record before the event; None before the session's first event.
+        event: an event of that session, or of no session, which changes nothing.
+
+    Returns:
+        The record after the event; None when the session's first event is missing.
+    """
+    if isinstance(event.msg, SessionConfigured):
+        return replace(event.msg.session, updated_ms=event.ts_ms)
+    if session is None or event.session_id != session.session_id:
+        return session
+    if type(event.msg) not in _TELL_NOTHING:
+        session = _fold_fact(session, event.msg)
+    return replace(session, updated_ms=event.ts_ms)
+
+
+def _fold_fact(session: Session, msg: EventMsg) -> Session:
+    match msg:
+        case SessionStateChanged(state=state):
+            put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
+            return replace(session, state=state, deferred=put_off)
+        case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
+            until_ms = msg.lost_until_ms if lost else 0
+            return replace(
+                session,
+                paused=paused,
+                held=held,
+                lost=lost,
+                lost_until_ms=until_ms,
+                driver=driver,
+            )
+        case SessionDeferred(state=state):
+            return replace(session, deferred=state)
+        case SessionAssigned(serial=serial):
+            return replace(session, serial=serial)
+        case SessionContinued(generation=generation):
+            return replace(session, generation=generation)
+        case TaskStarted(kind="review" | "compact"):
+            # It reads the session and is no turn of it: a settled session stays as it is.
+            return session
+        case TaskStarted(turn_id=turn_id):
+            # What it sees from now on is its own again, whatever was dropped before.
+            return replace(session, turn_id=turn_id, pruned=False)
+        case TaskComplete():
+            return replace(session, turn_id="", recoveries=0)
+        case TurnAborted():
+            return replace(session, turn_id="")
+        case RecoveryScheduled(attempt=attempt):
+            return replace(session, recoveries=attempt)
+        case TargetObserved(presentation=presentation, runtime=runtime, display=display):
+            return replace(
+                session, presentation=presentation, target_runtime=runtime, target_display=display
+            )
+        case StepStarted(step=step):
+            return replace(session, last_step=step)
+        case StepCompleted(time=time, usage=usage, counted=counted):
+            return replace(
+                session,
+                steps=session.steps + int(counted),
+                time=session.time.plus(time),
+                usage=session.usage.plus(usage),
+            )
+        case PlanUpdate(plan=plan):
+            return replace(session, plan=plan)
+        case RequestUserInput(question=question):
+            return replace(session, latest_question=question.text)
+        case QuestionAnswered() | QuestionClosed():
+            return replace(session, latest_question="")
+        case SessionRolledBack():
+            return replace(
+                session,
+                plan=(),
+                latest_question="",
+                latest_result="",
+                latest_error="",
+                latest_trace="",
+            )
+        case SessionKept(kept=kept):
+            return replace(session, kept=kept)
+        case SessionPruned():
+            return replace(session, pruned=True)
+        case ResultPublished(text=text):
+            return replace(session, latest_result=text)
+        case ErrorEvent(message=message):
+            return replace(session, latest_error=message)
+        case AgentMessage(text=text):
+            return replace(session, latest_trace=text)
+        case BudgetExtended(kind=kind, amount=amount):
+            return _extended(session, kind, amount)
+        case UserMessage(text=text, steer=False) if not session.goal:
+            # A draft without a goal: what it is started with is its goal.
+            return replace(session, goal=text, title=session.title or one_line(text, 80))
+        case (
+            SessionConfigured()
+            | UserMessage()
+            | SteerApplied()
+            | SteerEdited()
+            | SteerWithdrawn()
+            | TargetsPlanned()
+            | ReviewPublished()
+            | HistoryCompacted()
+            | ObservationRecorded()
+            | ToolCallRequested()
+            | ToolCallFinished()
+            | SessionsDeleted()
+            | WarningEvent()
+            | StreamError()
+            | NoticePosted()
+            | NoticeWithdrawn()
+            | DeviceChanged()
+            | WheelTaken()
+            | WheelActed()
+            | WheelHandedBack()
+            | JobChanged()
+            | ShutdownComplete()
+        ):
+            return session
+        case _:
+            assert_never(msg)
+
+
+def _extended(session: Session, kind: BudgetKind, amount: float) -> Session:
+    budget = session.budget
+    match kind:
+        case BudgetKind.STEPS:
+            return replace(session, max_steps=session.max_steps + round(amount))
+        case BudgetKind.SECONDS:
+            return replace(session, budget=replace(budget, seconds=budget.seconds + amount))
+        case BudgetKind.TOKENS:
+            return replace(session, budget=replace(budget, tokens=budget.tokens + round(amount)))
+        case BudgetKind.MONEY:
+            return replace(session, budget=replace(budget, cost_usd=budget.cost_usd + amount))
+        case _:
+            assert_never(kind)
