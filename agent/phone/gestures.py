@@ -109,6 +109,10 @@ class Gestures(Services):
         Raises:
             PhoneError: the action is none of these.
         """
+        self.finger(action, pointer_id, x, y, display)
+
+    def finger(self, action: str, pointer_id: int, x: float, y: float, display: int = 0) -> None:
+        """Do one step of a gesture at once, as `touch` does."""
         match action:
             case "down":
                 self._touch.down(pointer_id, x, y, display)

@@ -18,11 +18,12 @@ from types import TracebackType
 from typing import Self
 
 from agent.errors import PhoneError
-from agent.phone import uiautomator
+from agent.phone import checkpoint, uiautomator
 from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
 from agent.phone.channel import Channel
+from agent.phone.checkpoint import Checkpoint
 from agent.phone.claim import Claim, claim
 from agent.phone.faults import FaultKind
 from agent.phone.frozen import shown_scene
@@ -329,6 +330,33 @@ class PhoneHost:
     def reset(self, serial: str) -> None:
         """Put a phone back to how it left the factory, its files too; raise PhoneError."""
         self.served(serial).reset()
+
+    async def swipe(
+        self,
+        serial: str,
+        x1: float,
+        y1: float,
+        x2: float | None = None,
+        y2: float | None = None,
+        *,
+        duration_ms: int = 80,
+    ) -> None:
+        """Touch a phone as a person does: `getevent` shows it. Without an end it is a tap.
+
+        Raises:
+            PhoneError: no such serial.
+        """
+        panel = self.served(serial).userland.touch_panel
+        await panel.swipe((x1, y1), (x1 if x2 is None else x2, y1 if y2 is None else y2),
+                          duration_ms=duration_ms)  # fmt: skip
+
+    def snapshot(self, serial: str) -> Checkpoint:
+        """Return all that a phone holds, apps and files, to go back to; raise PhoneError."""
+        return checkpoint.take(self.served(serial).phone)
+
+    def restore(self, serial: str, to: Checkpoint) -> None:
+        """Put a phone back to what it held; raise PhoneError."""
+        checkpoint.go_back(self.served(serial).phone, to)
 
     def fault(
         self,

@@ -5,7 +5,16 @@ from importlib import import_module
 _SUBJECTS = (
     *("activity", "blocks", "capturing", "conditions", "content", "digests", "dumps", "editing"),
     *("filters", "finding", "folders", "input_methods", "keys", "listing", "nesting", "network"),
-    *("packaging", "printing", "recording", "running", "searching", "tables", "windowing"),
+    *(
+        "packaging",
+        "printing",
+        "raw_input",
+        "recording",
+        "running",
+        "searching",
+        "tables",
+        "windowing",
+    ),
 )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ async def app_process(call: Call, arguments: list[str]) -> int:
     try:
         ways = dialect(arguments[0])
         options = parse_options(ways, arguments[1:])
-        run = ServerRun(call.userland, ways, options)
+        run = ServerRun(call.userland, ways, options, say=call.line)
         await call.line(f"[server] INFO: {run.greeting()}")
         await run.serve()
     except PhoneError as error:
@@ -58,9 +59,21 @@ async def app_process(call: Call, arguments: list[str]) -> int:
 
 
 class ServerRun:
-    """The server's side of one client."""
+    """The server's side of one client.
 
-    def __init__(self, userland: Userland, ways: Dialect, options: ServerOptions) -> None:
+    Args:
+        say: writes a line to the log that the client reads.
+    """
+
+    def __init__(
+        self,
+        userland: Userland,
+        ways: Dialect,
+        options: ServerOptions,
+        *,
+        say: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        self._say = say
         self._userland = userland
         self._phone: Phone = userland.phone
         self._ways = ways
@@ -85,7 +98,11 @@ class ServerRun:
         """Serve the client until it goes."""
         created = self._open_display()
         try:
-            self._phone.display_size(self._display)
+            width, height, density = self._phone.display_size(self._display)
+            if created and self._say is not None:
+                await self._say(
+                    f"[server] INFO: New display: {width}x{height}/{density} (id={self._display})"
+                )
             if self._options.power_on and not self._phone.screen_on:
                 self._phone.wake()
             async with _Sockets(self._userland, self._socket_name(), self._options) as sockets:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from agent.phone.faults import Faults
 from agent.phone.running import Change, RunningApp
+from agent.phone.touch_panel import TouchPanel
 from agent.phone.userland.files import PhoneFiles
 from agent.phone.userland.log import LogRing
 from agent.phone.userland.processes import ProcessTable
@@ -62,6 +63,7 @@ class Userland:
         self.processes = ProcessTable()
         self.log = LogRing()
         self.faults = Faults()
+        self.touch_panel = TouchPanel(phone)
         self.frozen_scenes: dict[int, Scene] = {}
         """What the displays show while the screen is frozen (see `agent.phone.frozen`)."""
         self.install_sessions = InstallSessions()
@@ -144,6 +146,7 @@ def _build_tree() -> Tree[Userland]:
         "/system/etc/hosts",
         Made(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
     )
+    tree.add("/dev/input/event1", Made(lambda _: b"", 0o660))
     tree.add("/proc/version", Made(lambda _: f"Linux version {KERNEL} (build@build)\n".encode()))
     tree.add("/proc/uptime", Made(_uptime))
     tree.add("/proc/meminfo", Made(_meminfo))
