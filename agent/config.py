@@ -122,7 +122,8 @@ def _build(
     )
     model = sections.model
     if not model.name:
-        reachable = bool(model.base_url or env.get(model.api_key_env))
+        kept = (path.parent / "keys.toml").exists() or (data_dir / "login.json").exists()
+        reachable = bool(model.base_url or env.get(model.api_key_env) or kept)
         model = msgspec.structs.replace(model, name=DEFAULT_MODEL if reachable else PILOT)
     return msgspec.structs.replace(sections, model=model)
 

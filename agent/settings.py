@@ -100,8 +100,9 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         Meta(description="Which of OpenAI's protocols is spoken; auto chooses by the model."),
     ] = "auto"
     max_output_tokens: Annotated[
-        int, Meta(ge=16, le=200_000, description="The most tokens of one answer.")
-    ] = 1024
+        int,
+        Meta(ge=0, le=200_000, description="The most tokens of one answer; 0 suits the model."),
+    ] = 0
     login_issuer: Annotated[
         str,
         Meta(

@@ -60,6 +60,7 @@ class OpenAIServer:
     script: Script
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    models: tuple[str, ...] = ("gpt-5-mini", "other")
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -89,7 +90,16 @@ class OpenAIServer:
             for name, _, value in (line.partition(":") for line in lines if line)
         }
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        if not first.startswith("POST /v1/chat/completions"):
+        if first.startswith("GET /v1/models"):
+            self.headers.append(headers)
+            listed = [
+                {"id": name, "object": "model", "created": 1, "owned_by": "t"}
+                for name in self.models
+            ]
+            await _answer(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
+            return True
+        responses = first.startswith("POST /v1/responses")
+        if not responses and not first.startswith("POST /v1/chat/completions"):
             await _answer(writer, 404, {}, _error("no such page", "", ""))
             return True
         request = json.loads(body)
@@ -105,22 +115,32 @@ class OpenAIServer:
         if reply.garbage:
             await _answer(writer, 200, {}, reply.garbage)
             return True
-        await self._stream(writer, request, reply)
+        await self._stream(writer, request, reply, responses=responses)
         return False
 
     async def _stream(
-        self, writer: asyncio.StreamWriter, request: dict[str, Any], reply: Reply
+        self,
+        writer: asyncio.StreamWriter,
+        request: dict[str, Any],
+        reply: Reply,
+        *,
+        responses: bool,
     ) -> None:
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
         )
         wants_usage = bool((request.get("stream_options") or {}).get("include_usage"))
-        for sent, chunk in enumerate(_chunks(request, reply, len(self.requests), wants_usage)):
+        if responses:
+            chunks = _response_events(request, reply, len(self.requests))
+        else:
+            chunks = _chunks(request, reply, len(self.requests), wants_usage)
+        for sent, chunk in enumerate(chunks):
             if reply.cut_after is not None and sent >= reply.cut_after:
                 return
             writer.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             await writer.drain()
-        writer.write(b"data: [DONE]\n\n")
+        if not responses:
+            writer.write(b"data: [DONE]\n\n")
         await writer.drain()
 
     async def close(self) -> None:
@@ -186,6 +206,65 @@ def _chunks(
         }
         chunks.append(chunk({}) | {"choices": [], "usage": usage})
     return chunks
+
+
+def _response_events(request: dict[str, Any], reply: Reply, number: int) -> list[dict[str, Any]]:
+    """Give the events of the responses wire: what OpenAI sends, without what nobody reads."""
+    response: dict[str, Any] = {
+        "id": f"resp_{number}",
+        "object": "response",
+        "created_at": 1,
+        "model": request["model"],
+        "output": [],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+    events: list[dict[str, Any]] = [{"type": "response.created", "response": response}]
+    at = 0
+    if reply.text:
+        events += [
+            {
+                "type": "response.output_text.delta",
+                "item_id": "m",
+                "output_index": 0,
+                "content_index": 0,
+                "delta": part,
+                "logprobs": [],
+            }
+            for part in _parts(reply.text, reply.piece)
+        ]
+        at = 1
+    for index, call in enumerate(reply.tools, start=at):
+        item = {
+            "type": "function_call",
+            "id": f"fc_{index}",
+            "call_id": call.call_id or f"call_{number}_{index}",
+            "name": call.name,
+            "arguments": "",
+        }
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        events += [
+            {
+                "type": "response.function_call_arguments.delta",
+                "item_id": f"fc_{index}",
+                "output_index": index,
+                "delta": part,
+            }
+            for part in _parts(call.arguments, reply.piece)
+        ]
+        whole = {**item, "arguments": call.arguments}
+        events.append({"type": "response.output_item.done", "output_index": index, "item": whole})
+    usage = {
+        "input_tokens": 100,
+        "input_tokens_details": {"cached_tokens": 40},
+        "output_tokens": 10,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 110,
+    }
+    ended = {**response, "status": "completed", "usage": usage if reply.usage else None}
+    events.append({"type": "response.completed", "response": ended})
+    return [{**event, "sequence_number": n} for n, event in enumerate(events)]
 
 
 def _parts(text: str, size: int) -> list[str]:

@@ -23,13 +23,10 @@ async def rehearse(context: TaskContext, deed: Deed, screen: Observation, verdic
     Returns:
         One or two sentences; they name the picture's digest when there is one.
     """
-    match verdict.decision:
-        case Decision.ALLOW:
-            leave = "without asking"
-        case Decision.ASK:
-            leave = f"after an approval, because {verdict.reason}"
-        case Decision.BLOCK:
-            return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}."
+    if verdict.decision is Decision.BLOCK:
+        return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}."
+    asks = verdict.decision is Decision.ASK
+    leave = f"after an approval, because {verdict.reason}" if asks else "without asking"
     digest = await _picture(context, deed, screen)
     drawn = f" Drawn in picture {digest[:12]}." if digest else ""
     return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn}"

@@ -92,6 +92,11 @@ class Model(Protocol):
         """Whether it is shown frames; drawing them costs time."""
         ...
 
+    @property
+    def notice(self) -> str:
+        """What the operator should know about the choice of this model; mostly empty."""
+        ...
+
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:

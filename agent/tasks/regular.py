@@ -33,8 +33,11 @@ from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
     AgentMessage,
     SteerApplied,
+    TaskComplete,
     ToolCallRequested,
+    TurnAborted,
     UserMessage,
+    WarningEvent,
 )
 from agent.records import (
     ActionOutcome,
@@ -134,6 +137,10 @@ class _Turn:
 
     async def begin(self) -> TurnEnd | None:
         """Remember the past, and settle the call that it left open."""
+        if self.context.model.notice and not any(
+            isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
+        ):
+            await self.ledger.tell(WarningEvent(message=self.context.model.notice))
         self.memory.know(await self.eyes.installed())
         for event in self.context.history:
             self.ledger.recall(event)

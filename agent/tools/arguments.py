@@ -165,6 +165,8 @@ def decode(kind: type[A], arguments: str) -> A:
     if not isinstance(raw, dict):
         raise BadArguments("the arguments must be one JSON object")
     fields = set(kind.__struct_fields__)
+    # Endpoints that enforce schemas write null for what may be left out.
+    raw = {name: value for name, value in raw.items() if value is not None}
     known: dict[str, Any] = {name: value for name, value in raw.items() if name in fields}
     for alias, name in _ALIASES.items():
         if name in fields and name not in known and alias in raw:

@@ -18,6 +18,7 @@ class Failing:
 
     name = "failing"
     sees = False
+    notice = ""
 
     def __init__(self, *errors: ModelError) -> None:
         self.errors = list(errors)

@@ -37,6 +37,7 @@ class ScriptedModel:
     requests: list[ModelRequest] = field(default_factory=list)
     name: str = "scripted"
     sees: bool = False
+    notice: str = ""
 
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None

@@ -50,6 +50,10 @@ class Pilot:
     def sees(self) -> bool:
         return False
 
+    @property
+    def notice(self) -> str:
+        return ""
+
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:

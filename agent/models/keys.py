@@ -1,0 +1,198 @@
+"""Where a key comes from: the environment, a file only its owner can read, or the system's keyring.
+
+Not the login (that is `agent.models.login`). Invariants: a key stands in no message, no event and
+no command line; a file that others can read is refused, not used with a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import ConfigError
+from agent.models.endpoint import KEY_VARIABLES, Endpoint, Provider
+from agent.text import one_line
+
+SERVICE = "switchboard"
+_MAX_KEY_CHARS = 10_000
+
+
+class Source(StrEnum):
+    """Where a key was found."""
+
+    ENVIRONMENT = "environment"
+    FILE = "file"
+    KEYRING = "keyring"
+    NONE = "none"
+
+
+class Key(msgspec.Struct, frozen=True, kw_only=True):
+    """A key and where it is from; shown, it does not tell itself."""
+
+    value: str
+    source: Source
+    where: str = ""
+
+    def __repr__(self) -> str:
+        return f"Key({self.source.value}: {self.where})"
+
+
+def find_key(
+    endpoint: Endpoint,
+    *,
+    variable: str,
+    file: Path,
+    use_keyring: bool,
+    environ: Mapping[str, str] | None = None,
+) -> Key:
+    """Find the key for an endpoint.
+
+    Args:
+        variable: the environment variable that the settings name; the provider's own comes next.
+        file: holds a key for each host, as `host = "key"` lines of TOML; it need not exist.
+        use_keyring: whether the system's keyring is asked, which may be slow or want a password.
+        environ: the process's own environment when left out.
+
+    Raises:
+        ConfigError: the file is readable by others, or is no key file; or the keyring is broken.
+    """
+    env = os.environ if environ is None else environ
+    for name in _variables(endpoint.provider, variable):
+        value = env.get(name, "").strip()
+        if value:
+            return Key(value=_usable(value, name), source=Source.ENVIRONMENT, where=name)
+    value = read_key_file(file).get(endpoint.host, "")
+    if value:
+        return Key(value=_usable(value, str(file)), source=Source.FILE, where=str(file))
+    # What runs on this machine mostly wants no key, and a keyring may be slow to ask.
+    if use_keyring and endpoint.host not in {"127.0.0.1", "localhost", "::1"}:
+        value = _from_keyring(endpoint.host)
+        if value:
+            return Key(
+                value=_usable(value, "the keyring"), source=Source.KEYRING, where=endpoint.host
+            )
+    return Key(value="", source=Source.NONE)
+
+
+def _variables(provider: Provider, variable: str) -> tuple[str, ...]:
+    """Say where to look, in order: one provider's key is not sent to another."""
+    own = KEY_VARIABLES[provider]
+    match provider:
+        case Provider.OPENAI | Provider.COMPATIBLE:
+            return (variable,)
+        case Provider.AZURE:
+            return (own, variable)
+        case Provider.ANTHROPIC:
+            foreign = variable == KEY_VARIABLES[Provider.OPENAI]
+            return (own,) if foreign else (variable, own)
+
+
+def read_key_file(path: Path) -> dict[str, str]:
+    """Read a key file: keys by host. Raises ConfigError; a missing file is empty."""
+    import tomllib
+
+    try:
+        with path.open("rb") as file:
+            check_private(path, os.fstat(file.fileno()))
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(
+            f"The key file {path} could not be read: {error.strerror or error}.",
+            "Check who owns it.",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"The key file {path} is not TOML.",
+            'Write a line for each host: "api.openai.com" = "KEY".',
+        ) from error
+    return {host: value for host, value in tables.items() if isinstance(value, str)}
+
+
+def keep_in_file(path: Path, host: str, key: str) -> None:
+    """Keep a key for a host in a file of mode 0600; an empty key takes it out.
+
+    Raises ConfigError when the file cannot be read or written.
+    """
+    keys = {**read_key_file(path), host: key}
+    lines = [f"{_quoted(name)} = {_quoted(value)}\n" for name, value in keys.items() if value]
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # mkstemp makes it 0600 before anything is in it.
+        descriptor, new = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(new).replace(path)
+    except OSError as error:
+        raise ConfigError(
+            f"The key file {path} could not be written: {error.strerror or error}.",
+            "Check the directory and its mode.",
+        ) from error
+
+
+def keep_in_keyring(host: str, key: str) -> None:
+    """Keep a key in the system's keyring; an empty key takes it out. Raises ConfigError."""
+    import keyring
+    from keyring.errors import KeyringError, PasswordDeleteError
+
+    try:
+        if key:
+            keyring.set_password(SERVICE, host, key)
+        else:
+            keyring.delete_password(SERVICE, host)
+    except PasswordDeleteError:
+        return
+    except KeyringError as error:
+        raise _no_keyring(error) from error
+
+
+def _from_keyring(host: str) -> str:
+    import keyring
+    from keyring.errors import KeyringError, NoKeyringError
+
+    try:
+        return keyring.get_password(SERVICE, host) or ""
+    except NoKeyringError:
+        return ""
+    except KeyringError as error:
+        raise _no_keyring(error) from error
+
+
+def _no_keyring(error: Exception) -> ConfigError:
+    return ConfigError(
+        f"The system's keyring cannot be used: {one_line(str(error), 200)}",
+        "Unlock it, or keep the key in the environment or in the key file.",
+    )
+
+
+def check_private(path: Path, found: os.stat_result) -> None:
+    """Refuse a file that others can read. Raises ConfigError."""
+    others = stat.S_IMODE(found.st_mode) & 0o077
+    if others:
+        raise ConfigError(
+            f"The key file {path} can be read by others (mode {stat.S_IMODE(found.st_mode):04o}).",
+            f"Run: chmod 600 {path} — and, if others use this machine, make a new key.",
+        )
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise ConfigError(f"The key file {path} belongs to somebody else.", "Make one of your own.")
+
+
+def _usable(value: str, where: str) -> str:
+    if len(value) > _MAX_KEY_CHARS or not value.isascii() or not value.isprintable():
+        # It goes into an HTTP header: a line break in it would end the header.
+        raise ConfigError(f"The key from {where} is no key: it holds a character that none has.")
+    return value
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

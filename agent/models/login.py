@@ -1,0 +1,371 @@
+"""Sign in with a browser: OAuth's code flow with PKCE, back over loopback, and refresh.
+
+After RFC 8252 (native apps), RFC 7636 (PKCE, S256 only), RFC 8414 (metadata) and RFC 9207 (`iss`).
+Not the use of the token. Invariants: the state of the answer is that of the question; a token is
+kept in a file of mode 0600 and shown nowhere; nothing but loopback is listened on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from agent.errors import ConfigError, ModelError, UsageError
+from agent.models.keys import check_private
+from agent.text import one_line
+
+if TYPE_CHECKING:
+    from authlib.integrations.requests_client import OAuth2Session
+
+FILE_NAME = "login.json"
+HTTP_TIMEOUT_S = 30.0
+BROWSER_TIMEOUT_S = 300.0
+EARLY_S = 60.0
+"""A token is renewed so long before it ends."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_DISCOVERY = (".well-known/openid-configuration", ".well-known/oauth-authorization-server")
+
+
+class Issuer(msgspec.Struct, frozen=True, kw_only=True):
+    """Who signs people in, as its metadata say."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    revocation_endpoint: str = ""
+    code_challenge_methods_supported: tuple[str, ...] = ("S256",)
+
+
+class Login(msgspec.Struct, frozen=True, kw_only=True):
+    """A login that is kept."""
+
+    issuer: str
+    client_id: str
+    token_endpoint: str
+    access_token: str
+    refresh_token: str = ""
+    expires_s: float = 0.0
+    """Seconds since the epoch; 0 = it does not end."""
+    revocation_endpoint: str = ""
+
+    def __repr__(self) -> str:
+        return f"Login(issuer={self.issuer!r}, client_id={self.client_id!r})"
+
+
+def discover(issuer: str) -> Issuer:
+    """Read an issuer's metadata; blocks.
+
+    Raises:
+        ConfigError: it has none, or they are not its own, or it cannot do PKCE with S256.
+        ModelError: it cannot be reached.
+    """
+    _check_secure(issuer, "The issuer")
+    for path in _DISCOVERY:
+        found = _get(f"{issuer.rstrip('/')}/{path}")
+        if found is None:
+            continue
+        try:
+            metadata = msgspec.convert(found, Issuer, strict=False)
+        except msgspec.ValidationError as error:
+            raise ConfigError(
+                f"The metadata of {issuer} cannot be used: {one_line(str(error), 100)}."
+            ) from error
+        if metadata.issuer.rstrip("/") != issuer.rstrip("/"):
+            raise ConfigError(
+                f"What answers at {issuer} says that it is {one_line(metadata.issuer, 100)}.",
+                "Set model.login_issuer to the issuer's own name.",
+            )
+        if "S256" not in metadata.code_challenge_methods_supported:
+            raise ConfigError(f"{issuer} cannot do PKCE with S256, and nothing less is used.")
+        for url in (metadata.authorization_endpoint, metadata.token_endpoint):
+            _check_secure(url, f"An endpoint of {issuer}")
+        return metadata
+    raise ConfigError(
+        f"{issuer} has no OAuth metadata.", "Check model.login_issuer; it names an OpenID issuer."
+    )
+
+
+async def sign_in(
+    issuer: Issuer,
+    *,
+    client_id: str,
+    scope: str,
+    port: int,
+    open_browser: Callable[[str], None],
+    timeout_s: float = BROWSER_TIMEOUT_S,
+) -> Login:
+    """Let a person sign in.
+
+    Args:
+        open_browser: shows the address to the person.
+        timeout_s: how long they may take.
+
+    Raises:
+        ModelError: nobody signed in, or the issuer refused.
+        UsageError: the port is taken.
+    """
+    answers: asyncio.Queue[str] = asyncio.Queue()
+    try:
+        server = await asyncio.start_server(
+            lambda reader, writer: _receive(reader, writer, answers), "127.0.0.1", port
+        )
+    except OSError as error:
+        raise UsageError(
+            f"Port {port} of loopback cannot be listened on: {error.strerror or error}.",
+            "Set model.login_port to another, or to 0.",
+        ) from error
+    async with server:
+        bound = server.sockets[0].getsockname()[1]
+        redirect = f"http://127.0.0.1:{bound}/callback"
+        session = _session(client_id, scope=scope, redirect_uri=redirect)
+        verifier = token_urlsafe(64)
+        url, state = session.create_authorization_url(
+            issuer.authorization_endpoint, code_verifier=verifier
+        )
+        open_browser(url)
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await _answer_to(answers, state, issuer.issuer)
+        except TimeoutError as error:
+            raise ModelError(
+                f"Nobody signed in within {timeout_s:g} s.", "Try again.", retryable=False
+            ) from error
+    token = await asyncio.to_thread(
+        _fetch, session, issuer.token_endpoint, code=answer, code_verifier=verifier
+    )
+    return _login(
+        token,
+        Login(
+            issuer=issuer.issuer,
+            client_id=client_id,
+            token_endpoint=issuer.token_endpoint,
+            access_token="",
+            revocation_endpoint=issuer.revocation_endpoint,
+        ),
+    )
+
+
+def refreshed(login: Login) -> Login:
+    """Renew a login; blocks. Raises ModelError when the issuer refuses or cannot be reached."""
+    if not login.refresh_token:
+        raise _ended()
+    token = _fetch(
+        _session(login.client_id),
+        login.token_endpoint,
+        grant_type="refresh_token",
+        refresh_token=login.refresh_token,
+    )
+    return _login(token, login)
+
+
+def sign_out(login: Login) -> None:
+    """Ask the issuer to forget a login, where it can be asked; blocks. Raises ModelError."""
+    if not login.revocation_endpoint:
+        return
+    _check_secure(login.revocation_endpoint, "The revocation endpoint")
+    try:
+        _session(login.client_id).revoke_token(
+            login.revocation_endpoint,
+            token=login.refresh_token or login.access_token,
+            timeout=HTTP_TIMEOUT_S,
+        )
+    except Exception as error:
+        raise _refused(error) from error
+
+
+class TokenFile:
+    """A kept login, renewed when it is about to end.
+
+    Args:
+        path: of mode 0600.
+        now_s: the wall clock.
+    """
+
+    def __init__(self, path: Path, *, now_s: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._now_s = now_s
+        self._lock = asyncio.Lock()
+
+    def read(self) -> Login | None:
+        """Read the login; None when there is none. Raises ConfigError."""
+        try:
+            with self._path.open("rb") as file:
+                check_private(self._path, os.fstat(file.fileno()))
+                return msgspec.json.decode(file.read(), type=Login)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError) as error:
+            raise ConfigError(
+                f"The login {self._path} cannot be read: {one_line(str(error), 100)}.",
+                "Sign in again: switchboard login",
+            ) from error
+
+    def keep(self, login: Login | None) -> None:
+        """Write the login, or take it away. Raises ConfigError."""
+        try:
+            if login is None:
+                self._path.unlink(missing_ok=True)
+                return
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # mkstemp makes it 0600 before anything is in it.
+            descriptor, new = tempfile.mkstemp(dir=self._path.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(login))
+                file.flush()
+                os.fsync(file.fileno())
+            Path(new).replace(self._path)
+        except OSError as error:
+            raise ConfigError(
+                f"The login {self._path} could not be written: {error.strerror or error}."
+            ) from error
+
+    async def token(self) -> str:
+        """Give an access token that is still good, renewing it when it is not.
+
+        Raises:
+            ModelError: it has ended and cannot be renewed.
+            ConfigError: the file cannot be read or written.
+        """
+        async with self._lock:
+            login = await asyncio.to_thread(self.read)
+            if login is None:
+                raise _ended()
+            if login.expires_s and self._now_s() > login.expires_s - EARLY_S:
+                login = await asyncio.to_thread(refreshed, login)
+                await asyncio.to_thread(self.keep, login)
+            return login.access_token
+
+
+# --- how ----------
+
+
+async def _receive(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: asyncio.Queue[str]
+) -> None:
+    """Take one request of the browser and give it a page."""
+    status, said = "404 Not Found", "There is nothing here."
+    try:
+        async with asyncio.timeout(10):
+            head = await reader.readuntil(b"\r\n\r\n")
+        parts = head.split(b" ", 2)
+        target = parts[1].decode("ascii", "replace") if len(parts) == 3 else ""
+        if parts[0] == b"GET" and urlsplit(target).path == "/callback":
+            answers.put_nowait(target)
+            status, said = "200 OK", "You can close this page and go back to the terminal."
+        page = f"<!doctype html><meta charset=utf-8><title>Switchboard</title><p>{said}".encode()
+        writer.write(
+            f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n"
+            f"Content-Length: {len(page)}\r\nConnection: close\r\n"
+            "Referrer-Policy: no-referrer\r\n\r\n".encode()
+            + page
+        )
+        await writer.drain()
+    except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        # A browser that went away, or something else that knocked.
+        pass
+    finally:
+        writer.close()
+
+
+async def _answer_to(answers: asyncio.Queue[str], state: str, issuer: str) -> str:
+    """Wait for the code that answers our question; what answers another is passed over."""
+    while True:
+        query = parse_qs(urlsplit(await answers.get()).query)
+        said = {name: values[0] for name, values in query.items()}
+        if said.get("state") != state or said.get("iss", issuer).rstrip("/") != issuer.rstrip("/"):
+            continue
+        if "error" in said:
+            why = said.get("error_description") or said["error"]
+            raise ModelError(
+                f"The issuer refused: {one_line(why, 200)}.", "Try again.", retryable=False
+            )
+        if said.get("code"):
+            return said["code"]
+
+
+def _session(client_id: str, **more: Any) -> OAuth2Session:
+    from authlib.integrations.requests_client import OAuth2Session
+
+    return OAuth2Session(
+        client_id, token_endpoint_auth_method="none", code_challenge_method="S256", **more
+    )
+
+
+def _fetch(session: OAuth2Session, url: str, **more: Any) -> Mapping[str, Any]:
+    _check_secure(url, "The token endpoint")
+    try:
+        token: Mapping[str, Any] = session.fetch_token(url, timeout=HTTP_TIMEOUT_S, **more)
+    except Exception as error:
+        raise _refused(error) from error
+    return token
+
+
+def _refused(error: Exception) -> ModelError:
+    """Judge what the OAuth library raised: a refusal is for good, a lost connection is not."""
+    from authlib.common.errors import AuthlibBaseError
+
+    for_good = isinstance(error, AuthlibBaseError)
+    why = getattr(error, "error", "") if for_good else type(error).__name__
+    return ModelError(
+        f"The issuer {'refused' if for_good else 'could not be asked'}: {one_line(str(why), 100)}.",
+        "Sign in again: switchboard login" if for_good else "Check the network.",
+        retryable=not for_good,
+    )
+
+
+def _login(token: Mapping[str, Any], base: Login) -> Login:
+    access = token.get("access_token")
+    if not isinstance(access, str) or not access:
+        raise ModelError("The issuer gave no token.", retryable=False)
+    lasts = token.get("expires_in")
+    ends = time.time() + float(lasts) if isinstance(lasts, int | float | str) and lasts else 0.0
+    return msgspec.structs.replace(
+        base,
+        access_token=access,
+        # An issuer that does not rotate it leaves it out.
+        refresh_token=str(token.get("refresh_token") or base.refresh_token),
+        expires_s=ends,
+    )
+
+
+def _ended() -> ModelError:
+    return ModelError(
+        "The login has ended.", "Sign in again: switchboard login", retryable=False, status=401
+    )
+
+
+def _get(url: str) -> object | None:
+    import requests
+
+    try:
+        answer = requests.get(url, timeout=HTTP_TIMEOUT_S, allow_redirects=False)
+    except requests.RequestException as error:
+        raise ModelError(
+            f"{url} cannot be reached: {type(error).__name__}.",
+            "Check the network and model.login_issuer.",
+            retryable=True,
+        ) from error
+    if answer.status_code != 200:
+        return None
+    try:
+        found: object = json.loads(answer.content[:1_000_000])
+    except ValueError:
+        return None
+    return found
+
+
+def _check_secure(url: str, what: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+        return
+    raise ConfigError(f"{what} must be reached by https: {one_line(url, 200)}.")

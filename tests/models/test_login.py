@@ -1,0 +1,240 @@
+"""Signing in: a real issuer on loopback, the code flow with PKCE, refresh, and who is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from agent.errors import ConfigError, ModelError
+from agent.models.login import Login, TokenFile, discover, refreshed, sign_in, sign_out
+
+PATIENCE_S = 15.0
+
+
+@dataclass
+class TinyIssuer:
+    """An OAuth issuer: metadata, a token endpoint that checks PKCE, revocation."""
+
+    port: int = 0
+    challenge: str = ""
+    redirect: str = ""
+    refused: bool = False
+    revoked: list[str] = field(default_factory=list)
+    metadata_issuer: str = ""
+    methods: tuple[str, ...] = ("S256",)
+    refreshes: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            lengths = [
+                line for line in head.lower().split("\r\n") if line.startswith("content-length:")
+            ]
+            body = await reader.readexactly(int(lengths[0].split(":")[1]) if lengths else 0)
+            status, answer = self.answer(head.split(" ")[1], body.decode())
+            raw = json.dumps(answer).encode()
+            writer.write(
+                f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(raw)}\r\nConnection: close\r\n\r\n".encode()
+                + raw
+            )
+            await writer.drain()
+        finally:
+            writer.close()
+
+    def answer(self, path: str, body: str) -> tuple[int, dict[str, object]]:
+        if path == "/.well-known/openid-configuration":
+            return 200, {
+                "issuer": self.metadata_issuer or self.url,
+                "authorization_endpoint": f"{self.url}/authorize",
+                "token_endpoint": f"{self.url}/token",
+                "revocation_endpoint": f"{self.url}/revoke",
+                "code_challenge_methods_supported": self.methods,
+            }
+        form = {name: values[0] for name, values in parse_qs(body).items()}
+        if path == "/revoke":
+            self.revoked.append(form["token"])
+            return 200, {}
+        if path != "/token":
+            return 404, {}
+        if self.refused:
+            return 400, {"error": "invalid_grant"}
+        if form["grant_type"] == "refresh_token":
+            assert form["refresh_token"] == "refresh-1"
+            self.refreshes += 1
+            return 200, {"access_token": "second", "token_type": "Bearer", "expires_in": 3600}
+        digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != self.challenge:
+            return 400, {"error": "invalid_grant"}
+        assert form["code"] == "good-code"
+        assert form["redirect_uri"] == self.redirect
+        return 200, {
+            "access_token": "first",
+            "refresh_token": "refresh-1",
+            "token_type": "Bearer",
+            "expires_in": 3600,
+        }
+
+
+@asynccontextmanager
+async def tiny_issuer() -> AsyncIterator[TinyIssuer]:
+    issuer = TinyIssuer()
+    server = await asyncio.start_server(issuer.handle, "127.0.0.1", 0)
+    issuer.port = server.sockets[0].getsockname()[1]
+    try:
+        yield issuer
+    finally:
+        server.close()
+
+
+class Browser:
+    """Goes where it is sent and comes back with what the test says."""
+
+    def __init__(self, issuer: TinyIssuer, *answers: dict[str, str]) -> None:
+        self.issuer = issuer
+        self.answers = answers or ({"code": "good-code"},)
+        self.asked: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def open(self, url: str) -> None:
+        self.asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        self.issuer.challenge = self.asked["code_challenge"]
+        self.issuer.redirect = self.asked["redirect_uri"]
+        task = asyncio.get_running_loop().create_task(self._come_back())
+        self._tasks.add(task)
+
+    async def _come_back(self) -> None:
+        for answer in self.answers:
+            query = urlencode({"state": self.asked["state"], **answer})
+            address = urlsplit(self.issuer.redirect)
+            reader, writer = await asyncio.open_connection(address.hostname, address.port)
+            writer.write(f"GET {address.path}?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            await writer.drain()
+            page = await reader.read()
+            assert b"good-code" not in page
+            writer.close()
+
+
+async def login_at(issuer: TinyIssuer, browser: Browser, *, timeout_s: float = PATIENCE_S) -> Login:
+    found = await asyncio.to_thread(discover, issuer.url)
+    return await sign_in(
+        found,
+        client_id="switchboard",
+        scope="openid offline_access",
+        port=0,
+        open_browser=browser.open,
+        timeout_s=timeout_s,
+    )
+
+
+async def test_a_person_signs_in_by_browser_with_pkce_and_a_loopback_answer() -> None:
+    async with tiny_issuer() as issuer:
+        browser = Browser(issuer)
+        login = await login_at(issuer, browser)
+    assert (login.access_token, login.refresh_token) == ("first", "refresh-1")
+    assert browser.asked["code_challenge_method"] == "S256"
+    assert browser.asked["redirect_uri"].startswith("http://127.0.0.1:")
+    assert len(browser.asked["state"]) >= 20
+    assert "first" not in repr(login)
+
+
+async def test_an_answer_with_another_state_is_passed_over() -> None:
+    async with tiny_issuer() as issuer:
+        forged = {"code": "evil-code", "state": "forged"}
+        login = await login_at(issuer, Browser(issuer, forged, {"code": "good-code"}))
+    assert login.access_token == "first"
+
+
+async def test_an_answer_of_another_issuer_is_passed_over() -> None:
+    async with tiny_issuer() as issuer:
+        foreign = {"code": "evil-code", "iss": "https://evil.example"}
+        login = await login_at(issuer, Browser(issuer, foreign, {"code": "good-code"}))
+    assert login.access_token == "first"
+
+
+async def test_a_person_who_refuses_ends_it() -> None:
+    async with tiny_issuer() as issuer:
+        with pytest.raises(ModelError, match="access_denied"):
+            await login_at(issuer, Browser(issuer, {"error": "access_denied"}))
+
+
+async def test_nobody_who_signs_in_ends_it() -> None:
+    async with tiny_issuer() as issuer:
+        with pytest.raises(ModelError, match="Nobody signed in"):
+            await login_at(
+                issuer, Browser(issuer, {"code": "evil", "state": "forged"}), timeout_s=0.2
+            )
+
+
+async def test_an_issuer_that_is_another_or_cannot_do_pkce_is_refused() -> None:
+    async with tiny_issuer() as issuer:
+        issuer.metadata_issuer = "https://evil.example"
+        with pytest.raises(ConfigError, match=r"evil\.example"):
+            await asyncio.to_thread(discover, issuer.url)
+        issuer.metadata_issuer = ""
+        issuer.methods = ("plain",)
+        with pytest.raises(ConfigError, match="S256"):
+            await asyncio.to_thread(discover, issuer.url)
+
+
+def test_an_issuer_without_tls_is_refused() -> None:
+    with pytest.raises(ConfigError, match="https"):
+        discover("http://issuer.example")
+
+
+async def test_a_login_is_kept_private_and_renewed_before_it_ends(tmp_path: Path) -> None:
+    async with tiny_issuer() as issuer:
+        login = await login_at(issuer, Browser(issuer))
+        now = login.expires_s - 3600
+        file = TokenFile(tmp_path / "login.json", now_s=lambda: now)
+        file.keep(login)
+        assert (tmp_path / "login.json").stat().st_mode & 0o777 == 0o600
+        assert await file.token() == "first"
+        assert issuer.refreshes == 0
+        now = login.expires_s - 10
+        assert await file.token() == "second"
+        kept = file.read()
+    assert issuer.refreshes == 1
+    assert kept is not None
+    assert (kept.access_token, kept.refresh_token) == ("second", "refresh-1")
+
+
+async def test_a_login_that_the_issuer_ended_says_to_sign_in_again(tmp_path: Path) -> None:
+    async with tiny_issuer() as issuer:
+        login = await login_at(issuer, Browser(issuer))
+        issuer.refused = True
+        with pytest.raises(ModelError) as caught:
+            await asyncio.to_thread(refreshed, login)
+    assert not caught.value.retryable
+    assert "switchboard login" in caught.value.remedy
+    assert "refresh-1" not in str(caught.value)
+
+
+async def test_a_login_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    file = TokenFile(tmp_path / "login.json")
+    file.keep(
+        Login(issuer="i", client_id="c", token_endpoint="https://i/token", access_token="secret")
+    )
+    (tmp_path / "login.json").chmod(0o644)
+    with pytest.raises(ConfigError, match="read by others"):
+        file.read()
+
+
+async def test_signing_out_tells_the_issuer() -> None:
+    async with tiny_issuer() as issuer:
+        login = await login_at(issuer, Browser(issuer))
+        await asyncio.to_thread(sign_out, login)
+    assert issuer.revoked == ["refresh-1"]
