@@ -31,6 +31,8 @@ def main() -> None:
     unknown = sorted(set(chosen) - set(names()))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(names())}")
+    # `devices` is all that is measured of devices: devices_trees, devices_pool …
+    chosen = [n for n in names() if any(n == c or n.startswith(f"{c}_") for c in chosen)]
     for name in chosen:
         if not options:
             print(f"\n## {name}\n", flush=True)
