@@ -67,9 +67,7 @@ from agent.records import (
 )
 from agent.text import one_line
 
-_TELL_NOTHING = frozenset(
-    {UserMessage, SteerApplied, ObservationRecorded, ToolCallRequested, ToolCallFinished}
-)
+_TELL_NOTHING = frozenset({SteerApplied, ObservationRecorded, ToolCallRequested, ToolCallFinished})
 """The most frequent events leave the record as it is; to know them at once makes replay fast."""
 
 
