@@ -48,6 +48,7 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
     steps = 0
     steps_before = 0
     generation = 0
+    running: str = TaskKind.REGULAR
     steering: dict[str, Steering] = {}
     for event in history:
         match event.msg:
@@ -67,7 +68,9 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
             case SessionRolledBack():
                 prompt, steps_before = goal, steps
                 steering.clear()
-            case TaskComplete():
+            case TaskStarted(kind=started):
+                running = started
+            case TaskComplete() if running == TaskKind.REGULAR:
                 prompt, steps_before = goal, steps
             case SessionContinued(generation=later) if later > generation:
                 generation, prompt, steps_before = later, goal, steps

@@ -179,6 +179,7 @@ class Turns:
             try:
                 if turn.pause_s:
                     await asyncio.sleep(turn.pause_s)
+                    turn.pause_s = 0.0
                 if turn.kind.needs_device:
                     following = await self._run_on_phone(live, turn)
                 else:

@@ -167,13 +167,13 @@ async def test_with_one_phone_or_a_named_one_nobody_plans(stage: Stage, tmp_path
 
 
 async def test_a_stopped_plan_is_resumed_as_a_plan(stage: Stage) -> None:
-    model = scripted(stage, call("ask_user", question="Which?"))
+    scripted(stage, call("ask_user", question="Which?"))
     async with stage.play():
         parent_id = await stage.create("one of them")
         await stage.reach(parent_id, WAITING)
         await stage.do(Interrupt(session_id=parent_id))
         await stage.idle(parent_id)
-        model = scripted(stage, propose({"objective": "this"}))
+        scripted(stage, propose({"objective": "this"}))
         await stage.do(SessionResume(session_id=parent_id))
         await stage.reach(parent_id, WAITING)
         [question] = await stage.store.open_questions()

@@ -1,0 +1,262 @@
+"""Reviews and compactions: they read a session and leave its state alone; and hints are changed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.errors import ModelError, WrongStateError
+from agent.loop.memory import Memory
+from agent.models.model import Model, ModelReply, ModelRequest
+from agent.protocol import (
+    AbortReason,
+    HistoryCompacted,
+    ReviewPublished,
+    SessionCompact,
+    SessionResume,
+    SessionReview,
+    SteerApplied,
+    SteerEdit,
+    SteerEdited,
+    SteerWithdraw,
+    TaskComplete,
+    TaskStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserInput,
+    UserMessage,
+    WarningEvent,
+)
+from agent.records import ActionOutcome, SessionState
+from agent.tasks.compact import KEPT_WORDS_CHARS, compacted_text
+from agent.tasks.review import read_review
+from agent.tasks.task import TaskContext, TurnEnd
+from tests.sessions.scripted import ScriptedModel, call
+from tests.stage import Cue, Stage, of_type, waiting_at
+
+COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
+REVIEW = call(
+    "publish_review",
+    findings=[{"title": "It tapped the wrong row", "step": 1, "confidence": 0.8}],
+    explanation="It looked at the label only.",
+    confidence=0.7,
+    app_card="[card]",
+)
+
+
+def use(stage: Stage, model: Model) -> None:
+    stage.make_model = lambda session: model
+
+
+async def acts(context: TaskContext) -> TurnEnd:
+    request = ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}")
+    await context.emit(request)
+    done = ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.FAILED, text="FAILED: no")
+    await context.emit(done)
+    return TurnEnd(completed=False, message="it cannot be")
+
+
+async def until_told(stage: Stage, session_id: str, kind: type) -> list[object]:
+    async def told() -> list[object] | None:
+        msgs = await stage.msgs(session_id)
+        open_turns = len(of_type(msgs, TaskStarted)) - len(
+            [m for m in msgs if isinstance(m, TaskComplete | TurnAborted)]
+        )
+        return msgs if of_type(msgs, kind) and open_turns == 0 else None
+
+    return await stage.until(told, f"{kind.__name__} of {session_id}")
+
+
+async def test_a_review_reads_a_settled_session_and_leaves_it_settled(stage: Stage) -> None:
+    model = ScriptedModel(REVIEW)
+    use(stage, model)
+    stage.parts["tap"] = acts
+    async with stage.play():
+        session_id = await stage.create("tap")
+        before = await stage.reach(session_id, SessionState.FAILED)
+        await stage.do(SessionReview(session_id=session_id, request="the tap"))
+        msgs = await until_told(stage, session_id, ReviewPublished)
+        after = await stage.store.session(session_id)
+    [published] = of_type(msgs, ReviewPublished)
+    assert published.review.findings[0].title == "It tapped the wrong row"
+    assert published.review.app_card == "[card]"
+    assert (after.state, after.latest_error) == (before.state, before.latest_error)
+    assert [started.kind for started in of_type(msgs, TaskStarted)] == ["regular", "review"]
+    shown = model.messages[-1].text
+    assert "FAILED: no" in shown and "the tap" in shown
+
+
+async def test_a_review_that_fails_says_so_and_a_resume_replaces_one_that_runs(
+    stage: Stage,
+) -> None:
+    reached = asyncio.Event()
+
+    class Stuck(ScriptedModel):
+        async def complete(self, request: ModelRequest, on_text: object = None) -> ModelReply:
+            reached.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    class Broken(ScriptedModel):
+        async def complete(self, request: ModelRequest, on_text: object = None) -> ModelReply:
+            raise ModelError("no key", retryable=False)
+
+    async with stage.play():
+        session_id = await stage.create("small")
+        await stage.reach(session_id, COMPLETED)
+        use(stage, Broken(REVIEW))
+        await stage.do(SessionReview(session_id=session_id))
+        msgs = await until_told(stage, session_id, WarningEvent)
+        assert "no key" in of_type(msgs, WarningEvent)[0].message
+        assert (await stage.store.session(session_id)).state is COMPLETED
+        use(stage, Stuck(REVIEW))
+        await stage.do(SessionReview(session_id=session_id))
+        await asyncio.wait_for(reached.wait(), 10)
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    reasons = [end.reason for end in of_type(msgs, TurnAborted)]
+    assert reasons == [AbortReason.FAILED, AbortReason.REPLACED]
+    assert [s.kind for s in of_type(msgs, TaskStarted)] == [
+        "regular",
+        "review",
+        "review",
+        "regular",
+    ]
+
+
+async def test_a_session_at_work_is_not_reviewed(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["long"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("long")
+        await cue.there()
+        with pytest.raises(WrongStateError):
+            await stage.do(SessionReview(session_id=session_id))
+
+
+async def test_compacting_replaces_the_turn_and_the_memory_and_keeps_words_and_actions(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+
+    async def part(context: TaskContext) -> str:
+        if not cue.reached.is_set():
+            await acts(context)
+            await cue.wait()
+        context.take_steering()
+        return "done"
+
+    stage.parts["long work"] = part
+    use(stage, ScriptedModel(ModelReply(text="Halfway there.")))
+    async with stage.play():
+        session_id = await stage.create("long work")
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="mind the gap"))
+        await stage.do(SessionCompact(session_id=session_id))
+        msgs = await until_told(stage, session_id, HistoryCompacted)
+        assert (await stage.store.session(session_id)).state is WAITING
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+    [compacted] = of_type(msgs, HistoryCompacted)
+    assert "Halfway there." in compacted.text and "mind the gap" in compacted.text
+    assert "step 1: click_element {} -> failed: FAILED: no" in compacted.text
+    assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.REPLACED]
+    memory = Memory("long work")
+    for msg in msgs:
+        memory.fold(msg)  # type: ignore[arg-type]
+    assert [message.text for message in memory.messages[2:]] == [compacted.text]
+    assert memory.pending is None
+
+
+def test_a_compaction_keeps_every_action_and_the_newest_words_that_fit() -> None:
+    words = ("oldest " + "x" * KEPT_WORDS_CHARS, "newer", "newest")
+    traces = tuple(f"step {n}: tap" for n in range(500))
+    text = compacted_text("sum", words, traces)
+    assert "oldest" not in text and text.index("newer") < text.index("newest")
+    assert all(f"- {trace}" in text for trace in traces)
+
+
+@pytest.mark.parametrize(
+    ("reply", "titles", "explanation"),
+    [
+        (ModelReply(text="All fine."), [], "All fine."),
+        (ModelReply(text=""), [], "The model said nothing."),
+        (
+            ModelReply(text='So: {"findings": [{"title": "late"}], "explanation": "slow"} .'),
+            ["late"],
+            "slow",
+        ),
+        (ModelReply(text='{"findings": 7}'), [], '{"findings": 7}'),
+    ],
+)
+def test_whatever_a_reviewer_writes_becomes_a_review(
+    reply: ModelReply, titles: list[str], explanation: str
+) -> None:
+    review = read_review(reply)
+    assert [finding.title for finding in review.findings] == titles
+    assert review.explanation == explanation
+
+
+# --- hints ----------
+
+
+async def test_a_hint_can_be_changed_or_taken_back_until_a_step_applies_it(stage: Stage) -> None:
+    cue, heard = Cue(), []
+
+    async def part(context: TaskContext) -> str:
+        await cue.wait()
+        for hint in context.take_steering():
+            heard.append(hint.text)
+            await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+        await second.wait()
+        return "done"
+
+    second = Cue()
+    stage.parts["walk"] = part
+    async with stage.play():
+        session_id = await stage.create("walk")
+        await cue.there()
+        for text in ("left", "up"):
+            await stage.do(UserInput(session_id=session_id, text=text))
+        hints = [m for m in of_type(await stage.msgs(session_id), UserMessage) if m.steer]
+        left, up = (hint.message_id for hint in hints)
+        await stage.do(SteerEdit(session_id=session_id, message_id=left, text="right"))
+        await stage.do(SteerWithdraw(session_id=session_id, message_id=up))
+        with pytest.raises(WrongStateError):
+            await stage.do(SteerEdit(session_id=session_id, message_id=up, text="down"))
+        cue.go.set()
+        await second.there()
+        with pytest.raises(WrongStateError, match="applied"):
+            await stage.do(SteerWithdraw(session_id=session_id, message_id=left))
+        second.go.set()
+        await stage.reach(session_id, COMPLETED)
+    assert heard == ["right"]
+
+
+async def test_a_hint_changed_after_the_core_died_is_what_the_next_turn_hears(
+    stage: Stage,
+) -> None:
+    cue, heard = Cue(), []
+
+    async def part(context: TaskContext) -> str:
+        if not cue.reached.is_set():
+            await cue.wait()
+        heard.extend(hint.text for hint in context.take_steering())
+        return "done"
+
+    stage.parts["walk"] = part
+    async with stage.play():
+        session_id = await stage.create("walk")
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="left"))
+    async with stage.play():
+        [hint] = [m for m in of_type(await stage.msgs(session_id), UserMessage) if m.steer]
+        edit = SteerEdit(session_id=session_id, message_id=hint.message_id, text="right")
+        await stage.do(edit)
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+        assert len(of_type(await stage.msgs(session_id), SteerEdited)) == 1
+    assert heard == ["right"]
