@@ -26,6 +26,7 @@ from agent.devices.profile import Profile
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.control_input import WarmInput
+from agent.devices.scrcpy.displays import ScrcpyDisplays
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell import PhoneShell
@@ -80,7 +81,10 @@ class AdbDevice:
         self._text = TextChannel(
             self._shell, trees=self._trees, service=self._uiautomator, paste=self._pasted
         )
-        self._displays: Displays = NoDisplays(serial, "there is no scrcpy server for it.")
+        self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
+        self._extra = None
+        if self._scrcpy is not None:
+            self._displays = self._extra = ScrcpyDisplays(self._shell, self._scrcpy, self)
 
     @property
     def serial(self) -> str:
@@ -212,6 +216,12 @@ class AdbDevice:
         """Let go of what acting needed: nobody drives the phone any more."""
         if self._warm is not None:
             await self._warm.cool()
+
+    async def close(self) -> None:
+        """Let go of everything that is held on the phone."""
+        await self.cool()
+        if self._extra is not None:
+            await self._extra.close()
 
     # --- acting ----------
 

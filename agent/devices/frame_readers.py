@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from agent.errors import UsageError
 from agent.records import FrameSource, FrameStatus, LiveFrame
 
 Size = tuple[int, int]
 IDLE_HZ = 1.0
+_SIZE_LIMIT_PX = 4096
+_RATE_LIMIT_HZ = 60.0
 
 
 @dataclass(eq=False, slots=True)
@@ -33,6 +37,18 @@ class Reader:
     """When it takes its next frame, on the monotonic clock."""
     picture: int = 0
     """The number of the last picture it was given, as its maker counts them."""
+
+    @classmethod
+    def checked(cls, width_px: int, height_px: int, max_hz: float) -> Reader:
+        """Make a reader. Raises UsageError for a size or rate that no screen has."""
+        if not (0 < width_px <= _SIZE_LIMIT_PX and 0 < height_px <= _SIZE_LIMIT_PX):
+            raise UsageError(
+                f"Frames of {width_px}×{height_px} pixels cannot be made.",
+                f"Ask for 1 to {_SIZE_LIMIT_PX} pixels a side.",
+            )
+        if not max_hz > 0:
+            raise UsageError(f"A rate of {max_hz} frames a second is none.", "Ask for more than 0.")
+        return cls((width_px, height_px), 1 / min(max_hz, _RATE_LIMIT_HZ))
 
     def give(self, frame: LiveFrame) -> None:
         """Replace the frame that it may take."""
@@ -70,6 +86,21 @@ class Readers:
     def longest_side_px(self) -> int:
         """The longest side of anybody's box."""
         return max((max(reader.box) for reader in self.all), default=1)
+
+    @contextmanager
+    def joined(self, reader: Reader) -> Iterator[None]:
+        """Have a reader among the others for the block."""
+        self.all.append(reader)
+        self.wake.set()
+        try:
+            yield
+        finally:
+            self.all.remove(reader)
+
+    def end(self) -> None:
+        """Have every reader look whether it is over."""
+        for reader in self.all:
+            reader.arrived.set()
 
     def sizes(self, picture: Size) -> set[Size]:
         """Give the sizes at which a picture of this shape is wanted."""
@@ -124,6 +155,17 @@ class Readers:
             status=told.status,
             detail=told.detail,
         )
+
+
+async def reading(reader: Reader, is_open: Callable[[], bool]) -> AsyncGenerator[LiveFrame, None]:
+    """Give a reader its newest frame again and again, no faster than it asked for."""
+    while is_open():
+        await reader.arrived.wait()
+        await asyncio.sleep(max(reader.due_s - time.monotonic(), 0))
+        reader.arrived.clear()
+        reader.due_s = time.monotonic() + reader.interval_s
+        if reader.newest is not None and is_open():
+            yield reader.newest
 
 
 def fit(picture: Size, box: Size) -> Size:

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from agent.devices.device import Capture
 from agent.devices.frame_captures import RETRY_S, CaptureFrames, IsSecure
-from agent.devices.frame_readers import Reader, Readers, wait_until
-from agent.errors import DeviceError, UsageError
+from agent.devices.frame_readers import Reader, Readers, reading, wait_until
+from agent.errors import DeviceError
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from agent.text import one_line
 
@@ -24,8 +24,6 @@ FIRST_VIDEO_RETRY_S = 2.0
 LONGEST_VIDEO_RETRY_S = 60.0
 _GOOD_RUN_S = 10.0
 """Video that ran so long was no false start: the next retry comes as soon as the first."""
-_SIZE_LIMIT_PX = 4096
-_RATE_LIMIT_HZ = 60.0
 
 
 class Video(Protocol):
@@ -75,26 +73,13 @@ class FrameFeed:
 
         Raises UsageError for a size or rate that no screen has. Ends when the feed is closed.
         """
-        if not (0 < width_px <= _SIZE_LIMIT_PX and 0 < height_px <= _SIZE_LIMIT_PX):
-            raise UsageError(
-                f"Frames of {width_px}×{height_px} pixels cannot be made.",
-                f"Ask for 1 to {_SIZE_LIMIT_PX} pixels a side.",
-            )
-        if not max_hz > 0:
-            raise UsageError(f"A rate of {max_hz} frames a second is none.", "Ask for more than 0.")
-        reader = Reader((width_px, height_px), 1 / min(max_hz, _RATE_LIMIT_HZ))
-        self._readers.all.append(reader)
-        self._begin()
+        reader = Reader.checked(width_px, height_px, max_hz)
         try:
-            while not self._closed:
-                await reader.arrived.wait()
-                await asyncio.sleep(max(reader.due_s - time.monotonic(), 0))
-                reader.arrived.clear()
-                reader.due_s = time.monotonic() + reader.interval_s
-                if reader.newest is not None and not self._closed:
-                    yield reader.newest
+            with self._readers.joined(reader):
+                self._begin()
+                async for frame in reading(reader, lambda: not self._closed):
+                    yield frame
         finally:
-            self._readers.all.remove(reader)
             if not self._readers.all and self._task is not None:
                 self._task.cancel()
                 self._task = None
@@ -122,8 +107,7 @@ class FrameFeed:
         if task is not None:
             task.cancel()
             await asyncio.wait({task})
-        for reader in self._readers.all:
-            reader.arrived.set()
+        self._readers.end()
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():

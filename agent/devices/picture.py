@@ -70,6 +70,15 @@ def _scaled(picture: Picture, size: tuple[int, int]) -> bytes:
     return filtered.tobytes()
 
 
+def png_of(rgb: bytes, size: tuple[int, int]) -> bytes:
+    """Encode width × height × 3 bytes as a PNG. Blocking."""
+    from PIL import Image
+
+    out = BytesIO()
+    Image.frombytes("RGB", size, rgb).save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
 def is_black(rgb: bytes, size: tuple[int, int]) -> bool:
     """Tell whether a picture is black between the bars that the system draws at its ends.
 

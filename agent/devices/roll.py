@@ -110,7 +110,7 @@ class Roll:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(slot.feed.close() for slot in self.slots))
-        await asyncio.gather(*(slot.device.cool() for slot in self.slots))
+        await asyncio.gather(*(slot.device.close() for slot in self.slots))
         for listener in list(self._listeners):
             listener.end()
         self._signal()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from agent.devices.frame_readers import Size
@@ -39,10 +40,8 @@ def load() -> None:
     at different places of it break each other's imports.
     """
     with _loading:
-        import av
-        import numpy
-
-        assert av, numpy
+        import_module("numpy")
+        import_module("av")
 
 
 class Decoder:

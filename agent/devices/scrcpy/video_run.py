@@ -8,18 +8,22 @@ asked for.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from agent.devices.device import Capture
 from agent.devices.frame_captures import IsSecure
 from agent.devices.frame_readers import Readers, Size, fit, wait_until
+from agent.devices.picture import png_of
 from agent.devices.scrcpy.decoder import Decoder
 from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_watch import Probe, Watch
 from agent.errors import DeviceError, DeviceLostError
+from agent.records import Frame, FrameSource
 
 BACKLOG_PACKETS = 90
 BACKLOG_BYTES = 24 << 20
@@ -58,6 +62,7 @@ class VideoRun:
         self._pending_bytes = 0
         self._left_out = False
         self._arrived_ms = 0
+        self._fresh = asyncio.Event()
         self._failure: DeviceError | None = None
         self._watch = Watch(session, readers, probe, is_secure)
         self._receiving = asyncio.create_task(self._receive(), name=f"video of {session.serial}")
@@ -87,6 +92,32 @@ class VideoRun:
                 self._readers.retell(self._watch.told())
             await self._pause()
 
+    async def capture(self) -> Capture:
+        """Give a whole picture that was encoded after this was asked for.
+
+        Waits as long as the encoder takes; needs a server that can send a key frame when asked.
+        """
+        number = self._watch.key_frames
+        self._watch.ask_key_frame()
+        while self._watch.key_frames == number:
+            if self._receiving.done():
+                raise self._why()
+            self._fresh.clear()
+            await self._fresh.wait()
+        size = self._decoder.size
+        if size is None:
+            raise self._why()
+        captured_ms = self._arrived_ms
+        data = await asyncio.get_running_loop().run_in_executor(_threads, _png, self._decoder, size)
+        frame = Frame(
+            digest=hashlib.sha256(data).hexdigest(),
+            width_px=size[0],
+            height_px=size[1],
+            captured_ms=captured_ms,
+            source=FrameSource.SCRCPY,
+        )
+        return Capture(frame=frame, data=data)
+
     # --- receiving ----------
 
     async def _receive(self) -> None:
@@ -100,6 +131,7 @@ class VideoRun:
             self._failure = error
         finally:
             self._readers.wake.set()
+            self._fresh.set()
 
     def _take(self, item: VideoItem) -> None:
         if isinstance(item, VideoSize):
@@ -143,7 +175,11 @@ class VideoRun:
         if self._decoder.awaits_key:
             self._watch.want_key_frame()
         if decoded.pictures:
-            self._watch.saw_picture(arrived_ms, moved=decoded.moved, black=decoded.black)
+            has_key = any(one.is_key for one in packets)
+            self._watch.saw_picture(
+                arrived_ms, moved=decoded.moved, black=decoded.black, has_key=has_key
+            )
+            self._fresh.set()
             self._give(decoded.scaled)
 
     def _due_boxes(self) -> tuple[Size, ...]:
@@ -181,6 +217,12 @@ class VideoRun:
         pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), *waits])
         if pause_s > 0:
             await wait_until(self._readers.wake, pause_s)
+
+
+def _png(decoder: Decoder, size: Size) -> bytes:
+    """Encode the newest picture. Blocking."""
+    (rgb,) = decoder.scaled([size])
+    return png_of(rgb, size)
 
 
 def _decode(

@@ -58,14 +58,17 @@ class Watch:
         self._secure = False
         self._stale = ""
         self._told: Told | None = None
+        self.key_frames = 0
+        """How many pictures came that refer to no other."""
 
     @property
     def asked_for_key(self) -> bool:
         """Whether the next picture may be an answer and no change of the screen."""
         return self._asked_s > 0
 
-    def saw_picture(self, arrived_ms: int, *, moved: bool, black: bool) -> None:
-        """Take note of a new picture."""
+    def saw_picture(self, arrived_ms: int, *, moved: bool, black: bool, has_key: bool) -> None:
+        """Take note of a new picture, and whether it refers to no other."""
+        self.key_frames += has_key
         now = time.monotonic()
         if moved:
             self._moved_s = now
@@ -130,7 +133,7 @@ class Watch:
         if self._black and not self._secure:
             await self._ask_secure()
         if self._is_key_due(now):
-            await self._ask_key_frame()
+            self.ask_key_frame()
         if now - self._proven_s > PROBE_EVERY_S:
             await self._ask_phone()
 
@@ -143,7 +146,8 @@ class Watch:
             return self._moved_s < acted_s
         return self._wants_key or (self._proven_ms > 0 and now - self._key_s > KEY_FRAME_EVERY_S)
 
-    async def _ask_key_frame(self) -> None:
+    def ask_key_frame(self) -> None:
+        """Ask the encoder for a picture that refers to no other, now."""
         control = self._session.control
         if control is None:
             return

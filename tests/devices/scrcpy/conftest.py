@@ -102,5 +102,5 @@ async def bench(
 
     monkeypatch.setattr(phone, "touch", noted)
     yield made
-    await device.cool()
+    await device.close()
     await client.disconnect(serial)

@@ -1,0 +1,142 @@
+"""The phone as if one extra display were its only screen: the Device form of a display.
+
+Not the display's life (`displays`). Invariants: pictures, touches, keys and text go to this display
+and no other; what only the main display has is refused with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from agent.devices.device import Button, Capture, Device, TextWay, Typed, UiTree
+from agent.devices.display import Displays, NoDisplays
+from agent.devices.gestures import Gesture, LongPress, Swipe, Tap, events, strokes
+from agent.devices.keys import button_code, key_code
+from agent.devices.scrcpy.control import ControlChannel
+from agent.errors import TextEntryError, TreeUnavailableError
+from agent.records import AppInfo, DeviceInfo, Foreground, Point
+
+if TYPE_CHECKING:
+    from agent.devices.scrcpy.displays import VirtualDisplay
+
+_PRINTABLE = re.compile(r"[ -~]*")
+
+
+class DisplayDevice:
+    """Drive one display of a phone."""
+
+    def __init__(
+        self,
+        display: VirtualDisplay,
+        main: Device,
+        channel: ControlChannel,
+        probe: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._display = display
+        self._main = main
+        self._channel = channel
+        self._probe = probe
+
+    @property
+    def serial(self) -> str:
+        """The phone's."""
+        return self._main.serial
+
+    @property
+    def displays(self) -> Displays:
+        """None: displays are opened on the phone."""
+        return NoDisplays(self.serial, "this is one itself.")
+
+    async def info(self) -> DeviceInfo:
+        """Ask the phone what it is."""
+        return await self._main.info()
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of the display."""
+        return await self._display.capture(timeout_s=timeout_s)
+
+    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+        """Raise TreeUnavailableError: uiautomator reads the main display alone."""
+        raise TreeUnavailableError(
+            f"{self.serial} gave no UI tree: uiautomator reads the main display, and this is "
+            f"display {self._display.number}.",
+            "Work from the picture, or bring the app to the main display.",
+        )
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        """Say which app is in front on this display."""
+        return await self._display.foreground(timeout_s=timeout_s)
+
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+        """List the apps that can be started."""
+        return await self._main.apps(timeout_s=timeout_s)
+
+    # --- acting ----------
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+        """Touch a place briefly."""
+        await self.perform(Tap(at), timeout_s=timeout_s)
+
+    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
+        """Touch a place and hold it."""
+        await self.perform(LongPress(at, duration_ms))
+
+    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
+        """Move a finger from one place to another."""
+        await self.perform(Swipe(start, end, duration_ms))
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        """Do a gesture on this display."""
+        width, height = self._display.size
+        await self._channel.play(
+            events(strokes(gesture, aspect=height / max(width, 1))), self._display.place
+        )
+        await self._probe(timeout_s)
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        """Turn a mouse wheel over a place."""
+        await self._channel.scroll(self._display.place(at), horizontal, vertical)
+        await self._probe(timeout_s)
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        """Press a key on this display."""
+        await self._channel.key(key_code(name))
+        await self._probe(timeout_s)
+
+    async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
+        """Press a button on this display."""
+        await self._channel.key(button_code(button))
+        await self._probe(timeout_s)
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        """Read the clipboard, which all displays share."""
+        return await self._channel.clipboard()
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        """Set the clipboard, and paste it on this display."""
+        await self._channel.set_clipboard(text, paste=paste)
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
+        """Type into the field that has the focus on this display.
+
+        Raises TextEntryError for what no key writes: pasting it would change the owner's clipboard.
+        """
+        if not _PRINTABLE.fullmatch(text):
+            raise TextEntryError(
+                f"Only printable ASCII can be typed on display {self._display.number} of "
+                f"{self.serial}.",
+                "Bring the app to the main display to type the rest.",
+            )
+        await self._channel.type_ascii(text)
+        await self._probe(timeout_s)
+        return Typed(way=TextWay.KEYS, note="Other displays have no tree to read it back from.")
+
+    async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app on this display."""
+        await self._display.start_app(package, timeout_s=timeout_s)

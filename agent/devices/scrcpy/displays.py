@@ -1,0 +1,289 @@
+"""Extra displays of one phone, each made and kept by a scrcpy run of its own.
+
+The protocols are those of `agent.devices.display`; what acts on one is `display_device`.
+Invariants: a display lives exactly as long as its run, so it goes with us, with the link and with
+the phone; what is done on one goes to no other display.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+
+from agent.devices.device import Capture, Device
+from agent.devices.display import OPEN_TIMEOUT_S, Display
+from agent.devices.focus import parse_foreground
+from agent.devices.frame_readers import Reader, Readers, reading
+from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.control import ControlChannel
+from agent.devices.scrcpy.decoder import load
+from agent.devices.scrcpy.display_device import DisplayDevice
+from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
+from agent.devices.scrcpy.messages import Place
+from agent.devices.scrcpy.session import ScrcpySession
+from agent.devices.scrcpy.video_run import VideoRun
+from agent.devices.shell import PhoneShell
+from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
+from agent.records import Foreground, FrameSource, FrameStatus, LiveFrame, Point
+
+MAX_FPS = 30
+BIT_RATE = 8_000_000
+_START_TIMEOUT_S = 10.0
+_LOOK_S = 0.1
+_COMPONENT = re.compile(r"^[A-Za-z][\w.]*/[\w.$]+$", re.MULTILINE)
+_PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
+
+
+class ScrcpyDisplays:
+    """Open displays on one phone.
+
+    Args:
+        shell: the phone's.
+        link: opens runs of its server.
+        main: the phone itself, for what belongs to no display.
+    """
+
+    def __init__(self, shell: PhoneShell, link: ScrcpyLink, main: Device) -> None:
+        self._shell = shell
+        self._link = link
+        self._main = main
+        self._open: dict[int, VirtualDisplay] = {}
+
+    async def refusal(self, *, timeout_s: float = 5.0) -> str:
+        """Say why this phone cannot open a display; empty when it can."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                ways = (await self._link.server()).ways
+        except TimeoutError:
+            return f"{self._shell.serial} did not say within {timeout_s:g} s whether it can."
+        except DeviceError as error:
+            return str(error)
+        if not (ways.has_new_display and ways.has_reset_video):
+            return f"scrcpy {ways} cannot create a display; a server of version 3.1 or newer can."
+        return ""
+
+    async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
+        """Open a display; zeros take the main display's figures. Raises DeviceError."""
+        why = await self.refusal()
+        if why:
+            raise DeviceError(
+                f"{self._shell.serial} cannot open another display: {why}",
+                "Let the target stay on the main display.",
+            )
+        options = SessionOptions(
+            scid=NO_SCID,
+            new_display=(width_px, height_px, dpi),
+            max_fps=MAX_FPS,
+            bit_rate=BIT_RATE,
+        )
+        loading = asyncio.get_running_loop().run_in_executor(None, load)
+        session = await self._link.open(options)
+        await loading
+        display = VirtualDisplay(self._shell, self._link, session, self._main)
+        try:
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
+                await display.come_up()
+        except BaseException as error:
+            await display.close()
+            if isinstance(error, TimeoutError):
+                raise DeviceTimeoutError(
+                    f"The display on {self._shell.serial} did not come up within "
+                    f"{OPEN_TIMEOUT_S:g} s: its server said {session.said()}.",
+                    "Try again, or let the target stay on the main display.",
+                ) from None
+            raise
+        self._open[display.number] = display
+        return display
+
+    def opened(self) -> tuple[Display, ...]:
+        """List those that are open, by number."""
+        self._open = {number: one for number, one in self._open.items() if one.is_open}
+        return tuple(self._open[number] for number in sorted(self._open))
+
+    async def close(self) -> None:
+        """Close every display."""
+        displays, self._open = self._open, {}
+        await asyncio.gather(*(one.close() for one in displays.values()))
+
+
+class VirtualDisplay:
+    """One display and the run that keeps it."""
+
+    def __init__(
+        self, shell: PhoneShell, link: ScrcpyLink, session: ScrcpySession, main: Device
+    ) -> None:
+        self._shell = shell
+        self._link = link
+        self._session = session
+        self._size = (0, 0)
+        self._readers = Readers(shell.serial)
+        self._sized = asyncio.Event()
+        self._channel = ControlChannel(session)
+        self._run = VideoRun(session, self._readers, link.probe, _never_secure, self._learn)
+        self._serving = asyncio.create_task(self._serve(), name=f"display of {shell.serial}")
+        self._number = 0
+        self._closed = False
+        self._device = DisplayDevice(self, main, self._channel, link.probe)
+
+    @property
+    def number(self) -> int:
+        """Android's number of the display."""
+        return self._number
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        return self._size
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the display is still there."""
+        return not self._closed and not self._serving.done() and self._channel.is_open
+
+    @property
+    def device(self) -> Device:
+        """The phone as if this were its only screen."""
+        return self._device
+
+    def place(self, at: Point) -> Place:
+        """Give the pixel of a place on this display."""
+        width, height = self._size
+        x = min(int(min(max(at.x, 0.0), 1.0) * width), width - 1)
+        y = min(int(min(max(at.y, 0.0), 1.0) * height), height - 1)
+        return Place(x, y, width, height)
+
+    async def come_up(self) -> None:
+        """Wait until the display has a number, a size and a picture."""
+        ended = asyncio.ensure_future(self._session.ended.wait())
+        try:
+            for waited in (asyncio.shield(self._session.new_display), self._sized.wait()):
+                coming = asyncio.ensure_future(waited)
+                await asyncio.wait({coming, ended}, return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    coming.cancel()
+                    raise self._gone()
+        finally:
+            ended.cancel()
+        self._number = self._session.new_display.result()
+
+    async def start_app(self, package: str, *, timeout_s: float = _START_TIMEOUT_S) -> None:
+        """Start an app here; one that runs on another display moves here."""
+        component = await self._component(package, timeout_s)
+        await self._start(component, self._number, timeout_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                while True:
+                    if (await self._device.foreground()).package == package:
+                        return
+                    await asyncio.sleep(_LOOK_S)
+        except TimeoutError:
+            raise DeviceError(
+                f"{package} did not come up on display {self._number} of {self._shell.serial}.",
+                "Some apps refuse other displays; let it stay on the main display.",
+            ) from None
+
+    async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Move an app from here to the main display."""
+        await self._start(await self._component(package, timeout_s), 0, timeout_s)
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of this display, encoded after it was asked for."""
+        self._check()
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._run.capture()
+        except TimeoutError:
+            raise DeviceTimeoutError(
+                f"Display {self._number} of {self._shell.serial} gave no picture within "
+                f"{timeout_s:g} s.",
+                "Look again in a moment.",
+            ) from None
+
+    async def frames(
+        self, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncGenerator[LiveFrame, None]:
+        """Follow the newest picture; ends with the display, after a frame that says so."""
+        reader = Reader.checked(width_px, height_px, max_hz)
+        with self._readers.joined(reader):
+            async for frame in reading(reader, lambda: not self._closed):
+                yield frame
+
+    async def close(self) -> None:
+        """Remove the display; closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self._serving.cancel()
+        await asyncio.wait({self._serving})
+        await self._channel.close()
+        await self._run.close()
+        self._readers.end()
+
+    async def foreground(self, *, timeout_s: float) -> Foreground:
+        """Say which app is in front here."""
+        self._check()
+        result = await self._shell.run("dumpsys window displays", timeout_s)
+        sections = re.split(r"Display: mDisplayId=(\d+)", result.text)
+        for number, section in zip(sections[1::2], sections[2::2], strict=True):
+            if int(number) == self._number:
+                return parse_foreground(section) or Foreground(package="")
+        raise self._gone()
+
+    # --- below ----------
+
+    def _learn(self, width: int, height: int) -> None:
+        self._size = (width, height)
+        self._sized.set()
+
+    async def _serve(self) -> None:
+        try:
+            await self._run.serve(until=lambda: False)
+        except DeviceError as error:
+            self._readers.tell_failure(FrameStatus.LOST, FrameSource.SCRCPY, str(error))
+            # The run is over and the display with it; nothing of it may stay on the phone.
+            await self._session.close()
+
+    def _check(self) -> None:
+        if not self.is_open:
+            raise self._gone()
+
+    def _gone(self) -> DeviceLostError:
+        return DeviceLostError(
+            f"Display {self._number or ''} of {self._shell.serial} is gone: its server said "
+            f"{self._session.said()}.",
+            "Open another one.",
+        )
+
+    async def _component(self, package: str, timeout_s: float) -> str:
+        """Give the activity that a launcher would start."""
+        self._check()
+        if not _PACKAGE.fullmatch(package):
+            raise DeviceError(
+                f"{package!r} is not the name of a package.",
+                "Name an app by its package, such as com.android.settings.",
+            )
+        result = await self._shell.run(
+            "cmd package resolve-activity --brief -a android.intent.action.MAIN "
+            f"-c android.intent.category.LAUNCHER {package}",
+            timeout_s,
+        )
+        found = _COMPONENT.findall(result.text)
+        if not found:
+            raise DeviceError(
+                f"{package} has nothing to start on {self._shell.serial}, or is not installed.",
+                "Look for the package in the list of apps.",
+            )
+        return str(found[-1])
+
+    async def _start(self, component: str, display: int, timeout_s: float) -> None:
+        self._check()
+        result = await self._shell.run(f"am start --display {display} -n '{component}'", timeout_s)
+        if result.exit_code != 0 or "Error" in result.text:
+            raise self._shell.failure(f"am start --display {display}", result)
+
+
+async def _never_secure() -> bool:
+    """Say no: what a virtual display of the shell's shows of a secure window is black as well,
+    and which display has the focus cannot be told apart on every Android."""
+    return False

@@ -1,0 +1,105 @@
+"""Displays beyond the main one: opened, driven, looked at, and gone with whatever kept them."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from agent.devices.scrcpy.dialect import dialect
+from agent.devices.scrcpy.server_file import PhoneServer
+from agent.devices.shell import PhoneShell
+from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
+from agent.phone.faults import FaultKind
+from agent.records import FrameStatus, Point
+from tests.devices.scrcpy.conftest import BOUND_S, Bench
+
+SETTINGS = "com.android.settings"
+
+
+async def test_an_app_lives_on_a_display_that_nobody_sees(bench: Bench) -> None:
+    assert await bench.device.displays.refusal() == ""
+    before = await bench.device.foreground()
+    display = await bench.device.displays.open(width_px=720, height_px=1280, dpi=320)
+    assert display.number > 0
+    assert display.size == (720, 1280)
+    assert bench.device.displays.opened() == (display,)
+    await display.start_app(SETTINGS)
+    assert (await display.device.foreground()).package == SETTINGS
+    assert await bench.device.foreground() == before, "the main display is as it was"
+    await display.close()
+    assert not display.is_open
+    assert bench.device.displays.opened() == ()
+    await display.close()
+    async with asyncio.timeout(BOUND_S):
+        while len(bench.phone.displays()) > 1:
+            await asyncio.sleep(0)
+
+
+async def test_pictures_and_touches_are_of_that_display(bench: Bench) -> None:
+    display = await bench.device.displays.open(width_px=720, height_px=1280, dpi=320)
+    empty = await display.capture()
+    await display.device.launch(SETTINGS)
+    shown = await display.capture()
+    with Image.open(BytesIO(shown.data)) as image:
+        assert image.size == (720, 1280)
+    assert shown.frame.digest != empty.frame.digest
+    assert shown.frame.captured_ms >= empty.frame.captured_ms
+    await display.device.tap(Point(x=0.5, y=0.25))
+    await bench.until(lambda: len(bench.touches) == 2)
+    assert (bench.touches[0].x, bench.touches[0].y) == pytest.approx((0.5, 0.25), abs=0.01)
+    frames = display.frames(width_px=90, height_px=160, max_hz=30)
+    async with asyncio.timeout(BOUND_S):
+        frame = await anext(frames)
+    assert (frame.width_px, frame.height_px) == (90, 160)
+    with pytest.raises(TreeUnavailableError, match="main display"):
+        await display.device.tree()
+    await display.close()
+
+
+async def test_an_app_is_brought_back_to_the_main_display(bench: Bench) -> None:
+    display = await bench.device.displays.open()
+    await display.start_app(SETTINGS)
+    await display.attach(SETTINGS)
+    async with asyncio.timeout(BOUND_S):
+        while (await bench.device.foreground()).package != SETTINGS:
+            await asyncio.sleep(0)
+    await display.close()
+
+
+async def test_a_display_goes_with_its_phone_and_says_so(bench: Bench) -> None:
+    display = await bench.device.displays.open(width_px=360, height_px=640, dpi=160)
+    frames = display.frames(width_px=90, height_px=160, max_hz=30)
+    async with asyncio.timeout(BOUND_S):
+        await anext(frames)
+        bench.fault(FaultKind.DISCONNECT)
+        async for frame in frames:
+            if frame.status is FrameStatus.LOST:
+                break
+    assert not display.is_open
+    with pytest.raises(DeviceLostError):
+        await display.capture()
+    bench.mend()
+    await display.close()
+
+
+async def test_an_app_that_is_not_there_is_an_error(bench: Bench) -> None:
+    display = await bench.device.displays.open(width_px=360, height_px=640, dpi=160)
+    for name in ("no.such.app", "a; reboot", "$(reboot)"):
+        with pytest.raises(DeviceError):
+            await display.start_app(name)
+    await display.close()
+
+
+async def test_an_old_server_says_at_planning_time_that_it_cannot(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def old(_shell: PhoneShell, _setting: str, *, timeout_s: float) -> PhoneServer:
+        return PhoneServer(dialect("2.7"), "/dev/null")
+
+    monkeypatch.setattr("agent.devices.scrcpy.link.prepare_server", old)
+    assert "3.1 or newer" in await bench.device.displays.refusal()
+    with pytest.raises(DeviceError, match=r"3\.1 or newer"):
+        await bench.device.displays.open()
