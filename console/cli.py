@@ -26,11 +26,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "jobs": ("console.commands.jobs:jobs", "Create, list and stop scheduled work."),
     "devices": ("console.commands.devices:devices", "List the phones that can be reached."),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
+    "models": ("console.commands.models:models", "List models, test one, show what they cost."),
+    "login": ("console.commands.login:login", "Sign in at the model's provider, or keep a key."),
+    "logout": ("console.commands.login:logout", "Forget the login or a kept key."),
     "audit": ("console.commands.audit:audit", "Show what was done and allowed; prove it whole."),
     "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
     "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
     "bench": ("console.commands.bench:bench", "Measure; in a checkout of the source."),
+    "protocol": ("console.commands.protocol:protocol", "Print the reference of the socket."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
 

@@ -47,7 +47,7 @@ def create(
         )
         return f"Created {made['sessionId']}. Start it: switchboard sessions start ID", made
 
-    act_on_core(ctx, act, as_json=as_json)
+    act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial))
 
 
 @click.command("create-attach")

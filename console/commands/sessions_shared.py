@@ -44,11 +44,16 @@ def act_on(
 
 
 def act_on_core(
-    ctx: click.Context, act: Callable[[Core], Awaitable[Told]], *, as_json: bool
+    ctx: click.Context,
+    act: Callable[[Core], Awaitable[Told]],
+    *,
+    as_json: bool,
+    sees_phones: bool = False,
 ) -> None:
-    """Do something that needs no phone here, and tell what came of it."""
+    """Do something that works on no phone here, and tell what came of it."""
     from console import plain
     from console.host import run_with_core
+    from console.rack import CONNECTED, NO_DEVICES
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         line, told = await act(core)
@@ -58,7 +63,7 @@ def act_on_core(
             say(line)
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work))
+    end(run_with_core(ctx, work, devices=CONNECTED if sees_phones else NO_DEVICES))
 
 
 async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:

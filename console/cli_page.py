@@ -1,0 +1,161 @@
+"""Write docs/cli.md from the commands themselves: what each takes, and how each may end.
+
+Not the help, which every command has. Invariant: every command is on the page because it is in the
+tree; `switchboard protocol cli > docs/cli.md` makes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from agent.errors import RpcCode
+from console.cli import cli
+from console.exits import ExitCode
+
+MEANINGS = {
+    ExitCode.DONE: "it was done; of a session: COMPLETED",
+    ExitCode.FAILED: "it failed, or the session FAILED or was CANCELLED, or time ran out",
+    ExitCode.USAGE: "the call or the settings cannot be used, or name nothing that exists",
+    ExitCode.NEEDS_ANSWER: "nobody answered a question; the session waits and can be resumed",
+    ExitCode.WRONG_STATE: "not in this state: answered before, settled, at work, driven elsewhere",
+    ExitCode.HANGUP: "SIGHUP: the terminal went",
+    ExitCode.INTERRUPTED: "ctrl+c; a session was stopped and can be resumed",
+    ExitCode.BROKEN_PIPE: "whoever read the output went away",
+    ExitCode.TERMINATED: "SIGTERM; a session was stopped and can be resumed",
+}
+RPC_EXITS = {
+    RpcCode.PARSE: ExitCode.USAGE,
+    RpcCode.UNKNOWN_METHOD: ExitCode.USAGE,
+    RpcCode.INVALID_ARGUMENT: ExitCode.USAGE,
+    RpcCode.WRONG_STATE: ExitCode.WRONG_STATE,
+    RpcCode.INTERNAL: ExitCode.FAILED,
+}
+FOLLOWING = frozenset({"run", "sessions start", "sessions resume", "sessions answer"})
+"""Commands that follow a session to its end, and end as it does."""
+LOOKING = frozenset(
+    {
+        *("sessions list", "sessions show", "sessions search", "sessions export"),
+        *("jobs list", "devices", "devices list", "completion", "doctor", "bench"),
+        *("protocol schema", "protocol page", "protocol cli"),
+    }
+)
+"""Commands that change nothing, so that no state is wrong for them."""
+ALWAYS = (ExitCode.DONE, ExitCode.FAILED, ExitCode.USAGE)
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Walk every command by its words, groups left out."""
+    context = click.Context(cli, info_name="switchboard")
+    yield from _walk("", cli, context)
+
+
+def exits_of(words: str) -> tuple[ExitCode, ...]:
+    """Give the codes with which a command may end, signals and broken pipes apart."""
+    if words in LOOKING:
+        return ALWAYS
+    if words in FOLLOWING:
+        return (*ALWAYS, ExitCode.NEEDS_ANSWER, ExitCode.WRONG_STATE)
+    return (*ALWAYS, ExitCode.WRONG_STATE)
+
+
+def as_markdown() -> str:
+    """Write the page."""
+    meanings = [f"| {int(code)} | {meaning} |" for code, meaning in MEANINGS.items()]
+    codes = [f"| {int(code)} | {int(end)} |" for code, end in RPC_EXITS.items()]
+    rows = [
+        f"| `{words}` | {_usage(command)} | {_says(command)} | {_exits(words)} |"
+        for words, command in commands()
+    ]
+    return "\n".join(
+        (
+            _HEAD,
+            "## How a command ends\n",
+            "| exit | when |\n|---|---|",
+            *meanings,
+            "\nAn error of the core has a JSON-RPC code ([protocol.md](protocol.md#errors)), which",
+            "ends every command the same way:\n",
+            "| error code | exit |\n|---|---|",
+            *codes,
+            "\n## Commands\n",
+            "Every command may also end with 129, 130, 141 and 143, as above.\n",
+            "| command | takes | does | ends with |\n|---|---|---|---|",
+            *rows,
+            _OBJECT,
+        )
+    )
+
+
+def _walk(
+    words: str, command: click.Command, context: click.Context
+) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield words, command
+        return
+    if words and command.invoke_without_command:
+        yield words, command
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
+        if child is not None and not child.hidden:
+            below = click.Context(child, info_name=name, parent=context)
+            yield from _walk(f"{words} {name}".strip(), child, below)
+
+
+def _usage(command: click.Command) -> str:
+    context = click.Context(command)
+    taken = [
+        parameter.make_metavar(context)
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
+    ]
+    options = [
+        parameter.opts[0]
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.hidden
+    ]
+    return " ".join(f"`{word}`" for word in (*taken, *options)).replace("|", "\\|") or "–"
+
+
+def _says(command: click.Command) -> str:
+    return command.get_short_help_str(200).replace("|", "\\|")
+
+
+def _exits(words: str) -> str:
+    return ", ".join(str(int(code)) for code in exits_of(words))
+
+
+_HEAD = """# The command line
+
+Made by `switchboard protocol cli`. Every command has `--help` with examples; `switchboard
+completion SHELL` prints the completion script. What a command says to people goes to stderr; stdout
+carries the result, and with `--json` one JSON document (or, for `run` and `sessions resume`, an
+event a line). SESSION is an id or the unique beginning of one.
+"""
+_OBJECT = """
+## The session object
+
+`sessions list`, `show`, `create`, `start`, `fork` and `import` print it with `--json`, and the socket's
+`androidSession/…` calls give it. The fields of Codex Android's bridge come first, with its names:
+
+| field | what it is |
+|---|---|
+| `sessionId`, `parentSessionId` | the parent is null at the top level |
+| `kind` | `agent_parent`, `genie_child` or `home_session` |
+| `anchor` | `AGENT` or `HOME` |
+| `state`, `stateLabel` | 1 CREATED, 2 RUNNING, 3 WAITING_FOR_USER, 4 COMPLETED, 5 CANCELLED, 6 FAILED, 7 QUEUED |
+| `targetPackage` | the app it is bound to; null when it is to none |
+| `targetPresentation` | `ATTACHED`, `DETACHED_HIDDEN` or `DETACHED_SHOWN`, as last seen |
+| `targetRuntime` | `NONE`, `ATTACHED`, `DETACHED_LAUNCHING`, `DETACHED_HIDDEN`, `DETACHED_SHOWN`, `MISSING` |
+| `latestQuestion`, `latestResult`, `latestError`, `latestTrace` | the last text of each kind; a question only while it is open |
+| `model`, `reasoningEffort` | what it runs with; the effort is the model's own, so null |
+| `threadId`, `attachable` | a session that is under way can be attached to |
+| `timeline` | `show` only: the last twelve events, each "Type: message" |
+
+Switchboard adds `goal`, `title`, `serial`, `questionId`, `requiredPresentation`, `generation`, `paused`,
+`held`, `lost`, `driver`, `kept`, `steps`, `maxSteps`, `inputTokens`, `outputTokens`, `jobId`,
+`forkedFrom`, `createdMs`, `updatedMs`; `list` and `show` also `interrupted` (its process died under it),
+`show` also `plan` and `questions` (with their parts and options). `start` adds `geniePackage`,
+`plannedTargets` and `childSessionIds`; `clear` gives `ok`, `clearedSessionIds`, `failedSessionIds` and
+`remainingSessionIds`; what only acts gives `{"ok": true}`.
+"""  # noqa: E501

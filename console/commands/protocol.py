@@ -1,0 +1,37 @@
+"""`switchboard protocol`: the reference pages and the schema, made from the code."""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.sessions_shared import HELP
+
+
+@click.group(context_settings=HELP)
+def protocol() -> None:
+    """Print the reference of the socket and of the command line."""
+
+
+@protocol.command(epilog="Example: switchboard protocol schema > switchboard.schema.json")
+def schema() -> None:
+    """Print the JSON Schema of ops, events and replies."""
+    from console import plain
+    from console.protocol_page import as_schema
+
+    plain.print_json(as_schema())
+
+
+@protocol.command()
+def page() -> None:
+    """Print docs/protocol.md: every method, op and event, and what comes back."""
+    from console.protocol_page import as_markdown
+
+    click.echo(as_markdown(), nl=False)
+
+
+@protocol.command()
+def cli() -> None:
+    """Print docs/cli.md: every command, and how it may end."""
+    from console.cli_page import as_markdown
+
+    click.echo(as_markdown(), nl=False)
