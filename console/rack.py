@@ -7,6 +7,8 @@ operator's is neither needed nor touched for them; nothing is started that nobod
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import platform
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from agent.devices.device import Device, Rack
 from agent.devices.server import AdbServer
 from agent.devices.server import reach as reach_server
 from agent.devices.virtual import PortRecord, VirtualPhones
-from agent.errors import DeviceLostError, UsageError
+from agent.errors import AdbError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, LiveFrame
 
 if TYPE_CHECKING:
@@ -55,7 +57,11 @@ class Phones:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.server = AdbServer(settings.data_dir / "adb", adb_setting=settings.adb.path)
+        self.server = AdbServer(
+            settings.data_dir / "adb",
+            adb_setting=settings.adb.path,
+            named=[ServerAddress.parse(text) for text in settings.adb.server],
+        )
         self._folder = settings.data_dir / "phones"
         self._running: VirtualPhones | None = None
         self._may_stop_server = False
@@ -100,8 +106,7 @@ async def make_rack(settings: Settings, devices: Devices, phones: Phones) -> Rac
     theirs: list[ServerAddress] = []
     if devices.connected:
         theirs = [ServerAddress.parse(text) for text in settings.adb.server]
-        for address in theirs:
-            await reach_server(address, adb_setting=settings.adb.path)
+        await _reach_any(theirs, settings)
         addresses += theirs
     if devices.own_server or devices.phones:
         addresses.append(await phones.start_server())
@@ -116,12 +121,40 @@ async def make_rack(settings: Settings, devices: Devices, phones: Phones) -> Rac
         else:
             await phones.revive(address)
 
+    from agent.devices.labels import Labels
     from agent.devices.rack import AdbRack
     from agent.devices.scrcpy.link import ScrcpySettings
 
     wanted = settings.scrcpy
     scrcpy = ScrcpySettings(wanted.server, wanted.video, wanted.control, wanted.max_fps)
-    return AdbRack(addresses, revive=revive, scrcpy=scrcpy)
+    return AdbRack(
+        addresses,
+        revive=revive,
+        labels=Labels(settings.data_dir / "devices.json"),
+        key=rack_key(settings),
+        scrcpy=scrcpy,
+    )
+
+
+def rack_key(settings: Settings) -> str:
+    """Name the owner of a data directory among all who may drive a phone.
+
+    The same in its next life: what a killed owner marked as driven is then its successor's.
+    """
+    place = f"{platform.node()}:{settings.data_dir.absolute()}"
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
+
+
+async def _reach_any(addresses: list[ServerAddress], settings: Settings) -> None:
+    """Have the operator's adb servers answer. Raises AdbError when none does."""
+    answers = await asyncio.gather(
+        *(reach_server(address, adb_setting=settings.adb.path) for address in addresses),
+        return_exceptions=True,
+    )
+    failures = [answer for answer in answers if isinstance(answer, BaseException)]
+    # One of several that is down is watched for, as one that dies later is.
+    if failures and (len(failures) == len(answers) or not isinstance(failures[0], AdbError)):
+        raise failures[0]
 
 
 async def devices_for(store: Store, settings: Settings, session_id: str) -> Devices:

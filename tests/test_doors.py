@@ -29,6 +29,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "platformdirs": ("agent/config.py",),
     "av": ("agent/phone/scrcpy/", "agent/phone/commands/", "agent/devices/scrcpy/"),
     "cronsim": ("agent/jobs/timing.py",),
+    "segno": ("console/commands/devices_link.py",),
     "tzlocal": ("agent/jobs/timing.py",),
     "cryptography": ("agent/phone/adbd/",),
     "isal": ("agent/phone/png.py",),

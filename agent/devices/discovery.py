@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from agent.devices.client import AdbClient
 from agent.devices.places import MDNS_CONNECT, identifies
-from agent.errors import DeviceError, UsageError
+from agent.errors import AdbError, DeviceError, UsageError
 from agent.text import one_line
 
 MDNS_PAIRING = "_adb-tls-pairing._tcp"
@@ -106,7 +106,12 @@ async def pair(client: AdbClient, target: str, code: str) -> str:
         )
     if not (_CODE.fullmatch(code) or re.fullmatch(r"[A-Za-z0-9]{8,32}", code)):
         raise UsageError("That is no pairing code.", "Type the six digits that the phone shows.")
-    said = (await client.host(f"host:pair:{code}:{target}", PAIR_TIMEOUT_S)).strip()
+    try:
+        said = (await client.host(f"host:pair:{code}:{target}", PAIR_TIMEOUT_S)).strip()
+    except AdbError:
+        raise
+    except DeviceError as error:
+        said = error.message
     if not said.startswith("Successfully paired"):
         raise DeviceError(
             f"{target} was not paired: {one_line(said, 200) or 'no reason given'}.",

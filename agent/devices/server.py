@@ -199,6 +199,18 @@ class AdbServer:
                 if await asyncio.to_thread(self._read_record) == record:
                     await asyncio.to_thread(self._path.unlink, missing_ok=True)
 
+    async def found(self) -> ServerAddress | None:
+        """Give the address of ours if it runs and answers; nothing is started."""
+        record = self._record or await asyncio.to_thread(self._read_record)
+        if record is None or not is_running(record.pid, record.start_mark):
+            return None
+        address = ServerAddress("127.0.0.1", record.port)
+        try:
+            await AdbClient(address).version()
+        except AdbError:
+            return None
+        return address
+
     async def end_leftover(self) -> bool:
         """End the server that a killed Switchboard left, if there is one; says whether it was.
 

@@ -70,6 +70,9 @@ class AdbStream:
     async def block(self) -> bytes:
         """Read one block that starts with four hexadecimal digits of length."""
         digits = await self.exactly(4)
+        if digits == b"FAIL":
+            # `host:pair` says OKAY first, then that it failed.
+            raise refusal(self._subject, (await self.block()).decode("utf-8", "replace"))
         try:
             count = int(digits, 16)
         except ValueError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.devices.client import AdbClient
@@ -42,8 +43,12 @@ async def push(
     *,
     permissions: int = 0o644,
     timeout_s: float = 60.0,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Write a file on the phone. Raises DeviceError with the phone's reason when it refuses."""
+    """Write a file on the phone. Raises DeviceError with the phone's reason when it refuses.
+
+    `progress` is told how many bytes were sent so far.
+    """
     async with client.open(serial, "sync:", timeout_s=timeout_s) as stream:
         target = b"%s,%d" % (_checked(path), REGULAR_FILE | permissions)
         stream.writer.write(_packet(b"SEND", target))
@@ -53,6 +58,8 @@ async def push(
             stream.writer.write(struct.pack("<4sI", b"DATA", len(chunk)))
             stream.writer.write(chunk)
             await stream.writer.drain()
+            if progress is not None:
+                progress(start + len(chunk))
         stream.writer.write(struct.pack("<4sI", b"DONE", int(time.time())))
         await stream.writer.drain()
         letters, length = await _head(stream)
@@ -69,8 +76,12 @@ async def pull(
     *,
     timeout_s: float = 60.0,
     limit: int = OUTPUT_LIMIT_BYTES,
+    progress: Callable[[int], None] | None = None,
 ) -> bytes:
-    """Read a file of the phone. Raises DeviceError when there is none or it is too large."""
+    """Read a file of the phone. Raises DeviceError when there is none or it is too large.
+
+    `progress` is told how many bytes came so far.
+    """
     async with client.open(serial, "sync:", timeout_s=timeout_s) as stream:
         stream.writer.write(_packet(b"RECV", _checked(path)))
         await stream.writer.drain()
@@ -84,6 +95,8 @@ async def pull(
             if len(kept) + length > limit:
                 raise stream.too_much(limit)
             kept += await stream.exactly(length)
+            if progress is not None:
+                progress(len(kept))
 
 
 async def stat(client: AdbClient, serial: str, path: str, *, timeout_s: float = 5.0) -> RemoteStat:

@@ -1,102 +1,60 @@
-"""`switchboard devices`: the phones that can be reached, and why one cannot."""
+"""`switchboard devices`: the phones that can be reached, and everything done to one by hand.
+
+Invariants: what drives a phone holds its lease, so a phone that a session works on is left alone;
+JSON goes to stdout, speech and progress to stderr.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from console.exits import ExitCode, end, say
+from console.commands.devices_apps import apps, clear, install, logcat, pull, push, uninstall
+from console.commands.devices_care import doctor, info, repair, rotate, unlock, wake
+from console.commands.devices_link import connect, disconnect, pair
+from console.commands.devices_list import list_devices, print_devices, tag
+from console.commands.devices_wheel import wheel
 
-if TYPE_CHECKING:
-    from agent.config import Settings
-    from agent.devices.device import Rack
-    from agent.records import DeviceInfo
-    from console.stopping import StopRequest
+SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
+    ("Look", (list_devices, info, doctor, logcat, apps)),
+    ("Connect", (connect, pair, disconnect)),
+    ("Name and drive", (tag, wheel)),
+    ("Change", (repair, install, uninstall, clear, push, pull, rotate, wake, unlock)),
+)
 
-DETAILS_BOUND_S = 3.0
+
+class _Sectioned(click.Group):
+    """A group whose help shows its commands by what they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the heads of their sections."""
+        for title, commands in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
+                )
 
 
-@click.command(
+@click.group(
+    cls=_Sectioned,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-Examples:
+Without a command it lists. Examples:
   switchboard devices
   switchboard devices --json | jq -r '.data[].serial'
+  switchboard devices pair --qr
+  switchboard devices doctor R5CT1234
+  switchboard devices install R5CT1234 app.apk
 """,
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def devices(ctx: click.Context, as_json: bool) -> None:
-    """List the phones that adb sees, their state, and who drives each."""
-    from console import plain
-    from console.setup import settings_for
-    from console.stopping import run_async
-
-    settings = settings_for(ctx)
-
-    async def work(_stop: StopRequest) -> ExitCode:
-        found = await _look(settings)
-        if as_json:
-            plain.print_json({"data": [plain.as_builtins(info) for info in found]})
-        elif not found:
-            say("No devices. Plug one in with USB debugging on, or try: switchboard demo")
-        else:
-            head = ("SERIAL", "STATE", "MODEL", "ANDROID", "SIZE", "DRIVER", "NOTE")
-            plain.print_text(plain.columns(head, [_row(info) for info in found]))
-        return ExitCode.DONE
-
-    end(run_async(work))
+    """List the phones that adb sees; connect, name, examine and mend them."""
+    if ctx.invoked_subcommand is None:
+        print_devices(ctx, as_json=as_json)
 
 
-def _row(info: DeviceInfo) -> tuple[str, ...]:
-    size = f"{info.width_px}×{info.height_px}" if info.width_px else "-"
-    model = f"{info.model or '-'}{' (virtual)' if info.virtual else ''}"
-    return (
-        info.serial,
-        info.state.value,
-        model,
-        info.android or "-",
-        size,
-        info.driver or "-",
-        info.note,
-    )
-
-
-async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
-    """Ask the owner of the data directory, or the adb servers themselves."""
-    from console.host import attach
-
-    client = await attach(settings)
-    if client is not None:
-        try:
-            return (await client.overview()).devices
-        finally:
-            await client.close()
-    from console.rack import CONNECTED, Phones, make_rack
-
-    rack = await make_rack(settings, CONNECTED, Phones(settings))
-    await rack.start()
-    try:
-        await _await_details(rack)
-        return rack.devices()
-    finally:
-        await rack.close()
-
-
-async def _await_details(rack: Rack) -> None:
-    """Give every phone that is online a moment to say what it is."""
-    import asyncio
-
-    from agent.records import DeviceState
-
-    def is_known(info: DeviceInfo) -> bool:
-        return info.state is not DeviceState.ONLINE or bool(info.android or info.note)
-
-    changes = rack.changes()
-    try:
-        async with asyncio.timeout(DETAILS_BOUND_S):
-            while not all(is_known(info) for info in rack.devices()):
-                await anext(changes)
-    except TimeoutError:
-        return
+for _, _commands in SECTIONS:
+    for _command in _commands:
+        devices.add_command(_command)

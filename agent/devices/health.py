@@ -1,0 +1,267 @@
+"""Examine one phone: its battery, storage, lock, keyboard, dialogs, clock and the ways to it.
+
+Not the machine it hangs on, which is `agent.devices.doctor`'s. Invariants: examining changes
+nothing on the phone; each finding is by itself, so that one that cannot be had is a finding too;
+only what can be put right by adb has a repair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+
+from agent.devices.device import Device
+from agent.devices.doctor import Finding
+from agent.devices.extras import Extras
+from agent.errors import DeviceError
+from agent.text import one_line
+
+LOW_BATTERY_PERCENT = 15
+LOW_STORAGE_PERCENT = 5
+HOT_STATUS = 3
+"""Android's THERMAL_STATUS_SEVERE; from it on, apps are slowed down."""
+SKEW_S = 60
+SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
+_FINDING_TIMEOUT_S = 25.0
+_TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
+_THERMAL = ("none", "light", "moderate", "severe", "critical", "emergency", "shutdown")
+_SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
+_DIALOG = re.compile(r"Window\{[^}]*(Application Not Responding|Application Error)[^}]*\}", re.I)
+
+
+class Repair(StrEnum):
+    """What can be put right by adb."""
+
+    WAKE = "wake"
+    UNLOCK = "unlock"
+    KEYBOARD = "keyboard"
+    DIALOGS = "dialogs"
+    STORAGE = "storage"
+    CLOCK = "clock"
+
+
+class Ailment(Finding, frozen=True, kw_only=True):
+    """One finding about a phone, with its repair where there is one."""
+
+    repair: Repair | None = None
+    took_ms: int = 0
+
+
+class Health:
+    """Examine one phone and put right what was found."""
+
+    def __init__(
+        self, device: Device, extras: Extras, *, wall_s: Callable[[], float] = time.time
+    ) -> None:
+        self._device = device
+        self._extras = extras
+        self._wall_s = wall_s
+
+    async def examine(self) -> tuple[Ailment, ...]:
+        """Examine everything, one after the other: the latencies are to be those of one call."""
+        examinations: tuple[tuple[str, Callable[[], Awaitable[Ailment]]], ...] = (
+            ("shell", self._shell),
+            ("clock", self._clock),
+            ("battery", self._battery),
+            ("thermal", self._thermal),
+            ("storage", self._storage),
+            ("screen", self._screen),
+            ("lock", self._lock),
+            ("keyboard", self._keyboard),
+            ("dialogs", self._dialogs),
+            ("capture", self._capture),
+            ("tree", self._tree),
+        )
+        return tuple([await self._one(name, examine) for name, examine in examinations])
+
+    async def repair(self, ailments: tuple[Ailment, ...]) -> tuple[Ailment, ...]:
+        """Put right what has a repair; gives what was tried, and how it is now."""
+        tried: list[Ailment] = []
+        for ailment in ailments:
+            if ailment.ok or ailment.repair is None:
+                continue
+            try:
+                await self._mend(ailment.repair)
+            except DeviceError as error:
+                tried.append(
+                    Ailment(name=ailment.name, ok=False, detail=error.message, remedy=error.remedy)
+                )
+        now = {one.name: one for one in await self.examine()}
+        failed = {one.name for one in tried}
+        mended = [
+            now[one.name]
+            for one in ailments
+            if not one.ok and one.repair is not None and one.name not in failed
+        ]
+        return (*mended, *tried)
+
+    async def _mend(self, repair: Repair) -> None:
+        match repair:
+            case Repair.WAKE:
+                await self._extras.wake()
+            case Repair.UNLOCK:
+                await self._extras.unlock()
+            case Repair.KEYBOARD:
+                await self._extras.shell("ime reset")
+            case Repair.DIALOGS:
+                await self._extras.shell(
+                    "am broadcast -a android.intent.action.CLOSE_SYSTEM_DIALOGS; input keyevent 4"
+                )
+            case Repair.STORAGE:
+                await self._extras.shell(f"{_TEMPORARY}; pm trim-caches 1G")
+            case Repair.CLOCK:
+                await self._extras.shell("settings put global auto_time 1")
+
+    async def _one(self, name: str, examine: Callable[[], Awaitable[Ailment]]) -> Ailment:
+        try:
+            async with asyncio.timeout(_FINDING_TIMEOUT_S):
+                return await examine()
+        except DeviceError as error:
+            return Ailment(name=name, ok=False, detail=error.message, remedy=error.remedy)
+        except TimeoutError:
+            return Ailment(
+                name=name,
+                ok=False,
+                detail=f"no answer within {_FINDING_TIMEOUT_S:g} s",
+                remedy="Restart the phone when this goes on.",
+            )
+
+    # --- the ways to it ----------
+
+    async def _shell(self) -> Ailment:
+        took_ms = await _timed(self._extras.shell("echo"))
+        return _latency("shell", took_ms, SLOW_SHELL_MS, "adb shell")
+
+    async def _capture(self) -> Ailment:
+        took_ms = await _timed(self._device.capture())
+        return _latency("capture", took_ms, SLOW_CAPTURE_MS, "a picture of the screen")
+
+    async def _tree(self) -> Ailment:
+        began = time.monotonic()
+        tree = await self._device.tree()
+        took_ms = round((time.monotonic() - began) * 1000)
+        return _latency("tree", took_ms, SLOW_TREE_MS, f"a UI tree of {len(tree.nodes)} nodes")
+
+    # --- the phone ----------
+
+    async def _clock(self) -> Ailment:
+        said = (await self._extras.shell("date +%s")).text.strip()
+        if not said.isdigit():
+            return Ailment(name="clock", ok=True, detail="the phone does not tell its time")
+        skew_s = int(said) - round(self._wall_s())
+        ok = abs(skew_s) <= SKEW_S
+        return Ailment(
+            name="clock",
+            ok=ok,
+            detail=f"{abs(skew_s)} s {'ahead of' if skew_s > 0 else 'behind'} this machine",
+            remedy="" if ok else "Switch automatic time on in the phone's settings.",
+            repair=None if ok else Repair.CLOCK,
+        )
+
+    async def _battery(self) -> Ailment:
+        said = dict(re.findall(r"^\s*([\w ]+): (\S+)", (await self._said("dumpsys battery")), re.M))
+        level = said.get("level", "")
+        if not level.isdigit():
+            return Ailment(name="battery", ok=True, detail="the phone tells of no battery")
+        charged = any(said.get(f"{way} powered") == "true" for way in ("AC", "USB", "Wireless"))
+        ok = int(level) >= LOW_BATTERY_PERCENT or charged
+        return Ailment(
+            name="battery",
+            ok=ok,
+            detail=f"{level} %, {'charging' if charged else 'not charging'}",
+            remedy="" if ok else "Charge the phone before long work.",
+        )
+
+    async def _thermal(self) -> Ailment:
+        found = re.search(r"Thermal Status: (\d)", await self._said("dumpsys thermalservice"))
+        if found is None:
+            return Ailment(name="thermal", ok=True, detail="the phone tells of no temperature")
+        status = min(int(found[1]), len(_THERMAL) - 1)
+        ok = status < HOT_STATUS
+        return Ailment(
+            name="thermal",
+            ok=ok,
+            detail=f"thermal status {_THERMAL[status]}",
+            remedy="" if ok else "Let the phone cool down: it slows itself.",
+        )
+
+    async def _storage(self) -> Ailment:
+        said = await self._said("df /data")
+        found = re.search(r"(\d+)%\s+\S+\s*$", said.strip())
+        if found is None:
+            return Ailment(name="storage", ok=True, detail="the phone does not tell its space")
+        free = 100 - int(found[1])
+        ok = free >= LOW_STORAGE_PERCENT
+        return Ailment(
+            name="storage",
+            ok=ok,
+            detail=f"{free} % of /data is free",
+            remedy="" if ok else "Delete files or apps on the phone.",
+            repair=None if ok else Repair.STORAGE,
+        )
+
+    async def _screen(self) -> Ailment:
+        ok = await self._extras.is_awake()
+        return Ailment(
+            name="screen",
+            ok=ok,
+            detail="on" if ok else "off",
+            remedy="" if ok else "Wake it.",
+            repair=None if ok else Repair.WAKE,
+        )
+
+    async def _lock(self) -> Ailment:
+        locked = await self._extras.is_locked()
+        return Ailment(
+            name="lock",
+            ok=not locked,
+            detail="the lock screen shows" if locked else "unlocked",
+            remedy="Unlock it." if locked else "",
+            repair=Repair.UNLOCK if locked else None,
+        )
+
+    async def _keyboard(self) -> Ailment:
+        said = await self._said("settings get secure default_input_method")
+        name = one_line(said, 120).strip()
+        borrowed = bool(_SWITCHBOARD_KEYBOARD.search(name))
+        missing = name in {"", "null"}
+        return Ailment(
+            name="keyboard",
+            ok=not (borrowed or missing),
+            detail="none is chosen" if missing else name,
+            remedy="Give the phone its own keyboard back." if borrowed or missing else "",
+            repair=Repair.KEYBOARD if borrowed or missing else None,
+        )
+
+    async def _dialogs(self) -> Ailment:
+        found = _DIALOG.search(await self._said("dumpsys window"))
+        return Ailment(
+            name="dialogs",
+            ok=found is None,
+            detail="none" if found is None else f"{one_line(found[1], 60)} is in front",
+            remedy="" if found is None else "Close it.",
+            repair=None if found is None else Repair.DIALOGS,
+        )
+
+    async def _said(self, command: str) -> str:
+        return (await self._extras.shell(command)).text
+
+
+async def _timed(call: Awaitable[object]) -> int:
+    began = time.monotonic()
+    await call
+    return round((time.monotonic() - began) * 1000)
+
+
+def _latency(name: str, took_ms: int, slow_ms: int, what: str) -> Ailment:
+    ok = took_ms <= slow_ms
+    return Ailment(
+        name=name,
+        ok=ok,
+        detail=f"{what} in {took_ms} ms",
+        remedy="" if ok else "Use a better cable or network, or restart the phone.",
+        took_ms=took_ms,
+    )
