@@ -28,6 +28,9 @@ from agent.protocol import (
     Interrupt,
     JobCreate,
     JobList,
+    JobPause,
+    JobResume,
+    JobRun,
     JobStop,
     NoticeDone,
     NoticeReply,
@@ -491,6 +494,15 @@ class Runtime:
             case JobList(query=query, limit=limit):
                 jobs = await self._desk.list(query, limit)
                 return Reply(submission_id=submission_id, jobs=jobs)
+            case JobPause(job_id=job_id):
+                job = await self._desk.pause(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobResume(job_id=job_id):
+                job = await self._desk.resume(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobRun(job_id=job_id):
+                job = await self._desk.run_now(job_id)
+                return Reply(submission_id=submission_id, job=job)
             case JobStop(job_id=job_id):
                 job = await self._desk.stop(job_id)
                 return Reply(submission_id=submission_id, job=job)

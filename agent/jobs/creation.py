@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from agent.errors import UsageError
-from agent.jobs.schedule import MINIMUM_DELAY_MS, first_run_ms
+from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
+from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
 from agent.protocol import JobCreate
-from agent.records import Job, JobStatus, JobType
+from agent.records import Job, JobStatus, JobType, Schedule
 from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
@@ -19,8 +22,6 @@ from agent.sessions.assignment import Assignment
 DELIVERY_MODES = ("notification", "silent", "none")
 SESSION_PREFIX = "session:"
 _TITLE_LIMIT_CHARS = 200
-_LATEST_MS = 1 << 52
-"""About the year 144,000: a later time is a mistake, and no other program could show it."""
 
 
 def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callable[[int], Job]:
@@ -37,17 +38,16 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
         raise UsageError(
             f"There is no delivery mode {op.delivery_mode!r}.", f"Use {', '.join(DELIVERY_MODES)}."
         )
-    for name, value in (("next_run_at", op.next_run_at), ("interval_ms", op.interval_ms)):
-        if not 0 <= value <= _LATEST_MS:
-            raise UsageError(f"{name} is {value}.", "Use milliseconds; 0 leaves it to the default.")
+    schedule = _schedule(op)
     _check_target(op.session_target)
     payload: dict[str, Any] = {}
     if op.serial:
         assignment.check_known(op.serial)
         payload["serial"] = op.serial
     delivery = {"mode": op.delivery_mode, "notification_text": redact_secrets(op.notification_text)}
-    interval_ms = max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms else 0
-    first_ms = first_run_ms(op.next_run_at, now_ms)
+    first_ms = _first_ms(schedule, now_ms)
+    stored = {"next_run_at": first_ms, "interval_ms": schedule.interval_ms}
+    stored = {**msgspec.to_builtins(schedule), **stored}
 
     def build(job_id: int) -> Job:
         return Job(
@@ -56,7 +56,7 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
             title=title.strip(),
             prompt=prompt,
             payload_json=payload,
-            schedule_json={"next_run_at": first_ms, "interval_ms": interval_ms},
+            schedule_json=stored,
             session_target=op.session_target,
             delivery_json=delivery,
             status=JobStatus.ACTIVE,
@@ -71,6 +71,38 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
         )
 
     return build
+
+
+def _schedule(op: JobCreate) -> Schedule:
+    """Check when a job is to run. Raises UsageError naming the field."""
+    if op.interval_ms < 0:
+        raise UsageError(
+            f"interval_ms is {op.interval_ms}.", "Use milliseconds; 0 for a job that runs once."
+        )
+    raw = msgspec.to_builtins(
+        Schedule(
+            next_run_at=op.next_run_at,
+            interval_ms=max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms > 0 else 0,
+            cron=op.cron.strip(),
+            timezone=op.timezone.strip(),
+            on=tuple(dict.fromkeys(op.on)),
+            quiet=op.quiet,
+            misfire=op.misfire,
+            late_by_ms=op.late_by_ms,
+        )
+    )
+    return read_schedule(raw)
+
+
+def _first_ms(schedule: Schedule, now_ms: int) -> int:
+    """Give when a job first runs: the wanted time, else its schedule's, else in 15 s."""
+    if schedule.next_run_at:
+        return out_of_quiet_ms(schedule, schedule.next_run_at)
+    if schedule.cron:
+        return next_due_ms(schedule, now_ms) or NEVER_MS
+    if schedule.on and not schedule.interval_ms:
+        return NEVER_MS
+    return out_of_quiet_ms(schedule, now_ms + MINIMUM_DELAY_MS)
 
 
 def _check_target(target: str) -> None:

@@ -5,13 +5,13 @@ Not the wake and not a run. Invariant: a stopped job stays stopped, whatever its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from agent.errors import UsageError
+from agent.errors import RpcCode, UsageError
 from agent.jobs.creation import planned_job
 from agent.jobs.records import JobRecords
 from agent.jobs.runs import Runs
-from agent.jobs.schedule import stopped
+from agent.jobs.schedule import paused, resumed, run_now, stopped
 from agent.jobs.wake import Wake
 from agent.protocol import Event, JobCreate
 from agent.records import Job, JobStatus
@@ -50,6 +50,38 @@ class JobDesk:
         if not 1 <= limit <= LIST_LIMIT:
             raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
         return await self._parts.store.jobs(query=query, limit=limit)
+
+    async def pause(self, job_id: int) -> Job:
+        """Keep a job from running. Raises UsageError when it cannot be paused."""
+        return await self._move(job_id, paused, "paused", JobStatus.PAUSED)
+
+    async def resume(self, job_id: int) -> Job:
+        """Let a paused job run again. Raises UsageError when it is not paused."""
+        return await self._move(job_id, resumed, "resumed", JobStatus.ACTIVE)
+
+    async def run_now(self, job_id: int) -> Job:
+        """Make a job due at once. Raises UsageError while it runs or waits for a review."""
+        return await self._move(job_id, run_now, "run by the operator", None)
+
+    async def _move(
+        self,
+        job_id: int,
+        rule: Callable[[Job, int], Job | None],
+        reason: str,
+        already: JobStatus | None,
+    ) -> Job:
+        now_ms = self._parts.clock_ms()
+        job, changed = await self._records.change(
+            job_id, lambda stored: rule(stored, now_ms), reason
+        )
+        if not changed and job.status is not already:
+            error = UsageError(
+                f"Job {job_id} is {job.status.value}, so it cannot be {reason.split()[0]}.",
+                "Its state: switchboard jobs list",
+            )
+            error.code = RpcCode.WRONG_STATE
+            raise error
+        return job
 
     async def stop(self, job_id: int) -> Job:
         """Stop a job for good and end its run; stopping it again does nothing.

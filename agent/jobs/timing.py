@@ -8,6 +8,7 @@ the moment it was asked for, and outside of the quiet hours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -21,6 +22,7 @@ from agent.records import LATEST_MS, Misfire, Schedule
 from agent.text import one_line
 
 MINIMUM_INTERVAL_MS = 15_000
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
 def read_schedule(raw: Mapping[str, Any]) -> Schedule:
@@ -42,6 +44,11 @@ def read_schedule(raw: Mapping[str, Any]) -> Schedule:
             raise UsageError("A schedule has interval_ms and cron.", "Give one of them.")
         next_cron_ms(schedule.cron, schedule.timezone, 0)
     quiet = schedule.quiet
+    if quiet is not None and not (_CLOCK.match(quiet.since) and _CLOCK.match(quiet.until)):
+        raise UsageError(
+            f"The quiet hours are {one_line(quiet.since, 20)!r} to {one_line(quiet.until, 20)!r}.",
+            "Write both times as 22:00.",
+        )
     if quiet is not None and quiet.since == quiet.until:
         raise UsageError(
             f"The quiet hours begin and end at {quiet.since}, so nothing would ever run.",

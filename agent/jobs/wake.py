@@ -24,6 +24,7 @@ from agent.jobs.schedule import (
     failed,
     is_due,
     is_stuck,
+    missed,
     wake_at_ms,
 )
 from agent.protocol import Event, JobChanged
@@ -90,7 +91,7 @@ class Wake:
                 await self._runs.end(job.id, "its job took too long")
             else:
                 self._arm(job.running_at + STUCK_AFTER_MS + 1)
-        for job in await self._parts.store.due_jobs(now_ms, DUE_PER_WAKE):
+        for job in await self._due(now_ms):
             claim, is_mine = await self._records.change(
                 job.id,
                 lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
@@ -99,6 +100,18 @@ class Wake:
             if is_mine:
                 self._parts.crew.start(self._runs.run(claim), f"run of job {claim.id}")
         self._arm(wake_at_ms(await self._parts.store.next_due_ms(), now_ms))
+
+    async def _due(self, now_ms: int) -> tuple[Job, ...]:
+        """Give what may start now, once the times that passed too long ago are put right."""
+        while True:
+            due = await self._parts.store.due_jobs(now_ms, DUE_PER_WAKE)
+            passed = [job for job in due if missed(job, now_ms) is not None]
+            if not passed:
+                return due
+            for job in passed:
+                await self._records.change(
+                    job.id, lambda stored: missed(stored, now_ms), "missed its time"
+                )
 
     async def _repair(self, job: Job, result: str) -> None:
         now_ms = self._parts.clock_ms()

@@ -7,11 +7,7 @@ leniently, so that an older Switchboard can read a newer store. Nothing here doe
 
 from __future__ import annotations
 
-from agent.protocol.job_ops import (
-    JobCreate,
-    JobList,
-    JobStop,
-)
+from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
@@ -139,6 +135,9 @@ __all__ = [
     "JobChanged",
     "JobCreate",
     "JobList",
+    "JobPause",
+    "JobResume",
+    "JobRun",
     "JobStop",
     "NoticeDone",
     "NoticePosted",

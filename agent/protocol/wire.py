@@ -8,7 +8,7 @@ import msgspec
 
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import OpBase
-from agent.protocol.job_ops import JobCreate, JobList, JobStop
+from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
@@ -135,6 +135,9 @@ Op: TypeAlias = (
     | WheelHandBack
     | JobCreate
     | JobList
+    | JobPause
+    | JobResume
+    | JobRun
     | JobStop
     | Shutdown
 )

@@ -34,7 +34,6 @@ class JobStatus(StrEnum):
 
 LATEST_MS = 1 << 52
 """About the year 144,000: a later time is a mistake, and no other program could show it."""
-_CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 Moment = Annotated[int, Meta(ge=0, le=LATEST_MS)]
 
@@ -62,8 +61,9 @@ class Misfire(StrEnum):
 class QuietHours(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A span of every day in which nothing starts; over midnight when `until` is the earlier."""
 
-    since: Annotated[str, Meta(pattern=_CLOCK)]
-    until: Annotated[str, Meta(pattern=_CLOCK)]
+    since: str
+    """HH:MM."""
+    until: str
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

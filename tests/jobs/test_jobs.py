@@ -6,17 +6,20 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import ModelError, UsageError
-from agent.jobs.schedule import STUCK_AFTER_MS, STUCK_RESULT
+from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.protocol import (
     JobChanged,
     JobCreate,
     JobList,
+    JobPause,
+    JobResume,
+    JobRun,
     JobStop,
     StepStarted,
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, Job, JobStatus, JobType, Session, SessionState
+from agent.records import ActionOutcome, Job, JobStatus, JobType, Session, SessionState, Trigger
 from agent.tasks.task import TaskContext, TurnEnd
 from tests.stage import Cue, Stage, waiting_at
 
@@ -288,3 +291,32 @@ async def test_jobs_are_listed_newest_first_and_an_unknown_one_cannot_be_stopped
             await stage.do(JobList(limit=51))
         changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
     assert [change.job.title for change in changes] == ["Milk", "Eggs"]
+
+
+async def test_a_paused_job_sleeps_until_it_is_resumed(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage)
+        await stage.do(JobPause(job_id=job.id))
+        await ring(stage)
+        assert (await stage.store.job(job.id)).status is JobStatus.PAUSED
+        with pytest.raises(UsageError, match="no job 99"):
+            await stage.do(JobPause(job_id=99))
+        await stage.do(JobResume(job_id=job.id))
+        await ring(stage, after_ms=0)
+        await settled(stage, job.id, COMPLETED)
+
+
+async def test_a_job_is_run_at_once_when_the_operator_says_so(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage, on=(Trigger.MANUAL,))
+        await ring(stage, after_ms=90_000_000)
+        assert (await stage.store.job(job.id)).status is ACTIVE
+        await stage.do(JobRun(job_id=job.id))
+        await ring(stage, after_ms=0)
+
+        async def there() -> Job | None:
+            now = await stage.store.job(job.id)
+            return now if now is not None and now.last_result else None
+
+        ran = await stage.until(there, "the run")
+    assert (ran.status, ran.next_run_at) == (ACTIVE, NEVER_MS)

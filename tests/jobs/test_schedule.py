@@ -131,4 +131,41 @@ def test_a_ring_is_never_put_off_by_what_is_armed_after_it(wanted: list[int | No
 
 @pytest.mark.parametrize("interval", [None, "soon", True, -5, 0, 1.5])
 def test_an_interval_that_is_none_means_once(interval: object) -> None:
-    assert schedule.interval_ms(a_job(schedule_json={"interval_ms": interval})) == 0
+    job = a_job(schedule_json={"interval_ms": interval}, status=JobStatus.RUNNING)
+    assert schedule.succeeded(job, "done", NOW_MS).status is JobStatus.COMPLETED
+
+
+def test_a_cron_job_is_armed_for_its_next_time_and_one_that_waits_for_an_event_for_none() -> None:
+    cron = a_job(schedule_json={"cron": "0 * * * *", "timezone": "UTC"}, status=JobStatus.RUNNING)
+    after = schedule.succeeded(cron, "done", NOW_MS)
+    assert after.status is JobStatus.ACTIVE
+    assert after.next_run_at % 3_600_000 == 0 < after.next_run_at - NOW_MS <= 3_600_000
+    event = a_job(schedule_json={"on": ["device_connected"]}, status=JobStatus.RUNNING)
+    assert schedule.succeeded(event, "done", NOW_MS).next_run_at == schedule.NEVER_MS
+
+
+@pytest.mark.parametrize("status", list(JobStatus))
+def test_only_an_active_or_queued_job_is_paused_and_only_a_paused_one_resumed(
+    status: JobStatus,
+) -> None:
+    job = a_job(status=status)
+    paused = schedule.paused(job, NOW_MS)
+    assert (paused is not None) == (status in {JobStatus.ACTIVE, JobStatus.QUEUED})
+    resumed = schedule.resumed(job, NOW_MS)
+    assert (resumed is not None) == (status is JobStatus.PAUSED)
+
+
+def test_a_stopped_job_is_not_run_again_and_an_ended_one_may_be() -> None:
+    assert schedule.run_now(a_job(status=JobStatus.STOPPED), NOW_MS) is None
+    again = schedule.run_now(a_job(status=JobStatus.COMPLETED), NOW_MS)
+    assert again is not None
+    assert schedule.is_due(again, NOW_MS)
+
+
+def test_a_missed_time_of_a_job_that_runs_once_ends_it_where_it_may_not_be_late() -> None:
+    due = NOW_MS - 60_000
+    late = a_job(schedule_json={"late_by_ms": 59_000}, next_run_at=due)
+    ended = schedule.missed(late, NOW_MS)
+    assert ended is not None
+    assert (ended.status, ended.last_result) == (JobStatus.COMPLETED, schedule.MISSED_RESULT)
+    assert schedule.missed(a_job(schedule_json={}, next_run_at=due), NOW_MS) is None
