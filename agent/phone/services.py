@@ -392,10 +392,11 @@ class Services(Core):
         self.invalidate()
 
     def revoke(self, package: str, permission: str) -> None:
-        """Take a permission back."""
+        """Take a permission back; the process of an app that had it is ended, as Android does."""
         granted = self.state_record.granted.get(package, [])
         if permission in granted:
             granted.remove(permission)
+            self.processes.end(package)
         self.invalidate()
 
     def is_in_front(self, package: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.phone import adb_keyboards
+from agent.phone.commands.alarm_dump import dump_alarm
 from agent.phone.commands.package_dump import dump_package
 from agent.phone.commands.window_dump import (
     dump_activities,
@@ -225,6 +226,7 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
     "SurfaceFlinger": _surface_flinger,
     "audio": _audio,
     "cpuinfo": _cpuinfo,
+    "alarm": dump_alarm,
 }
 
 

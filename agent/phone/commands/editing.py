@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent.phone.commands.filters import each_source, lines
 from agent.phone.commands.options import Options, options
-from agent.phone.commands.regexes import posix_regex
+from agent.phone.commands.regexes import LinePattern, posix_regex
 from agent.phone.shell.call import Call, CommandError, command, encode
+
+if TYPE_CHECKING:
+    import regex
 
 
 @command("sed")
@@ -44,7 +48,7 @@ async def _sed_line(
             deleted = True
             break
         if step.verb == "s":
-            changed, count = step.pattern.subn(step.replace, line, count=step.count)
+            changed, count = step.pattern.substitute(step.replace, line, step.count)
             line = changed
             if count and step.prints:
                 await call.stdout.write(line + b"\n")
@@ -83,11 +87,13 @@ class _SedStep:
         assert match is not None
         first, last, regex, negated = match.groups()
         self._first, self._last, self._negated = first, last, bool(negated)
-        self._regex = self._compile(regex, extended, 0) if regex is not None else None
+        self._regex = (
+            self._compile(regex, extended, ignores_case=False) if regex is not None else None
+        )
         body = text[match.end() :]
         self.verb = body[:1]
         self.count, self.prints = 1, False
-        self.pattern = re.compile(b"")
+        self.pattern = LinePattern("sed", b"", ignores_case=False)
         self._template: list[str] = []
         if self.verb == "s":
             self._substitution(body, extended)
@@ -95,9 +101,10 @@ class _SedStep:
             raise CommandError(f"sed: bad pattern '{text}'")
 
     @staticmethod
-    def _compile(regex: str, extended: bool, flags: int) -> re.Pattern[bytes]:
+    def _compile(regex: str, extended: bool, *, ignores_case: bool) -> LinePattern:
         try:
-            return re.compile(encode(posix_regex(regex, extended)), flags)
+            text = encode(posix_regex(regex, extended))
+            return LinePattern("sed", text, ignores_case=ignores_case)
         except (re.error, RecursionError, OverflowError) as error:
             raise CommandError(f"sed: bad regex '{regex}'") from error
 
@@ -109,13 +116,12 @@ class _SedStep:
         if match is None:
             raise CommandError(f"sed: bad pattern '{body}'")
         regex, replacement, flags = match.groups()
-        ignore = re.IGNORECASE if "i" in flags.lower() else 0
-        self.pattern = self._compile(regex, extended, ignore)
+        self.pattern = self._compile(regex, extended, ignores_case="i" in flags.lower())
         self._template = re.findall(r"\\.|&|[^\\&]+", replacement, re.DOTALL)
         self.count = 0 if "g" in flags else 1
         self.prints = "p" in flags
 
-    def replace(self, match: re.Match[bytes]) -> bytes:
+    def replace(self, match: regex.Match[bytes]) -> bytes:
         """Return the replacement of one match."""
         out: list[bytes] = []
         for token in self._template:
@@ -133,7 +139,7 @@ class _SedStep:
     def applies(self, line: bytes, number: int, last: bool) -> bool:
         """Whether the command's address covers the line."""
         if self._regex is not None:
-            inside = self._regex.search(line) is not None
+            inside = self._regex.hits(line)
         elif self._first is None:
             inside = True
         elif self._last is not None:

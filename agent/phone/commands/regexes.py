@@ -1,8 +1,65 @@
-"""POSIX regular expressions as Python's."""
+"""POSIX regular expressions as Python's, and how long one may take."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from agent.phone.shell.call import CommandError
+
+if TYPE_CHECKING:
+    import regex
+
+LINE_LIMIT_S = 0.25
+"""For one line: what takes longer would hold up every phone of the process."""
+
+
+class LinePattern:
+    """A compiled pattern that looks at lines of bytes, with a bound on the time for each.
+
+    Raises:
+        CommandError: on use, when a line takes too long.
+        re.error: it is no pattern.
+    """
+
+    def __init__(self, name: str, pattern: bytes, *, ignores_case: bool) -> None:
+        import regex
+
+        self._name = name
+        flags = regex.VERSION0 | (regex.IGNORECASE if ignores_case else 0)
+        try:
+            self._pattern: regex.Pattern[bytes] = regex.compile(pattern, flags)
+        except regex.error as error:
+            raise re.error(str(error)) from error
+
+    def hits(self, line: bytes) -> bool:
+        """Say whether a line holds a match."""
+        try:
+            return self._pattern.search(line, timeout=LINE_LIMIT_S) is not None
+        except TimeoutError as error:
+            raise self._too_long() from error
+
+    def matches(self, line: bytes) -> Iterator[bytes]:
+        """Yield the matches in a line that are not empty."""
+        try:
+            for match in self._pattern.finditer(line, timeout=LINE_LIMIT_S):
+                if match.group():
+                    yield match.group()
+        except TimeoutError as error:
+            raise self._too_long() from error
+
+    def substitute(
+        self, replacement: Callable[[regex.Match[bytes]], bytes], line: bytes, count: int
+    ) -> tuple[bytes, int]:
+        """Replace the first `count` matches (0: all); return the line and how many there were."""
+        try:
+            return self._pattern.subn(replacement, line, count=count, timeout=LINE_LIMIT_S)
+        except TimeoutError as error:
+            raise self._too_long() from error
+
+    def _too_long(self) -> CommandError:
+        return CommandError(f"{self._name}: regex takes too long", 2)
 
 
 def posix_regex(pattern: str, extended: bool) -> str:

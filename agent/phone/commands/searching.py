@@ -7,14 +7,14 @@ import re
 
 from agent.phone.commands.filters import each_source, lines
 from agent.phone.commands.options import Options, options
-from agent.phone.commands.regexes import posix_regex
+from agent.phone.commands.regexes import LinePattern, posix_regex
 from agent.phone.pipes import Source
 from agent.phone.shell.call import Call, CommandError, command, encode
 from agent.phone.userland.files import PhoneFiles
 from agent.phone.userland.userland import Userland
 
 
-def _regex(call: Call, patterns: list[str], found: Options) -> re.Pattern[bytes]:
+def _regex(call: Call, patterns: list[str], found: Options) -> LinePattern:
     pieces = [
         re.escape(one) if "F" in found else posix_regex(one, "E" in found) for one in patterns
     ]
@@ -24,7 +24,7 @@ def _regex(call: Call, patterns: list[str], found: Options) -> re.Pattern[bytes]
     if "x" in found:
         text = rf"^(?:{text})$"
     try:
-        return re.compile(encode(text), re.IGNORECASE if "i" in found else 0)
+        return LinePattern(call.name, encode(text), ignores_case="i" in found)
     except (re.error, RecursionError, OverflowError) as error:
         raise CommandError(f"{call.name}: bad regex '{patterns[0]}': {error}", 2) from error
 
@@ -81,7 +81,7 @@ def _pairs(call: Call) -> list[tuple[str, str]]:
 async def _grep_one(
     call: Call,
     source: Source,
-    regex: re.Pattern[bytes],
+    regex: LinePattern,
     found: Options,
     prefix: str,
     limit: int,
@@ -94,7 +94,7 @@ async def _grep_one(
     async for raw in lines(source):
         number += 1
         line = raw.rstrip(b"\n")
-        hit = (regex.search(line) is not None) != ("v" in found)
+        hit = regex.hits(line) != ("v" in found)
         if not hit:
             if trailing and not silent:
                 trailing -= 1
@@ -107,9 +107,8 @@ async def _grep_one(
             if found.any("qlL"):
                 break
         elif "o" in found:
-            for match in regex.finditer(line):
-                if match.group():
-                    await _grep_line(call, match.group(), prefix, number, found, ":")
+            for match in regex.matches(line):
+                await _grep_line(call, match, prefix, number, found, ":")
         else:
             for earlier, text in kept:
                 await _grep_line(call, text, prefix, earlier, found, "-")
