@@ -220,6 +220,7 @@ class AdbDevice:
     async def close(self) -> None:
         """Let go of everything that is held on the phone."""
         await self.cool()
+        await self._trees.close()
         if self._extra is not None:
             await self._extra.close()
 
