@@ -1,0 +1,111 @@
+"""One driver per phone across cores that share nothing but the phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.devices.address import ServerAddress
+from agent.devices.client import AdbClient
+from agent.devices.marker import PATH, Marker, Standing
+from agent.devices.rack import AdbRack
+from agent.errors import DeviceLostError
+from agent.phone.serve import PhoneHost
+from agent.records import DeviceInfo
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+async def serial(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[str]:
+    client = AdbClient(adb_address)
+    async with PhoneHost(tmp_path / "phones") as host:
+        (serial,) = host.serials
+        await client.connect(serial)
+        yield serial
+        await client.disconnect(serial)
+
+
+@pytest.fixture
+async def racks(adb_address: ServerAddress, serial: str) -> AsyncIterator[tuple[AdbRack, AdbRack]]:
+    """Two cores' racks, as of two data directories."""
+    pair = (AdbRack([adb_address], key="one"), AdbRack([adb_address], key="two"))
+    for rack in pair:
+        await rack.start()
+        await rack.wait_for(serial, timeout_s=PATIENCE_S)
+    yield pair
+    for rack in pair:
+        await rack.close()
+
+
+async def until_driven_by(rack: AdbRack, serial: str, driver: str) -> DeviceInfo:
+    changes = rack.changes()
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            for info in rack.devices():
+                if info.serial == serial and info.driver == driver:
+                    return info
+            await anext(changes)
+
+
+async def test_two_cores_never_drive_one_phone(
+    racks: tuple[AdbRack, AdbRack], serial: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.leasehold.RENEW_EVERY_S", 0.1)
+    first, second = racks
+    async with first.lease(serial, "s-1"):
+        with pytest.raises(DeviceLostError, match="is driven by s-1@") as caught:
+            async with second.lease(serial, "s-2"):
+                pass
+        assert "given back" in caught.value.remedy
+        [info] = [info for info in second.devices() if info.serial == serial]
+        assert info.driver.startswith("elsewhere: s-1@")
+    await until_driven_by(second, serial, "")
+    async with second.lease(serial, "s-2"):
+        pass
+
+
+async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
+    adb: AdbClient,
+    racks: tuple[AdbRack, AdbRack],
+    serial: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent.devices.leasehold.RENEW_EVERY_S", 0.1)
+    first, _ = racks
+    other = Marker(adb, serial, owner="s-9@there", key="nine")
+    async with first.lease(serial, "s-1") as device:
+        # Its heartbeat stopped for as long as a lease lasts, as a host does that is suspended.
+        features = await adb.features(serial)
+        aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
+        async with asyncio.timeout(PATIENCE_S):
+            while (await other.take()).standing is not Standing.OURS:
+                await adb.shell(serial, aged, features=features, timeout_s=5)
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                try:
+                    await device.key("BACK")
+                except DeviceLostError as error:
+                    assert "taken over by s-9@there" in error.message
+                    break
+    await other.give_back()
+
+
+async def test_the_successor_on_a_data_directory_need_not_wait(
+    adb_address: ServerAddress, adb: AdbClient, serial: str
+) -> None:
+    killed = Marker(adb, serial, owner="s-1@here:1", key="same")
+    async with asyncio.timeout(PATIENCE_S):
+        while not any(r.serial == serial and r.state == "device" for r in await adb.devices()):
+            await asyncio.sleep(0)
+    assert (await killed.take()).standing is Standing.OURS
+    heir = AdbRack([adb_address], key="same")
+    await heir.start()
+    await heir.wait_for(serial, timeout_s=PATIENCE_S)
+    async with heir.lease(serial, "s-1"):
+        assert (await killed.look()).owner.startswith("s-1@")
+    await heir.close()
+    assert (await killed.look()).standing is Standing.FREE
