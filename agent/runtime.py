@@ -125,7 +125,12 @@ class Runtime:
         self._desk = JobDesk(parts, self._operations)
         self._deadlines = Deadlines(parts, self._operations.expire)
         self._attaching = Attaching(parts, self._operations)
-        self._notices = NoticeDesk(parts, self._operations, sinks_of(parts.settings, parts.rack))
+        self._notices = NoticeDesk(
+            parts,
+            self._operations,
+            sinks_of(parts.settings, parts.rack),
+            self._targets.control,
+        )
         self._unsubscribe: Callable[[], None] | None = None
         self._devices_told: dict[str, DeviceInfo] = {}
         self._closing: asyncio.Task[None] | None = None

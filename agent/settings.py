@@ -217,6 +217,9 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
     command_timeout_s: Annotated[
         Seconds, Meta(description="How long that program may show one notice.")
     ] = 300.0
+    terminal: Annotated[
+        bool, Meta(description="Whether the console's terminal shows them while it has no focus.")
+    ] = True
     phone: Annotated[
         bool, Meta(description="Whether the phone of a session shows its notices too.")
     ] = False

@@ -24,6 +24,7 @@ from agent.protocol import Interrupt, Op, Reply
 from agent.text import clean, one_line
 from console import actions
 from console.bridge import TICK_HZ, Bridge, Lost, Tick
+from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
 from console.screens.base import ConsoleScreen
@@ -106,10 +107,11 @@ class SwitchboardApp(App[int], inherit_bindings=False):
         self.seen: frozenset[str] = frozenset()
         self.data_dir = settings.data_dir if settings else None
         self._theme_wanted = settings.ui.theme if settings else ""
-        self._bell = settings.ui.bell if settings else True
+        rings = settings is None or settings.ui.bell
+        tells = settings is None or settings.notices.terminal
+        self._calling = Calling(self.bell if rings else None, self._write if tells else None)
         self._replay = replay
         self._errors_s: list[float] = []
-        self._waiting: frozenset[str] = frozenset()
         self._frame_shown = -1
         self._lost_said = ""
 
@@ -175,7 +177,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def on_tick(self, event: Tick) -> None:
         self._refresh_top()
-        self._call_attention()
+        self._calling.look(self.bridge.state, has_focus=self.app_focus)
 
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
@@ -192,12 +194,9 @@ class SwitchboardApp(App[int], inherit_bindings=False):
         if top is not None and top.is_composed:
             self._guarded(f"showing {type(top).__name__}", top.refresh_all)
 
-    def _call_attention(self) -> None:
-        """Ring once for each new question, while the operator looks elsewhere."""
-        now = frozenset(self.bridge.state.questions)
-        fresh, self._waiting = now - self._waiting, now
-        if fresh and self._bell and not self.app_focus:
-            self.bell()
+    def _write(self, codes: str) -> None:
+        if self._driver is not None:
+            self._driver.write(codes)
 
     def on_lost(self, event: Lost) -> None:
         if event.text != self._lost_said:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from secrets import token_hex
 from typing import Protocol
@@ -33,9 +33,10 @@ from agent.protocol import (
     SessionCreate,
     SessionsDeleted,
     SessionStateChanged,
+    TargetControl,
     UserInputAnswer,
 )
-from agent.records import Notice, Question, Session, SessionState
+from agent.records import Notice, Question, Session, SessionState, TargetAction
 from agent.sessions.live import LiveSession
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
@@ -60,10 +61,17 @@ class Sink(Protocol):
 class NoticeDesk:
     """The notices of one core."""
 
-    def __init__(self, parts: Parts, operations: Operations, sinks: Sequence[Sink]) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        operations: Operations,
+        sinks: Sequence[Sink],
+        close_target: Callable[[TargetControl], Awaitable[object]],
+    ) -> None:
         self._parts = parts
         self._operations = operations
         self._sinks = tuple(sinks)
+        self._close_target = close_target
         self._shade = Shade()
         self._due: dict[str, None] = {}
         self._ring = asyncio.Event()
@@ -212,15 +220,20 @@ class NoticeDesk:
         await self._operations.tell(live.session_id, op.text, submission_id)
         return live.session_id
 
-    async def done(self, session_id: str) -> routing.Done:
-        """Take a notice as read.
+    async def done(self, session_id: str) -> None:
+        """Take a notice as read; the app of a home session that is still detached is closed.
 
-        Returns:
-            What is left to do: a home session's app that is still detached is to be closed.
+        Raises:
+            UsageError: there is no such session.
+            DeviceError: the app cannot be closed; the notice is gone all the same.
         """
         live = await self._parts.book.get(session_id)
         await self._act(self._shade.remove(live.session_id))
-        return routing.done(live.record)
+        record = live.record
+        closes = routing.done(record) is routing.Done.CONSUME_AND_CLOSE_TARGET
+        if closes and record.state.is_terminal and record.presentation.is_detached:
+            op = TargetControl(session_id=live.session_id, action=TargetAction.CLOSE)
+            await self._close_target(op)
 
     async def send(self, op: NoticeSend, submission_id: str = "") -> str:
         """Go on from what a session came to.
