@@ -131,7 +131,7 @@ class Actor:
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         text = judge_effect(deed, screen, seen.observation)
         if note:
-            text = f"{text} {redact(one_line(note, 300))}"
+            text = f"{text} {redact(self.secrets.hide(one_line(note, 300)))}"
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
 
     def _is_old(self, screen: Observation) -> bool:

@@ -86,6 +86,7 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
     checked = inner.checked if inner is not None else node.checked
     label, value = _label_and_value(at, node, rows, redact)
     usable = node.clickable or editable or node.scrollable or checkable or node.long_clickable
+    usable = usable or _is_web_view(node)
     if not label and not usable:
         return None
     kind = _kind(node, inner, label, editable)
@@ -144,6 +145,8 @@ def cut(label: str) -> str:
 def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> str:
     if editable:
         return "INPUT"
+    if _is_web_view(node):
+        return "webview"
     if node.scrollable:
         return "scrollable"
     shape = (toggle.class_name if toggle is not None else node.class_name).rsplit(".", 1)[-1]
@@ -163,6 +166,11 @@ def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> st
     if "tab" in shape.replace("table", ""):
         return "tab"
     return "nav-btn" if label.casefold() in _NAV_LABELS else "btn"
+
+
+def _is_web_view(node: UiNode) -> bool:
+    """Tell whether a node is a web page: what is below it comes late, and may be anybody's."""
+    return node.class_name.endswith("WebView")
 
 
 def _key(node: UiNode, resource_id: str, label: str) -> str:

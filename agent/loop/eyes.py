@@ -15,12 +15,14 @@ from agent.errors import DeviceError, DeviceLostError
 from agent.loop import prompts
 from agent.loop.changes import describe_change
 from agent.loop.ledger import Ledger
-from agent.loop.marks import MEDIA_TYPE, numbered
+from agent.loop.marks import MEDIA_TYPE, is_black, numbered
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
+from agent.loop.phase import is_support_goal, phase_of
 from agent.loop.recover import wrong_app
 from agent.protocol import ObservationRecorded
 from agent.records import AppInfo, Observation
+from agent.safety.scope import is_neutral
 from agent.tasks.task import TaskContext
 
 _TRIES = 3
@@ -71,7 +73,10 @@ class Eyes:
         change = "" if again else describe_change(memory.last_seen, seen.observation)
         observation = replace(seen.observation, change=change)
         stray = wrong_app(observation.foreground.package, memory.target)
+        helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
+        phase = phase_of(observation.elements) if helped else None
         warnings = (*memory.warnings(observation.fingerprint), *filter(None, [stray]))
+        picture, note = await self._picture(seen, observation)
         observation = replace(
             observation,
             screen_text=prompts.observation_text(
@@ -80,14 +85,23 @@ class Eyes:
                 max_steps=self.context.limits.max_steps,
                 plan=memory.plan,
                 warnings=warnings,
+                bans=memory.trail.bans,
+                phase=phase,
+                picture_note=note,
             ),
         )
         await self.ledger.tell(ObservationRecorded(step=step, observation=observation))
-        if seen.image is not None and self.context.model.sees:
-            picture = await asyncio.to_thread(numbered, seen.image, observation.elements)
-            if picture is not None:
-                memory.show(picture, MEDIA_TYPE)
+        if picture is not None:
+            memory.show(picture, MEDIA_TYPE)
         return observation
+
+    async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
+        """Number the frame for a model that sees; the note says why there is none."""
+        if seen.image is None or not self.context.model.sees:
+            return None, ""
+        if observation.elements and await asyncio.to_thread(is_black, seen.image):
+            return None, prompts.NO_PICTURE
+        return await asyncio.to_thread(numbered, seen.image, observation.elements), ""
 
     async def observe(self, previous: Observation | None) -> Seen:
         """Observe; a device that is away is waited for, one that stutters is tried again."""

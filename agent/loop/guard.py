@@ -229,6 +229,12 @@ def _wants_secret(deed: Deed) -> bool:
     )
 
 
+def ban_refusal(element: Element, reason: str) -> str:
+    """Word the refusal of an element that led nowhere before (CONTRACTS 5.2)."""
+    name = f'Element [{element.number}] "{element.label[:60]}"'
+    return f"BLOCKED: {name} is not pressed again: {reason}. Choose another way."
+
+
 def duplicate_refusal() -> str:
     """Word the refusal of an action that was done twice already and changed nothing."""
     return failed("You did exactly this twice already and nothing changed")

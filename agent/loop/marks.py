@@ -30,6 +30,7 @@ _REDACTED = re.compile(r"\[(?:CARD|SSN|CVV|PASSWORD|KEY) REDACTED\]|\[(?:PHONE|E
 _COVER = "#808080"
 _TAG_PX = 20
 _RING_PX = 34
+_BLACK = 4
 
 
 def numbered(data: bytes, elements: Sequence[Element]) -> bytes | None:
@@ -61,6 +62,14 @@ def numbered(data: bytes, elements: Sequence[Element]) -> bytes | None:
         draw.rectangle(tag, fill=colour)
         draw.text((left + 3, top), label, fill="white", font=font)
     return _encoded(picture, "JPEG")
+
+
+def is_black(data: bytes) -> bool:
+    """Tell whether a frame shows nothing at all, as a screen does that forbids pictures; blocks."""
+    picture = _scaled(data)
+    if picture is None:
+        return False
+    return all(high <= _BLACK for _, high in picture.getextrema())
 
 
 def intended(data: bytes, bounds: Bounds | None, point: Point | None) -> bytes | None:

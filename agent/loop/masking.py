@@ -19,6 +19,7 @@ TOKEN_BUDGET = 12_000
 _TIGHT_KEEP = 2
 _MASK = "[Screen:"
 _ELEMENT = re.compile(r"^ *(?:>>> )?\[\d+\] ([\w-]+):", re.MULTILINE)
+_PHASE = re.compile(r"^Phase: \w+", re.MULTILINE)
 _TURN = re.compile(r"^Turn: \d+ / \d+$", re.MULTILINE)
 
 
@@ -63,8 +64,8 @@ def summarize(text: str) -> str:
     activity = _line(text, "Screen: ")
     kinds = _ELEMENT.findall(text)
     usable = sum(kind != "text" for kind in kinds)
-    turn = _TURN.search(text)
-    tail = f", {turn.group()}" if turn else ""
+    phase, turn = _PHASE.search(text), _TURN.search(text)
+    tail = (f", {phase.group()}" if phase else "") + (f", {turn.group()}" if turn else "")
     place = f"{package}/{activity}" if activity else package
     return f"{_MASK} {place}, {len(kinds)} elements ({usable} interactive){tail}]"
 

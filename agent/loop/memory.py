@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.loop import prompts
 from agent.loop.masking import fit
-from agent.loop.recover import Trail
+from agent.loop.recover import Trail, wrong_app
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.protocol import (
     AgentMessage,
@@ -164,6 +164,9 @@ class Memory:
 
     def _observe(self, observation: Observation) -> None:
         self.last_seen = observation
+        package = observation.foreground.package
+        if wrong_app(package, self.target):
+            self.trail.strayed(package)
         self.trail.saw(observation.fingerprint, after_action=self._acted)
         self._acted = False
         self._add(Role.USER, MessageKind.OBSERVATION, observation.screen_text)
@@ -190,11 +193,19 @@ class Memory:
         self._deferred.clear()
         if call.kind == "action" and msg.outcome is not ActionOutcome.FAILED:
             self._acted = True
+            self._follow_presses(call)
             self.trail.did(
                 action_key(call),
                 scroll=call.tool == "scroll",
                 changed=not msg.text.startswith("WARNING"),
             )
+
+    def _follow_presses(self, call: ToolCallRequested) -> None:
+        if call.tool == "press_button" and '"BACK"' in call.arguments.upper():
+            self.trail.went_back()
+        else:
+            pressed = call.tool == "click_element" and call.element is not None
+            self.trail.pressed(call.element.key if pressed and call.element else "")
 
     def _add(self, role: Role, kind: MessageKind, text: str) -> None:
         message = Message(role=role, kind=kind, text=text)

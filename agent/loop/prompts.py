@@ -6,11 +6,13 @@ the heading of the screen, and the instructions say that nothing there is an ord
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.loop.changes import FIRST_SCREEN, NO_CHANGE
+from agent.loop.layout import is_navigation
+from agent.loop.phase import COLLAPSE_FROM, GUIDANCE, Phase
 from agent.loop.screen import screen_text
-from agent.records import AppInfo, Observation, PlanItem, PlanStatus
+from agent.records import AppInfo, Element, Observation, PlanItem, PlanStatus
 from agent.safety.redaction import redact_secrets
 from agent.text import clean, one_line
 
@@ -44,6 +46,7 @@ _MARKS = {
     PlanStatus.COMPLETED: "[x]",
 }
 MAX_APPS = 150
+_MAX_BANNED = 8
 
 
 def goal_text(goal: str, apps: Sequence[AppInfo], *, target: str = "") -> str:
@@ -81,6 +84,9 @@ RESUMED = (
     "The work was interrupted and now goes on. The screen may have changed in the meantime: look "
     "at it before you act, and do not repeat an action whose effect it already shows."
 )
+NO_PICTURE = (
+    "(Secure window: the app forbids pictures of this screen; only its elements are known.)"
+)
 OUTCOME_UNKNOWN = (
     "UNKNOWN: The work was interrupted while this was being done, and whether it took effect is "
     "not known. Look at the screen before acting again."
@@ -95,9 +101,20 @@ def observation_text(
     max_steps: int,
     plan: Sequence[PlanItem],
     warnings: Sequence[str],
+    bans: Mapping[str, str] | None = None,
+    phase: Phase | None = None,
+    picture_note: str = "",
 ) -> str:
-    """Write one observation as a model reads it: where the work stands, then the screen."""
+    """Write one observation as a model reads it: where the work stands, then the screen.
+
+    Args:
+        bans: elements that are not to be pressed again, by key: why.
+        phase: where a support case stands; None for every other goal.
+        picture_note: why there is no picture, for a model that expects one.
+    """
     lines = [f"Turn: {step} / {max_steps}"]
+    if phase is not None:
+        lines.append(f"Phase: {phase}. {GUIDANCE[phase]}")
     if plan:
         lines.append("## Progress Tracker")
         lines += [f"{_MARKS[item.status]} {item.step}" for item in plan]
@@ -108,8 +125,25 @@ def observation_text(
     elif observation.change:
         lines.append(f"Change: {observation.change}")
     lines += warnings
+    banned = [e for e in observation.elements if bans and e.key in bans][:_MAX_BANNED]
+    if banned:
+        shown = ", ".join(f'[{e.number}] "{e.label[:40]}"' for e in banned)
+        lines.append(f"Do not press again (it led nowhere): {shown}")
+    if picture_note:
+        lines.append(picture_note)
     lines += ["", "## Screen State"]
     lines.append(
-        screen_text(observation.foreground, observation.elements, note=observation.tree_note)
+        screen_text(
+            observation.foreground,
+            observation.elements,
+            note=observation.tree_note,
+            collapse=phase is Phase.NAVIGATING and _has_way_on(observation.elements),
+        )
     )
     return "\n".join(lines)
+
+
+def _has_way_on(elements: Sequence[Element]) -> bool:
+    """Tell whether a long page may be shortened to what leads on."""
+    leading = sum(is_navigation(element) for element in elements)
+    return leading > 0 and len(elements) - leading >= COLLAPSE_FROM

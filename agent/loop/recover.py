@@ -6,16 +6,19 @@ decided from stored facts, so a resumed session is warned as the interrupted one
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from agent.safety.scope import is_neutral
 
 WINDOW = 6
 MIN_TRACKED = 4
 STAGNATION = 3
 SCROLL_BUDGET = 8
 DUPLICATES = 3
-_NEUTRAL_APPS = ("systemui", "permissioncontroller", "packageinstaller", "launcher")
+FRUITLESS = 2
+"""An element that was opened and left again so often is not opened once more."""
 
 
 @dataclass(slots=True)
@@ -27,6 +30,12 @@ class Trail:
     """What was done, and whether the screen changed."""
     scrolls: int = 0
     unchanged: int = 0
+    bans: dict[str, str] = field(default_factory=dict)
+    """Elements that led nowhere, by stable key: why."""
+    _clicked: str = ""
+    """The element that the newest action pressed, while nothing has been done since."""
+    _left_again: Counter[str] = field(default_factory=Counter)
+    """How often an element was pressed and what it opened was left again at once."""
 
     def saw(self, fingerprint: str, *, after_action: bool) -> None:
         """Take in an observation."""
@@ -42,6 +51,25 @@ class Trail:
         """Take in an action that was carried out."""
         self.actions.append((action, changed))
         self.scrolls = self.scrolls + 1 if scroll else 0
+
+    def pressed(self, key: str) -> None:
+        """Take in that an element was pressed; an empty key is any other action but going back."""
+        self._clicked = key
+
+    def went_back(self) -> None:
+        """Take in that the phone was sent back: what was pressed just before led nowhere."""
+        key, self._clicked = self._clicked, ""
+        if not key:
+            return
+        self._left_again[key] += 1
+        if self._left_again[key] >= FRUITLESS:
+            self.bans[key] = f"it was opened and left again {FRUITLESS} times"
+
+    def strayed(self, package: str) -> None:
+        """Take in that another app came in front of the session's own."""
+        key, self._clicked = self._clicked, ""
+        if key:
+            self.bans[key] = f"it led out of the app, to {package}"
 
     def is_duplicate(self, action: str) -> bool:
         """Tell whether an action would be the third that is the same and changes nothing."""
@@ -80,9 +108,7 @@ def oscillates(fingerprints: Sequence[str]) -> bool:
 
 def wrong_app(package: str, target: str) -> str:
     """Warn when a session that belongs to one app finds another in front."""
-    if not target or not package or package == target:
-        return ""
-    if any(word in package for word in _NEUTRAL_APPS):
+    if not target or package == target or is_neutral(package):
         return ""
     return (
         f"WARNING: {package} is in front, but this session works in {target}. "
