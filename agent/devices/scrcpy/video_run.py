@@ -58,6 +58,7 @@ class VideoRun:
         self._readers = readers
         self._on_size = on_size
         self._decoder = Decoder()
+        self._size: Size | None = None
         self._pending: list[VideoPacket] = []
         self._pending_bytes = 0
         self._left_out = False
@@ -135,8 +136,7 @@ class VideoRun:
 
     def _take(self, item: VideoItem) -> None:
         if isinstance(item, VideoSize):
-            if self._on_size is not None:
-                self._on_size(item.width, item.height)
+            # The pictures themselves say their size, in every version.
             return
         self._pending.append(item)
         self._pending_bytes += len(item.data)
@@ -175,12 +175,21 @@ class VideoRun:
         if self._decoder.awaits_key:
             self._watch.want_key_frame()
         if decoded.pictures:
+            self._tell_size()
             has_key = any(one.is_key for one in packets)
             self._watch.saw_picture(
                 arrived_ms, moved=decoded.moved, black=decoded.black, has_key=has_key
             )
             self._fresh.set()
             self._give(decoded.scaled)
+
+    def _tell_size(self) -> None:
+        """Say a new size of the pictures; before version 4 no packet of its own says it."""
+        size = self._decoder.size
+        if size is not None and size != self._size:
+            self._size = size
+            if self._on_size is not None:
+                self._on_size(*size)
 
     def _due_boxes(self) -> tuple[Size, ...]:
         now = time.monotonic()
