@@ -11,10 +11,10 @@ from agent.errors import RpcCode, UsageError
 from agent.jobs.creation import planned_job
 from agent.jobs.records import JobRecords
 from agent.jobs.runs import Runs
-from agent.jobs.schedule import paused, resumed, run_now, stopped
+from agent.jobs.schedule import paused, resumed, run_now, set_off, stopped, waits_for
 from agent.jobs.wake import Wake
-from agent.protocol import Event, JobCreate
-from agent.records import Job, JobStatus
+from agent.protocol import DeviceChanged, Event, JobCreate
+from agent.records import DeviceInfo, DeviceState, Job, JobStatus, Trigger
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
 
@@ -29,16 +29,42 @@ class JobDesk:
         self._records = JobRecords(parts.store)
         self._runs = Runs(parts, operations, self._records)
         self.wake = Wake(parts, self._records, self._runs)
+        self._awake = False
+        self._online: dict[str, bool] = {}
 
     async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then let the wake go. Raises StoreError."""
         await self.wake.recover()
+        self._awake = wake
         if wake:
+            self._set_off(Trigger.CONSOLE_START)
             self._parts.crew.start(self.wake.run(), "wake of jobs")
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""
+        events = tuple(events)
         self.wake.on_commit(events)
+        for event in events:
+            match event.msg:
+                case DeviceChanged(device=DeviceInfo(state=state, serial=serial)):
+                    before = self._online.get(serial, False)
+                    self._online[serial] = state is DeviceState.ONLINE
+                    if self._online[serial] and not before and self._awake:
+                        self._set_off(Trigger.DEVICE_CONNECTED, serial)
+                case _:
+                    pass
+
+    def _set_off(self, trigger: Trigger, serial: str = "") -> None:
+        self._parts.crew.start(self._trigger(trigger, serial), f"jobs on {trigger}")
+
+    async def _trigger(self, trigger: Trigger, serial: str) -> None:
+        """Make every job due that waits for what happened."""
+        now_ms = self._parts.clock_ms()
+        for job in await self._parts.store.jobs_on(trigger):
+            if waits_for(job, trigger, serial):
+                await self._records.change(
+                    job.id, lambda stored: set_off(stored, now_ms), f"on {trigger}"
+                )
 
     async def create(self, op: JobCreate) -> Job:
         """Store a job. Raises UsageError when it cannot run."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.jobs.timing import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
-from agent.records import LATEST_MS, Job, JobStatus
+from agent.records import LATEST_MS, Job, JobStatus, Trigger
 
 MINIMUM_DELAY_MS = 15_000
 """The shortest time ahead that the wake is armed for, and the shortest interval."""
@@ -151,6 +151,23 @@ def run_now(job: Job, now_ms: int) -> Job | None:
         return None
     # The schedule's own next time is found again after the run.
     return replace(job, status=JobStatus.ACTIVE, next_run_at=now_ms, updated_at=now_ms)
+
+
+def waits_for(job: Job, trigger: Trigger, serial: str) -> bool:
+    """Tell whether what happened makes a job due; a job of one phone waits for that phone's."""
+    if job.status is not JobStatus.ACTIVE:
+        return False
+    wanted = job.payload_json.get("serial", "")
+    return trigger in lenient_schedule(job.schedule_json).on and wanted in ("", serial)
+
+
+def set_off(job: Job, now_ms: int) -> Job | None:
+    """Give the record of a job that an event made due, after its quiet hours; None if it is due."""
+    schedule = lenient_schedule(job.schedule_json)
+    due_ms = out_of_quiet_ms(schedule, now_ms)
+    if job.status is not JobStatus.ACTIVE or job.next_run_at <= due_ms:
+        return None
+    return replace(job, next_run_at=due_ms, updated_at=now_ms)
 
 
 def stopped(job: Job, now_ms: int) -> Job:

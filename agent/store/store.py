@@ -193,6 +193,10 @@ class Store(Protocol):
         """Say when the next active job is due; 0 is now, None is never."""
         ...
 
+    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+        """List active jobs that an event makes due."""
+        ...
+
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
         ...

@@ -14,7 +14,8 @@ from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.core import Core
-    from agent.records import Job
+    from agent.protocol import JobPause, JobResume, JobRun
+    from agent.records import Job, QuietHours
     from console.stopping import StopRequest
     from console.stored import Records
 
@@ -23,14 +24,15 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def jobs() -> None:
-    """Create, list and stop jobs. They run while a console is open."""
+    """Create, list, pause, run and stop jobs. They run while a console is open."""
 
 
 @jobs.command(
     epilog="""\b
 Examples:
   switchboard jobs create "read the newest message aloud" --every 1h
-  switchboard jobs create "check the weather" --at 07:30 --title Morning
+  switchboard jobs create "check the weather" --cron "30 7 * * 1-5" --timezone Europe/Berlin
+  switchboard jobs create "look for new photos" --on device_connected --quiet 22:00-07:00
   switchboard jobs create "clear old notes" --in 10m --device 127.0.0.1:6001 --silent
 """
 )
@@ -39,6 +41,19 @@ Examples:
 @click.option("--in", "after", metavar="DURATION", help="First run after this long, like 10m.")
 @click.option("--at", metavar="MOMENT", help="First run then, like 18:30 or 2026-01-31T08:00.")
 @click.option("--every", metavar="DURATION", help="Run again each such time; 15s at the least.")
+@click.option("--cron", default="", metavar="FIELDS", help='Run then, like "0 9 * * 1-5".')
+@click.option(
+    "--timezone", default="", metavar="ZONE", help="Of --cron and --quiet; default: ours."
+)
+@click.option(
+    "--on",
+    "triggers",
+    multiple=True,
+    type=click.Choice(["device_connected", "console_start", "manual"]),
+    help="Run when this happens; may be repeated.",
+)
+@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Begin nothing in these hours.")
+@click.option("--skip-missed", is_flag=True, help="Leave out times at which nothing was awake.")
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Run on this phone.")
 @click.option(
     "--target",
@@ -59,6 +74,11 @@ def create(
     after: str | None,
     at: str | None,
     every: str | None,
+    cron: str,
+    timezone: str,
+    triggers: tuple[str, ...],
+    quiet_hours: str | None,
+    skip_missed: bool,
     serial: str,
     target: str,
     silent: bool,
@@ -69,6 +89,7 @@ def create(
     from datetime import datetime
 
     from agent.protocol import JobCreate
+    from agent.records import Misfire, Trigger
     from console import plain
     from console.host import run_with_core
     from console.moments import duration_ms, moment_ms
@@ -87,6 +108,11 @@ def create(
         prompt=prompt,
         next_run_at=first_ms,
         interval_ms=duration_ms(every) if every else 0,
+        cron=cron,
+        timezone=timezone,
+        on=tuple(Trigger(name) for name in triggers),
+        quiet=_quiet(quiet_hours) if quiet_hours else None,
+        misfire=Misfire.SKIP if skip_missed else Misfire.ONCE,
         session_target=target,
         serial=serial,
         delivery_mode="silent" if silent else "notification",
@@ -105,6 +131,17 @@ def create(
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
+
+
+def _quiet(text: str) -> QuietHours:
+    """Read a span of the day. Raises UsageError when it is none."""
+    from agent.errors import UsageError
+    from agent.records import QuietHours
+
+    since, dash, until = text.replace(" ", "").replace("–", "-").partition("-")
+    if not dash:
+        raise UsageError(f"{text!r} is no span of the day.", "Write one like 22:00-07:00.")
+    return QuietHours(since=since, until=until)
 
 
 def _short(prompt: str) -> str:
@@ -147,13 +184,21 @@ def _fits(job: Job, query: str) -> bool:
 def _when(job: Job) -> str:
     from datetime import datetime
 
+    from agent.records import LATEST_MS
+    from agent.text import one_line
     from console.plain import span
 
+    on = job.schedule_json.get("on", ())
+    events = " or ".join(str(name) for name in on) if isinstance(on, list | tuple) else ""
+    if job.next_run_at >= LATEST_MS:
+        return f"on {events}" if events else "-"
     if not job.next_run_at:
         return "-"
     moment = datetime.fromtimestamp(job.next_run_at / 1000).astimezone()
     every = job.schedule_json.get("interval_ms", 0)
     again = f", every {span(every)}" if isinstance(every, int) and every > 0 else ""
+    cron = job.schedule_json.get("cron", "")
+    again = f", cron {one_line(cron, 60)}" if isinstance(cron, str) and cron else again
     return moment.strftime("%Y-%m-%d %H:%M:%S") + again
 
 
@@ -168,6 +213,49 @@ def stop(ctx: click.Context, job_id: int) -> None:
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         await core.request(JobStop(job_id=job_id))
         say(f"Stopped job {job_id}.")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work))
+
+
+@jobs.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@click.pass_context
+def pause(ctx: click.Context, job_id: int) -> None:
+    """Keep a job from running until it is resumed."""
+    from agent.protocol import JobPause
+
+    _move(ctx, JobPause(job_id=job_id), f"Paused job {job_id}.")
+
+
+@jobs.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@click.pass_context
+def resume(ctx: click.Context, job_id: int) -> None:
+    """Let a paused job run again."""
+    from agent.protocol import JobResume
+
+    _move(ctx, JobResume(job_id=job_id), f"Resumed job {job_id}.")
+
+
+@jobs.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@click.pass_context
+def run(ctx: click.Context, job_id: int) -> None:
+    """Make a job due now; its schedule goes on afterwards."""
+    from agent.protocol import JobRun
+
+    _move(ctx, JobRun(job_id=job_id), f"Job {job_id} is due now.")
+
+
+def _move(ctx: click.Context, op: JobPause | JobResume | JobRun, said: str) -> None:
+    from console.host import run_with_core
+
+    async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
+        await core.request(op)
+        say(said)
+        if owned:
+            say("Jobs run while a console or the daemon is open.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))

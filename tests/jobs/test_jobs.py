@@ -320,3 +320,25 @@ async def test_a_job_is_run_at_once_when_the_operator_says_so(stage: Stage) -> N
 
         ran = await stage.until(there, "the run")
     assert (ran.status, ran.next_run_at) == (ACTIVE, NEVER_MS)
+
+
+async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(stage, on=(Trigger.DEVICE_CONNECTED,))
+        await ring(stage)
+        assert (await stage.store.job(job.id)).last_result == ""
+        stage.rack.unplug("phone-1")
+        stage.rack.plug("phone-1")
+
+        async def due() -> Job | None:
+            now = await stage.store.job(job.id)
+            return now if now is not None and now.next_run_at <= stage.clock() else None
+
+        await stage.until(due, "the job to be due")
+        await ring(stage, after_ms=0)
+
+        async def ran() -> Job | None:
+            now = await stage.store.job(job.id)
+            return now if now is not None and now.last_result else None
+
+        assert (await stage.until(ran, "the run")).next_run_at == NEVER_MS

@@ -229,6 +229,13 @@ class MemoryStore:
         active = [j.next_run_at for j in self._jobs.values() if j.status is JobStatus.ACTIVE]
         return min(active, default=None)
 
+    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+        return tuple(
+            job
+            for job in self._jobs.values()
+            if job.status is JobStatus.ACTIVE and trigger in job.schedule_json.get("on", ())
+        )
+
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         running = [j for j in self._jobs.values() if j.status is JobStatus.RUNNING]
         return tuple(j for j in running if j.running_at <= before_ms)
