@@ -99,7 +99,8 @@ class Eyes:
         """Number the frame for a model that sees; the note says why there is none."""
         if seen.image is None or not self.context.model.sees:
             return None, ""
-        if observation.elements and await asyncio.to_thread(is_black, seen.image):
+        blank = await asyncio.to_thread(is_black, seen.image)
+        if blank and observation.elements:
             return None, prompts.NO_PICTURE
         return await asyncio.to_thread(numbered, seen.image, observation.elements), ""
 

@@ -69,7 +69,7 @@ def is_black(data: bytes) -> bool:
     picture = _scaled(data)
     if picture is None:
         return False
-    return all(high <= _BLACK for _, high in picture.getextrema())
+    return sum(picture.convert("L").histogram()[_BLACK + 1 :]) == 0
 
 
 def intended(data: bytes, bounds: Bounds | None, point: Point | None) -> bytes | None:

@@ -174,7 +174,8 @@ def sign_out(login: Login) -> None:
         return
     _check_secure(login.revocation_endpoint, "The revocation endpoint")
     try:
-        _session(login.client_id).revoke_token(
+        revoke: Any = _session(login.client_id).revoke_token
+        revoke(
             login.revocation_endpoint,
             token=login.refresh_token or login.access_token,
             timeout=HTTP_TIMEOUT_S,

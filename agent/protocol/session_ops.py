@@ -32,7 +32,7 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     max_steps: int = 0
     """0 = the setting."""
     budget: Budget | None = None
-    """None = the settings."""
+    """What is 0 in it is as the settings say."""
     at_limit: AtLimit | None = None
     """None = the setting."""
     autonomy: Autonomy | None = None

@@ -56,7 +56,7 @@ def planned_sessions(
         target_package=op.target_package,
         model=model,
         max_steps=max_steps,
-        budget=op.budget or _budget(settings),
+        budget=_budget(op.budget or Budget(), settings),
         at_limit=op.at_limit or AtLimit(settings.run.at_limit),
         autonomy=op.autonomy or Autonomy(settings.safety.autonomy),
         dry_run=op.dry_run or settings.safety.dry_run,
@@ -91,9 +91,13 @@ def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
     )
 
 
-def _budget(settings: Settings) -> Budget:
+def _budget(asked: Budget, settings: Settings) -> Budget:
     run = settings.run
-    return Budget(seconds=run.max_seconds, tokens=run.max_tokens, cost_usd=run.max_cost_usd)
+    return Budget(
+        seconds=asked.seconds or run.max_seconds,
+        tokens=asked.tokens or run.max_tokens,
+        cost_usd=asked.cost_usd or run.max_cost_usd,
+    )
 
 
 def new_session_id() -> str:

@@ -21,7 +21,7 @@ from agent.loop.budget import BudgetWatch
 from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
-from agent.loop.guard import background_refusal, duplicate_refusal
+from agent.loop.guard import background_refusal, ban_refusal, duplicate_refusal
 from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
@@ -254,6 +254,11 @@ class _Turn:
             text = await rehearse(self.context, deed, screen, verdict)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
+        banned = self.memory.trail.bans.get(deed.element.key, "") if deed.element else ""
+        if banned and deed.element is not None and request.tool == "click_element":
+            text = ban_refusal(deed.element, banned)
+            await self._finish(request, ActionOutcome.FAILED, text, thought)
+            return None
         if self.memory.trail.is_duplicate(action_key(request)):
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None

@@ -6,11 +6,13 @@ asked for and cannot be used ends with 2 before a session exists.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from console.commands.manner import Speech, manner_of, manner_options
+from console.commands.permission import permission_options
 from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 nobody answered a question, 130 interru
 Examples:
   switchboard run "open Settings and turn on Bluetooth" --virtual
   switchboard run "write a note saying 'milk and eggs'" --virtual --json > events.jsonl
+  switchboard run "delete my account" --virtual --dry-run
   switchboard run "archive the newest message" --device R58M123ABC --max-steps 15
   switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
 """,
@@ -41,6 +44,7 @@ Examples:
 )
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
 @click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
+@permission_options
 @manner_options
 @click.pass_context
 def run(
@@ -52,6 +56,12 @@ def run(
     max_steps: int | None,
     model: str | None,
     base_url: str | None,
+    autonomy: str | None,
+    dry_run: bool,
+    max_tokens: int,
+    max_seconds: float,
+    max_cost: float,
+    at_limit: str | None,
     **speech: Unpack[Speech],
 ) -> None:
     """Pursue GOAL on a phone until it is done, failed or stopped.
@@ -60,6 +70,7 @@ def run(
     """
     from agent.errors import UsageError
     from agent.protocol import SessionCreate
+    from agent.records import AtLimit, Autonomy, Budget
     from console.pursuit import pursue_new
     from console.rack import CONNECTED, VIRTUAL
     from console.setup import settings_for
@@ -69,6 +80,10 @@ def run(
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
     if serial and virtual:
         raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
+    limit = AtLimit(at_limit) if at_limit else None
+    if limit is None and not speech["answers"] and not sys.stdin.isatty():
+        # A script has nobody who could be asked whether to go on.
+        limit = AtLimit.STOP
     settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
 
     async def choose(_store: Store) -> Devices:
@@ -85,8 +100,18 @@ def run(
             chosen = await host.start_phone()
         elif not serial:
             await host.need_a_device()
+        budget = Budget(seconds=max_seconds, tokens=max_tokens, cost_usd=max_cost)
         reply = await host.core.request(
-            SessionCreate(goal=goal, serial=chosen, model=model or "", max_steps=max_steps or 0)
+            SessionCreate(
+                goal=goal,
+                serial=chosen,
+                model=model or "",
+                max_steps=max_steps or 0,
+                budget=budget if budget != Budget() else None,
+                at_limit=limit,
+                autonomy=Autonomy(autonomy) if autonomy else None,
+                dry_run=dry_run,
+            )
         )
         return reply.session_id
 
