@@ -35,13 +35,13 @@ async def _measure() -> None:
     with tempfile.TemporaryDirectory() as directory:
         async with SqliteStore.open(Path(directory)) as store:
             names = [f"s{number}" for number in range(SESSIONS)]
-            await store.append(*(_opening(name) for name in names))
+            await store.append(*(opening_draft(name) for name in names))
             await _appends(store, names)
             await _reads(store, names)
 
 
 async def _appends(store: SqliteStore, names: list[str]) -> None:
-    size = len(_body(_step("s0", 1)))
+    size = len(_body(step_draft("s0", 1)))
     print(f"Durable appends of one event ({size} bytes of JSON), WAL, synchronous=FULL\n")
     print("| manner | events/s | p50 ms | p99 ms |\n|---|---|---|---|")
     baseline, times = _commit_each(store.directory / "baseline.db", 1500)
@@ -56,11 +56,11 @@ async def _appends(store: SqliteStore, names: list[str]) -> None:
 async def _reads(store: SqliteStore, names: list[str]) -> None:
     long = EventDraft("long", SessionConfigured(session=_session("long")))
     await store.append(long)
-    await store.append(*(_step("long", step) for step in range(LONG_EVENTS - 1)))
+    await store.append(*(step_draft("long", step) for step in range(LONG_EVENTS - 1)))
     have = await store.last_event_id()
     for start in range(have, FILL_EVENTS, 1000):
         name = names[start // 1000 % SESSIONS]
-        await store.append(*(_step(name, step) for step in range(1000)))
+        await store.append(*(step_draft(name, step) for step in range(1000)))
     total = await store.last_event_id()
     print(f"\nReads, {total:,} events in the log, warm\n\n| read | ms |\n|---|---|")
     for what, read in (
@@ -85,7 +85,7 @@ def _commit_each(path: Path, count: int) -> tuple[float, list[float]]:
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     database.execute("CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT)")
-    body = _body(_step("s0", 1))
+    body = _body(step_draft("s0", 1))
     times: list[float] = []
     started = time.perf_counter()
     for _ in range(count):
@@ -105,7 +105,7 @@ async def _closed_loop(
     async def produce(number: int) -> None:
         for step in range(count // producers):
             begun = time.perf_counter()
-            await store.append(_step(names[number % SESSIONS], step))
+            await store.append(step_draft(names[number % SESSIONS], step))
             times.append(time.perf_counter() - begun)
 
     started = time.perf_counter()
@@ -119,7 +119,7 @@ async def _open_loop(store: SqliteStore, names: list[str]) -> tuple[float, list[
     times: list[float] = []
 
     async def append(due: float, step: int) -> None:
-        await store.append(_step(names[step % SESSIONS], step))
+        await store.append(step_draft(names[step % SESSIONS], step))
         times.append(time.perf_counter() - due)
 
     started = due = time.perf_counter()
@@ -162,28 +162,28 @@ def _session(name: str) -> Session:
     return Session(session_id=name, goal="Turn on Bluetooth", created_ms=1)
 
 
-def _opening(name: str) -> EventDraft:
+def opening_draft(name: str) -> EventDraft:
     return EventDraft(name, SessionConfigured(session=_session(name)))
 
 
-def _step(name: str, step: int) -> EventDraft:
-    """Make an observation of about 1 KB."""
-    elements = tuple(
+def step_draft(name: str, step: int, *, elements: int = 5) -> EventDraft:
+    """Make an observation; with five elements it has about 1 KB."""
+    listed = tuple(
         Element(
             number=number,
             key=f"com.android.settings:id/title/{number}",
             kind="button",
             label=f"Connected devices {number}",
-            bounds=Bounds(left=0.1, top=0.1 * number, right=0.9, bottom=0.1 * number + 0.08),
+            bounds=Bounds(left=0.1, top=0.01 * number, right=0.9, bottom=0.01 * number + 0.08),
             clickable=True,
         )
-        for number in range(1, 6)
+        for number in range(1, elements + 1)
     )
     observation = Observation(
         started_ms=1,
         ended_ms=2,
         foreground=Foreground(package="com.android.settings"),
-        elements=elements,
+        elements=listed,
         fingerprint="0123456789abcdef",
     )
     return EventDraft(name, ObservationRecorded(step=step, observation=observation))

@@ -118,18 +118,14 @@ def _squeezed(events: Sequence[Event]) -> list[int]:
     return at
 
 
+_SIGNS: dict[type, str] = {
+    RequestUserInput: "question",
+    ErrorEvent: "error",
+    UserMessage: "message",
+    ResultPublished: "result",
+}
+
+
 def _signs(events: Sequence[Event]) -> list[Sign]:
-    signs: list[Sign] = []
-    for at, event in enumerate(events, 1):
-        match event.msg:
-            case RequestUserInput():
-                signs.append(Sign(at, "question"))
-            case ErrorEvent():
-                signs.append(Sign(at, "error"))
-            case UserMessage():
-                signs.append(Sign(at, "message"))
-            case ResultPublished():
-                signs.append(Sign(at, "result"))
-            case _:
-                pass
-    return signs
+    found = ((at, _SIGNS.get(type(event.msg))) for at, event in enumerate(events, 1))
+    return [Sign(at, kind) for at, kind in found if kind is not None]

@@ -16,5 +16,12 @@ class OpBase(
     """Base of every request."""
 
 
-class EventBase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    """Base of every fact."""
+class EventBase(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    gc=False,
+    tag_field="type",
+):
+    """Base of every fact; without cycles, as records are."""

@@ -212,7 +212,7 @@ EventMsg: TypeAlias = (
 )
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A stored fact. `event_id` orders the whole store, `seq` (from 1) orders one session.
 
     `session_id` is empty for facts of no session (devices, jobs, shutdown).

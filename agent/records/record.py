@@ -5,8 +5,12 @@ from __future__ import annotations
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of every stored record."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Base of every stored record.
+
+    Frozen and without cycles, so the garbage collector need not look at it: a long session holds
+    hundreds of thousands.
+    """
 
 
 class Point(Record, frozen=True, kw_only=True):

@@ -66,6 +66,11 @@ DUE_JOBS = (
     "ORDER BY next_run_at, id LIMIT ?"
 )
 NEXT_DUE = "SELECT min(next_run_at) FROM job WHERE status = 'active'"
+# The index of due times bounds it: only active jobs are looked into.
+JOBS_ON = (
+    "SELECT record FROM job WHERE status = 'active' AND EXISTS ("
+    "SELECT 1 FROM json_each(record, '$.schedule_json.on') WHERE value = ?) ORDER BY id"
+)
 STALE_JOBS = (
     "SELECT record FROM job WHERE status = 'running' AND running_at <= ? ORDER BY running_at, id"
 )
@@ -98,6 +103,17 @@ class Reader:
             last = found[-1].event_id
             await asyncio.sleep(0)
         return tuple(found)
+
+    async def events_of(
+        self, kinds: tuple[str, ...], *, after: int, upto: int
+    ) -> tuple[Event, ...]:
+        """Read the events of some types among the ids after one up to another, in order."""
+        marks = ",".join("?" * len(kinds))
+        sql = (
+            f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
+            f"AND +type IN ({marks}) ORDER BY id"
+        )
+        return tuple(event_of(row) for row in await self._database.rows(sql, (after, upto, *kinds)))
 
     async def earlier_events(
         self, session_id: str, *, after_seq: int, before_seq: int, limit: int
@@ -222,6 +238,10 @@ class Reader:
         """Say when the next active job is due; 0 is now, None is never."""
         [(due,)] = await self._database.rows(NEXT_DUE)
         return due if isinstance(due, int) else None
+
+    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+        """List active jobs that an event makes due, oldest first."""
+        return await self._jobs(JOBS_ON, (trigger,))
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""

@@ -71,7 +71,9 @@ class Log(Protocol):
 
     async def last_event_id(self) -> int: ...
 
-    async def events(self, *, after: int, limit: int) -> tuple[Event, ...]: ...
+    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+        """Read the events among these ids that have words, and what tells of deletions."""
+        ...
 
 
 class SearchIndex:
@@ -130,10 +132,11 @@ class SearchIndex:
 
     async def _follow(self) -> None:
         while not self._stopping.is_set():
-            events = await self._log.events(after=self._indexed_id, limit=_BATCH_EVENTS)
-            if not events:
+            last = await self._log.last_event_id()
+            if last <= self._indexed_id:
                 return
-            await self._take_in(events)
+            upto = min(last, self._indexed_id + _BATCH_EVENTS)
+            await self._take_in(await self._log.told(after=self._indexed_id, upto=upto), upto)
             await asyncio.sleep(0)
 
     def stop(self) -> None:
@@ -201,8 +204,8 @@ class SearchIndex:
         except TimeoutError:
             _log.debug("A search came %d events early", wanted - self._indexed_id)
 
-    async def _take_in(self, events: tuple[Event, ...]) -> None:
-        """Index events that follow each other, in one transaction with the mark."""
+    async def _take_in(self, events: tuple[Event, ...], upto: int) -> None:
+        """Index the events up to an id, in one transaction with the mark."""
         places: list[tuple[Value, ...]] = []
         words: list[tuple[Value, ...]] = []
         gone: list[str] = []
@@ -220,12 +223,12 @@ class SearchIndex:
             await self._database.run_many(_PUT_PLACE, places)
             for sql in _FORGET:
                 await self._database.run_many(sql, [(session_id,) for session_id in gone])
-            await self._database.run("UPDATE mark SET event_id = ?", (events[-1].event_id,))
+            await self._database.run("UPDATE mark SET event_id = ?", (upto,))
             await self._database.run("COMMIT")
         except BaseException:
             await self._database.rollback()
             raise
-        self._indexed_id = events[-1].event_id
+        self._indexed_id = upto
         self._moved.set()
 
 

@@ -27,6 +27,7 @@ from agent.store.reader import Reader
 from agent.store.search import SEARCH_NAME, SearchIndex
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.uses import digests_of
+from agent.store.words import WORDED
 from agent.store.writer import (
     AcquireLease,
     Append,
@@ -238,6 +239,11 @@ class SqliteStore:
             self._index = await self._open_index()
         return await self._index.find(query, limit)
 
+    @property
+    def indexed_id(self) -> int:
+        """The newest event that a search can find; 0 when there is no index."""
+        return self._index.indexed_id if self._index is not None else 0
+
     async def rebuild_search(self) -> None:
         """Build the search index anew, behind the store. Raises StoreError."""
         if self._index is None:
@@ -245,7 +251,7 @@ class SqliteStore:
         await self._index.rebuild()
 
     async def _open_index(self) -> SearchIndex:
-        index = await SearchIndex.open(self.directory / SEARCH_NAME, self)
+        index = await SearchIndex.open(self.directory / SEARCH_NAME, _Log(self, self._reader))
         self._indexing = asyncio.create_task(index.run(), name="store search index")
         return index
 
@@ -350,6 +356,10 @@ class SqliteStore:
         """Say when the next active job is due; 0 is now, None is never."""
         return await self._reader.next_due_ms()
 
+    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+        """List active jobs that an event makes due."""
+        return await self._reader.jobs_on(trigger)
+
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
         return await self._reader.stale_jobs(before_ms)
@@ -405,7 +415,22 @@ class SqliteStore:
         return swept
 
     def _on_commit(self, events: tuple[Event, ...]) -> None:
-        for event in events:
-            self._unnamed.difference_update(digests_of(event.msg))
+        if self._unnamed:
+            for event in events:
+                self._unnamed.difference_update(digests_of(event.msg))
         if self._index is not None:
             self._index.tell()
+
+
+class _Log:
+    """What the index follows: the store's log, read past what says nothing."""
+
+    def __init__(self, store: SqliteStore, reader: Reader) -> None:
+        self._store = store
+        self._reader = reader
+
+    async def last_event_id(self) -> int:
+        return await self._store.last_event_id()
+
+    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+        return await self._reader.events_of(WORDED, after=after, upto=upto)

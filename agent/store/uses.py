@@ -16,6 +16,9 @@ from agent.protocol import (
 )
 from agent.records import Frame
 
+_NAMING = frozenset({ObservationRecorded, ToolCallRequested, RequestUserInput})
+"""Known at once, because every event passes here before it is stored."""
+
 
 class Use(NamedTuple):
     """A blob that an event names, and what its bytes are."""
@@ -27,6 +30,8 @@ class Use(NamedTuple):
 def uses_of(msg: EventMsg) -> tuple[Use, ...]:
     """List the blobs that an event names."""
     uses: tuple[Use, ...] = ()
+    if type(msg) not in _NAMING:
+        return uses
     match msg:
         case ObservationRecorded(observation=seen):
             uses = (_frame(seen.frame), Use(seen.tree_digest, "application/xml"))

@@ -22,6 +22,7 @@ from agent.protocol import (
     ResultPublished,
     SessionAssigned,
     SessionConfigured,
+    SessionsDeleted,
     SessionStateChanged,
     TaskComplete,
     ToolCallFinished,
@@ -45,6 +46,28 @@ _TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
 _START, _END = "\ue000", "\ue001"
 SNIPPET_MARKS = (_START, _END, "…")
 """What stands around a match and at the ends of a snippet, for SQLite's `snippet`."""
+
+
+_WORDED = (
+    SessionConfigured,
+    UserMessage,
+    AgentMessage,
+    ResultPublished,
+    TaskComplete,
+    ToolCallRequested,
+    ToolCallFinished,
+    RequestUserInput,
+    QuestionAnswered,
+    QuestionClosed,
+    SessionStateChanged,
+    ErrorEvent,
+    WarningEvent,
+    PlanUpdate,
+    SessionAssigned,
+    SessionsDeleted,
+)
+WORDED = tuple(str(kind.__struct_config__.tag) for kind in _WORDED)
+"""The types of events that the index has to read; a test holds this and `text_of` together."""
 
 
 def text_of(msg: EventMsg) -> str:

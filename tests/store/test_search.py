@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.protocol import AgentMessage, UserMessage
+from agent.protocol import AgentMessage, EventMsg, UserMessage
 from agent.records import SearchHit
 from agent.store.search import SEARCH_NAME, SearchIndex
 from agent.store.sqlite import EventDraft, SqliteStore
-from agent.store.words import compiled, snippet_of
+from agent.store.words import WORDED, compiled, snippet_of, text_of
 from tests.store.conftest import session_draft
+from tests.test_protocol import values_of
 
 
 def said(session_id: str, text: str) -> EventDraft:
@@ -125,7 +127,8 @@ async def test_an_index_that_is_ahead_of_its_store_is_another_stores(tmp_path: P
         assert await found(store, "old")
     async with SqliteStore.open(tmp_path / "new") as store:
         await store.append(session_draft("s2"), said("s2", "new"))
-        index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store)
+        assert store._index is not None
+        index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store._index._log)
         assert index.indexed_id == 0
         await index.close()
 
@@ -138,3 +141,11 @@ async def test_what_was_deleted_is_not_found(store: SqliteStore) -> None:
     assert len(await store.search("secret")) == 2
     await store.delete_sessions("s1")
     assert [hit.session_id for hit in await store.search("secret")] == ["s2"]
+
+
+@pytest.mark.parametrize("kind", get_args(EventMsg), ids=lambda kind: kind.__name__)
+@settings(max_examples=5, deadline=None)
+@given(data=st.data())
+def test_what_has_words_is_read_by_the_index(kind: type[EventMsg], data: st.DataObject) -> None:
+    if text_of(data.draw(values_of(kind))):
+        assert kind.__struct_config__.tag in WORDED
