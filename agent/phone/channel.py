@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from agent.errors import PhoneError
+from agent.phone import checkpoint
 from agent.phone.faults import parse_kind
 
 if TYPE_CHECKING:
@@ -63,7 +64,30 @@ class Reset(_Request, frozen=True, kw_only=True, tag="reset"):
     """Put the phone back to how it left the factory, its files too."""
 
 
-Request = BeginFault | ClearFaults | ListFaults | AskState | Reset
+class TakeSnapshot(_Request, frozen=True, kw_only=True, tag="snapshot"):
+    """Write all that the phone holds to a file; `path` is absolute."""
+
+    path: str
+
+
+class RestoreSnapshot(_Request, frozen=True, kw_only=True, tag="restore"):
+    """Put the phone back to what such a file says."""
+
+    path: str
+
+
+class Swipe(_Request, frozen=True, kw_only=True, tag="swipe"):
+    """Touch the phone as a person does, in a straight line or at a point; display pixels."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    duration_ms: int = 80
+
+
+Request = (
+    BeginFault | ClearFaults | ListFaults | AskState | Reset | TakeSnapshot | RestoreSnapshot
+    | Swipe
+)  # fmt: skip
 
 
 class ActiveFault(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,6 +243,12 @@ def answer(served: ServedPhone, request: Request) -> Answer:
             return Answer(state=served.phone.state())
         case Reset():
             served.reset()
+        case TakeSnapshot(path=path):
+            checkpoint.write(checkpoint.take(served.phone), Path(path))
+        case RestoreSnapshot(path=path):
+            checkpoint.go_back(served.phone, checkpoint.read(Path(path)))
+        case Swipe():
+            served.touch(request.start, request.end, request.duration_ms)
         case _:
             assert_never(request)
     return Answer(

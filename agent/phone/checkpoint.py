@@ -1,15 +1,17 @@
 """A phone's whole content at one moment, apps and files, to go back to within milliseconds.
 
 `Phone.snapshot` is the state alone; this also holds what lies on /sdcard and /data/local/tmp.
-Kept in memory. Invariant: going back writes only the files that differ, and afterwards each is
-what it was, with its mode and time.
+Kept in memory, or in a file. Invariant: going back writes only files that differ, afterwards each
+is what it was, with its mode and time, and nothing outside the phone's files was touched.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import stat as modes
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +96,58 @@ def go_back(phone: Phone, to: Checkpoint) -> None:
     except OSError as error:
         raise _failed(phone, error) from error
     phone.invalidate()
+
+
+def write(kept: Checkpoint, path: Path) -> None:
+    """Write a checkpoint to a file that only this user can read: gzip of JSON.
+
+    Raises:
+        PhoneError: the file cannot be written.
+    """
+    data = gzip.compress(msgspec.json.encode(kept), compresslevel=1)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise PhoneError(
+            f"The snapshot {path} cannot be written: {error.strerror}.",
+            "Choose a folder that can be written, on a disk that has room.",
+        ) from error
+
+
+def read(path: Path) -> Checkpoint:
+    """Return what `write` wrote.
+
+    Raises:
+        PhoneError: there is no such file, or it is no snapshot.
+    """
+    try:
+        with gzip.open(path) as file:
+            data = file.read(2 * LARGEST_BYTES + 1)
+        if len(data) > 2 * LARGEST_BYTES:
+            raise PhoneError(f"{path} is too large for a snapshot.", "Name another file.")
+        kept = msgspec.json.decode(data, type=Checkpoint)
+    except FileNotFoundError:
+        raise PhoneError(
+            f"There is no snapshot {path}.", "Make one with: switchboard phone snapshot"
+        ) from None
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PhoneError(f"{path} is no snapshot of a phone: {error}.", "Name another file.") from (
+            error
+        )
+    links = {Path(one.path) for one in kept.files if modes.S_ISLNK(one.mode)}
+    for one in kept.files:
+        place = Path(one.path)
+        if place.is_absolute() or ".." in place.parts or not links.isdisjoint(place.parents):
+            raise PhoneError(
+                f"{path} names a file outside of the phone: {one.path}.", "Name another file."
+            )
+    return kept
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -44,6 +44,7 @@ CONTROL_SOCKET = "localabstract:switchboard-control"
 BOOT_S = 1.0
 PORT_TRIES = 50
 LAST_PORT = 65535
+LONGEST_TOUCH_MS = 60_000
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class ServedPhone:
         self.port = 0
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
+        self._touching: asyncio.Task[None] | None = None
         self._closing = False
         self.userland.faults.listener = self._on_fault
         self.userland.app_processes[scrcpy.CLASS] = scrcpy.app_process
@@ -149,6 +151,9 @@ class ServedPhone:
         if self._rebooting is not None:
             self._rebooting.cancel()
             await asyncio.gather(self._rebooting, return_exceptions=True)
+        if self._touching is not None:
+            self._touching.cancel()
+            await asyncio.gather(self._touching, return_exceptions=True)
         self.userland.faults.clear()
         await self.unlisten()
         self.userland.processes.stop_all()
@@ -169,6 +174,27 @@ class ServedPhone:
                 f"the files of {self.phone.name} cannot be removed: {error.strerror}",
                 "Check who owns the phone's directory.",
             ) from error
+
+    def touch(
+        self, start: tuple[float, float], end: tuple[float, float], duration_ms: int
+    ) -> asyncio.Task[None]:
+        """Begin a person's touch, in display pixels; the task ends when the finger is lifted.
+
+        Raises:
+            PhoneError: a finger is on the glass already, or the touch would last too long.
+        """
+        if self._touching is not None and not self._touching.done():
+            raise PhoneError(
+                f"A finger is on {self.phone.name} already.", "Wait until it is lifted."
+            )
+        if not 0 < duration_ms <= LONGEST_TOUCH_MS:
+            raise PhoneError(
+                f"A touch of {duration_ms} ms cannot be made.",
+                f"Give 1 to {LONGEST_TOUCH_MS} ms.",
+            )
+        swipe = self.userland.touch_panel.swipe(start, end, duration_ms=duration_ms)
+        self._touching = asyncio.ensure_future(swipe)
+        return self._touching
 
     def _begin_reboot(self, how: str) -> None:
         if not self._closing and (self._rebooting is None or self._rebooting.done()):
@@ -346,9 +372,8 @@ class PhoneHost:
         Raises:
             PhoneError: no such serial.
         """
-        panel = self.served(serial).userland.touch_panel
-        await panel.swipe((x1, y1), (x1 if x2 is None else x2, y1 if y2 is None else y2),
-                          duration_ms=duration_ms)  # fmt: skip
+        end = (x1 if x2 is None else x2, y1 if y2 is None else y2)
+        await self.served(serial).touch((x1, y1), end, duration_ms)
 
     def snapshot(self, serial: str) -> Checkpoint:
         """Return all that a phone holds, apps and files, to go back to; raise PhoneError."""

@@ -6,11 +6,11 @@ own truth, from the process that serves it or from where it is kept, not what an
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from console.commands.phone_content import home_of, restore, snapshot, touch
 from console.commands.phone_fault import fault
 from console.exits import ExitCode, end, say
 
@@ -23,7 +23,8 @@ def phone() -> None:
     """Serve, inspect, reset or disturb virtual phones. They live below the data directory."""
 
 
-phone.add_command(fault)
+for command in (fault, restore, snapshot, touch):
+    phone.add_command(command)
 
 
 @phone.command(
@@ -109,7 +110,7 @@ def state(ctx: click.Context, name: str, as_json: bool) -> None:
     from agent.text import one_line
     from console.plain import print_json, print_text
 
-    home = _home(ctx, name)
+    home = home_of(ctx, name)
     try:
         truth = ask(home.parent, AskState(phone=name)).state or {}
     except NotServedError:
@@ -134,7 +135,7 @@ def reset(ctx: click.Context, name: str) -> None:
     from agent.phone.remote import NotServedError, ask
     from agent.phone.serve import ServedPhone
 
-    home = _home(ctx, name)
+    home = home_of(ctx, name)
     try:
         ask(home.parent, Reset(phone=name))
     except NotServedError:
@@ -147,23 +148,3 @@ def reset(ctx: click.Context, name: str) -> None:
         finally:
             claim.release()
     say(f"{name} is as it left the factory.")
-
-
-FILES = ("phone.json", "claim")
-"""What tells a phone's directory."""
-
-
-def _home(ctx: click.Context, name: str) -> Path:
-    from agent.errors import UsageError
-    from console.setup import settings_for
-
-    homes = settings_for(ctx).data_dir / "phones"
-    # A phone that has just begun has a claim, and no state yet.
-    known = sorted({path.parent.name for file in FILES for path in homes.glob(f"*/{file}")})
-    if name in known:
-        return homes / name
-    if known:
-        raise UsageError(f"There is no phone {name!r} in {homes}.", f"Known: {', '.join(known)}.")
-    raise UsageError(
-        f"There is no virtual phone in {homes} yet.", "Start one with: switchboard phone serve"
-    )

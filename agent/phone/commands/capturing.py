@@ -6,6 +6,7 @@ import struct
 
 from agent.phone import capture
 from agent.phone.commands.options import options
+from agent.phone.commands.window_trees import dump_displays
 from agent.phone.faults import FaultKind
 from agent.phone.records import NotIdleError, NullRootError
 from agent.phone.shell.call import Call, CommandError, command, encode
@@ -71,6 +72,7 @@ async def uiautomator(call: Call) -> int:
             "dump: creates an XML dump of current UI hierarchy\n"
             "    dump [--verbose][file]\n"
             "      [--compressed]: dumps compressed layout information.\n"
+            "      [--windows]: dumps all windows of all displays.\n"
             "      [file]: the location where the dumped XML should be stored, default is\n"
             f"      {DEFAULT_DUMP}\n\nevents: prints out accessibility events until terminated"
         )
@@ -86,7 +88,7 @@ async def uiautomator(call: Call) -> int:
     compressed = "--compressed" in words
     paths = [word for word in words[1:] if not word.startswith("--")]
     path = paths[0] if paths else DEFAULT_DUMP
-    xml = await _tree(call, compressed)
+    xml = await _tree(call, compressed, windows="--windows" in words)
     if xml is None:
         return 0
     data = encode(xml)
@@ -100,7 +102,7 @@ async def uiautomator(call: Call) -> int:
     return 0
 
 
-async def _tree(call: Call, compressed: bool) -> str | None:
+async def _tree(call: Call, compressed: bool, *, windows: bool) -> str | None:
     """Return the tree, or None after the message that a phone gives instead."""
     faults = call.userland.faults
     await faults.hold(FaultKind.HUNG_DUMP)
@@ -112,6 +114,8 @@ async def _tree(call: Call, compressed: bool) -> str | None:
         await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
         return None
     try:
+        if windows:
+            return dump_displays(call.phone, compressed=compressed)
         return call.phone.dump_hierarchy(compressed=compressed)
     except (NotIdleError, NullRootError) as error:
         await call.err(error.message)
