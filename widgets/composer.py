@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -73,6 +74,13 @@ class _Field(TextArea):
         def __init__(self, by: int) -> None:
             super().__init__()
             self.by = by
+
+    hides = False
+    """Whether what is written is drawn as dots: it is a secret."""
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        return Text("•" * len(line), end="", no_wrap=True) if self.hides else line
 
     async def _on_key(self, event: Key) -> None:
         if event.key == "enter":
@@ -147,15 +155,22 @@ class Composer(Sturdy, Vertical):
         """The chosen device, in the mode that has devices."""
         return self._choices[self._choice][0] if self._choices else ""
 
-    def aim(self, purpose: Purpose, about: Parts = (), hint: str = "") -> None:
+    def aim(
+        self, purpose: Purpose, about: Parts = (), hint: str = "", *, hides: bool = False
+    ) -> None:
         """Turn to another purpose; the text begun for the old one is kept for it.
 
         Args:
             purpose: what the text will be.
             about: more to say beside the mode.
             hint: what stands in the empty field, when not the mode's own sentence.
+            hides: what is written is a secret: it is not shown, and not kept for later.
         """
         if purpose != self.purpose:
+            field = self.query_one(_Field)
+            if field.hides:
+                field.text = ""
+            field.hides = hides
             if self.text or self.purpose in self._drafts:
                 self._drafts[self.purpose] = self.text
             self.purpose = purpose

@@ -145,7 +145,8 @@ class DeckActs(DeckPhone):
             about = (("  a question waits above", "$ask"),) if asked else ()
             composer.aim(composer.purpose, about)
             return
-        composer.aim(wanted, hint=hint)
+        hides = wanted.mode is Mode.ANSWER and asked[0].secret
+        composer.aim(wanted, hint="Unseen, and kept nowhere" if hides else hint, hides=hides)
 
     def _offer_devices(self) -> None:
         state = self.console_app.bridge.state

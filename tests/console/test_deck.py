@@ -188,6 +188,27 @@ async def test_words_answer_too(console: Open) -> None:
         )
 
 
+async def test_a_secret_answer_is_typed_unseen(console: Open) -> None:
+    async with console() as seat:
+        seat.core.tell(QuestionClosed(question_id="q1", reason="test"), "s2")
+        await seat.until(lambda: seat.deck.card.question is None, "no card")
+        question = Question(
+            question_id="q7", session_id="s2", text="The PIN?", asked_ms=1, secret=True
+        )
+        seat.core.tell(RequestUserInput(question=question), "s2")
+        await seat.until(lambda: seat.deck.card.question is not None, "a card")
+        seat.deck.card.clock_s = lambda: 1e9
+        await seat.press("exclamation_mark", "enter")
+        await seat.until(lambda: seat.deck.composer.field.has_focus, "the composer")
+        await seat.press(*"4711")
+        await seat.see("••••")
+        assert "4711" not in seat.text()
+        await seat.press("enter")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q7", answer="4711")], "answer"
+        )
+
+
 async def test_a_hint_being_typed_never_becomes_an_answer(console: Open) -> None:
     async with console() as seat:
         await select(seat, "s1")
