@@ -150,7 +150,7 @@ def run_now(job: Job, now_ms: int) -> Job | None:
     if job.status in _NO_RUN:
         return None
     # The schedule's own next time is found again after the run.
-    return replace(job, status=JobStatus.ACTIVE, next_run_at=now_ms, updated_at=now_ms)
+    return _scheduled(replace(job, status=JobStatus.ACTIVE, next_run_at=now_ms, updated_at=now_ms))
 
 
 def waits_for(job: Job, trigger: Trigger, serial: str) -> bool:
@@ -167,7 +167,7 @@ def set_off(job: Job, now_ms: int) -> Job | None:
     due_ms = out_of_quiet_ms(schedule, now_ms)
     if job.status is not JobStatus.ACTIVE or job.next_run_at <= due_ms:
         return None
-    return replace(job, next_run_at=due_ms, updated_at=now_ms)
+    return _scheduled(replace(job, next_run_at=due_ms, updated_at=now_ms))
 
 
 def stopped(job: Job, now_ms: int) -> Job:

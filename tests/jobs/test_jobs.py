@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from agent.errors import ModelError, UsageError
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.protocol import (
+    DeviceChanged,
     JobChanged,
     JobCreate,
     JobList,
@@ -19,7 +20,16 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, Job, JobStatus, JobType, Session, SessionState, Trigger
+from agent.records import (
+    ActionOutcome,
+    DeviceState,
+    Job,
+    JobStatus,
+    JobType,
+    Session,
+    SessionState,
+    Trigger,
+)
 from agent.tasks.task import TaskContext, TurnEnd
 from tests.stage import Cue, Stage, waiting_at
 
@@ -328,6 +338,13 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
         await ring(stage)
         assert (await stage.store.job(job.id)).last_result == ""
         stage.rack.unplug("phone-1")
+
+        async def gone() -> bool | None:
+            told = [event.msg for event in await stage.all_events()]
+            devices = [msg.device for msg in told if isinstance(msg, DeviceChanged)]
+            return devices[-1].state is DeviceState.GONE or None
+
+        await stage.until(gone, "the phone to be gone")
         stage.rack.plug("phone-1")
 
         async def due() -> Job | None:
