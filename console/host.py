@@ -189,7 +189,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     phones = Phones(settings)
     stack.push_async_callback(phones.close)
     devices = await choose(store)
-    rack = await make_rack(settings, devices, phones)
+    rack = await make_rack(settings, devices, phones, is_owner=True)
     runtime = await Runtime.spawn(
         settings,
         store=store,

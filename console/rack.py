@@ -100,8 +100,18 @@ class Phones:
             await self.server.stop()
 
 
-async def make_rack(settings: Settings, devices: Devices, phones: Phones) -> Rack:
-    """Make the rack of a core, with adb servers that answer. Raises AdbError."""
+async def make_rack(
+    settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False
+) -> Rack:
+    """Make the rack of a core, with adb servers that answer.
+
+    Args:
+        is_owner: whether the data directory is this process's: then a server of ours that a killed
+            one left, and that is not needed now, is ended.
+
+    Raises:
+        AdbError: no adb server can be had.
+    """
     addresses: list[ServerAddress] = []
     theirs: list[ServerAddress] = []
     if devices.connected:
@@ -112,6 +122,8 @@ async def make_rack(settings: Settings, devices: Devices, phones: Phones) -> Rac
         addresses.append(await phones.start_server())
         if devices.phones:
             await phones.start(devices.phones)
+    elif is_owner:
+        await phones.server.end_leftover()
     if not addresses:
         return EmptyRack()
 
