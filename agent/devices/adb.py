@@ -84,7 +84,9 @@ class AdbDevice:
         self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
         self._extra = None
         if self._scrcpy is not None:
-            self._displays = self._extra = ScrcpyDisplays(self._shell, self._scrcpy, self)
+            self._displays = self._extra = ScrcpyDisplays(
+                self._shell, self._scrcpy, self, free=self._uiautomator.stop
+            )
 
     @property
     def serial(self) -> str:

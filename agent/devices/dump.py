@@ -17,10 +17,6 @@ from agent.text import one_line
 
 TREE_PATH = "/data/local/tmp/switchboard-tree.xml"
 _MARK = "switchboard-tree-follows"
-_DUMP = (
-    f"rm -f {TREE_PATH}; uiautomator dump {TREE_PATH}; rc=$?; "
-    f"echo {_MARK}; cat {TREE_PATH}; rm -f {TREE_PATH}; (exit $rc)"
-)
 _ROTATION = re.compile(rb'<hierarchy[^>]*\brotation="([0-3])"')
 _SIZES = re.compile(r"(?:Physical|Override) size: \d+x\d+")
 _KILLED_CODES = frozenset({137, 143})
@@ -37,10 +33,18 @@ class Dump:
     """Width and height in pixels as it was turned."""
 
 
-def dump_command(features: frozenset[str]) -> str:
-    """Give the shell command that writes the display's size, uiautomator's words and the tree."""
+def dump_command(features: frozenset[str], *, windows: bool = False) -> str:
+    """Give the shell command that writes the display's size, uiautomator's words and the tree.
+
+    Args:
+        windows: dump every window of every display, as Android 11 and later can.
+    """
+    dump = (
+        f"rm -f {TREE_PATH}; uiautomator dump {'--windows ' * windows}{TREE_PATH}; rc=$?; "
+        f"echo {_MARK}; cat {TREE_PATH}; rm -f {TREE_PATH}; (exit $rc)"
+    )
     # Where `wm` still starts a virtual machine of its own, it costs as much as half a dump.
-    return f"wm size; {_DUMP}" if "cmd" in features else _DUMP
+    return f"wm size; {dump}" if "cmd" in features else dump
 
 
 def read_dump(serial: str, result: ShellResult, known_size: tuple[int, int] | None) -> Dump:

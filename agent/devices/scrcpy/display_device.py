@@ -15,7 +15,8 @@ from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture, LongPress, Swipe, Tap, events, strokes
 from agent.devices.keys import button_code, key_code
 from agent.devices.scrcpy.control import ControlChannel
-from agent.errors import TextEntryError, TreeUnavailableError
+from agent.devices.tree_display import DisplayTrees
+from agent.errors import TextEntryError
 from agent.records import AppInfo, DeviceInfo, Foreground, Point
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ class DisplayDevice:
         main: Device,
         channel: ControlChannel,
         probe: Callable[[float], Awaitable[None]],
+        trees: DisplayTrees,
     ) -> None:
         self._display = display
         self._main = main
         self._channel = channel
         self._probe = probe
+        self._trees = trees
 
     @property
     def serial(self) -> str:
@@ -58,12 +61,8 @@ class DisplayDevice:
         return await self._display.capture(timeout_s=timeout_s)
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
-        """Raise TreeUnavailableError: uiautomator reads the main display alone."""
-        raise TreeUnavailableError(
-            f"{self.serial} gave no UI tree: uiautomator reads the main display, and this is "
-            f"display {self._display.number}.",
-            "Work from the picture, or bring the app to the main display.",
-        )
+        """Read the tree of the window in front. Raises TreeUnavailableError with the reason."""
+        return await self._trees.tree(timeout_s=timeout_s)
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
         """Say which app is in front on this display."""
@@ -135,7 +134,7 @@ class DisplayDevice:
             )
         await self._channel.type_ascii(text)
         await self._probe(timeout_s)
-        return Typed(way=TextWay.KEYS, note="Other displays have no tree to read it back from.")
+        return Typed(way=TextWay.KEYS, note="Text on another display is not read back.")
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app on this display."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from agent.devices.device import Capture, Device
 from agent.devices.display import OPEN_TIMEOUT_S, Display
@@ -24,6 +24,7 @@ from agent.devices.scrcpy.messages import Place
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_run import VideoRun
 from agent.devices.shell import PhoneShell
+from agent.devices.tree_display import DisplayTrees
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from agent.records import Foreground, FrameSource, FrameStatus, LiveFrame, Point
 
@@ -42,10 +43,19 @@ class ScrcpyDisplays:
         shell: the phone's.
         link: opens runs of its server.
         main: the phone itself, for what belongs to no display.
+        free: has our service let go of the phone's UiAutomation, for trees of a display.
     """
 
-    def __init__(self, shell: PhoneShell, link: ScrcpyLink, main: Device) -> None:
+    def __init__(
+        self,
+        shell: PhoneShell,
+        link: ScrcpyLink,
+        main: Device,
+        *,
+        free: Callable[[], Awaitable[None]],
+    ) -> None:
         self._shell = shell
+        self._free = free
         self._link = link
         self._main = main
         self._open: dict[int, VirtualDisplay] = {}
@@ -80,7 +90,7 @@ class ScrcpyDisplays:
         loading = asyncio.get_running_loop().run_in_executor(None, load)
         session = await self._link.open(options)
         await loading
-        display = VirtualDisplay(self._shell, self._link, session, self._main)
+        display = VirtualDisplay(self._shell, self._link, session, self._main, self._free)
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
                 await display.come_up()
@@ -111,7 +121,12 @@ class VirtualDisplay:
     """One display and the run that keeps it."""
 
     def __init__(
-        self, shell: PhoneShell, link: ScrcpyLink, session: ScrcpySession, main: Device
+        self,
+        shell: PhoneShell,
+        link: ScrcpyLink,
+        session: ScrcpySession,
+        main: Device,
+        free: Callable[[], Awaitable[None]],
     ) -> None:
         self._shell = shell
         self._link = link
@@ -124,7 +139,8 @@ class VirtualDisplay:
         self._serving = asyncio.create_task(self._serve(), name=f"display of {shell.serial}")
         self._number = 0
         self._closed = False
-        self._device = DisplayDevice(self, main, self._channel, link.probe)
+        trees = DisplayTrees(shell, lambda: self._number, lambda: self._size, free)
+        self._device = DisplayDevice(self, main, self._channel, link.probe, trees)
 
     @property
     def number(self) -> int:

@@ -1,7 +1,7 @@
 """What `uiautomator dump --windows` writes: every window of every display, each with its tree.
 
-The form is that of AOSP's `AccessibilityNodeInfoDumper.dumpWindowRec`, Android 11 and later. Not the
-writing of one tree (`agent.phone.ui.dump`). Invariant: a display without a window is left out.
+The form is that of AOSP's `AccessibilityNodeInfoDumper.dumpWindowRec`, Android 11 and later. Not
+the writing of one tree (`agent.phone.ui.dump`). Invariant: a display without a window is left out.
 """
 
 from __future__ import annotations

@@ -54,9 +54,15 @@ async def test_pictures_and_touches_are_of_that_display(bench: Bench) -> None:
     async with asyncio.timeout(BOUND_S):
         frame = await anext(frames)
     assert (frame.width_px, frame.height_px) == (90, 160)
-    with pytest.raises(TreeUnavailableError, match="main display"):
-        await display.device.tree()
+    main = await bench.device.tree()
+    tree = await display.device.tree()
+    assert {node.package for node in tree.nodes} == {SETTINGS}
+    assert SETTINGS not in {node.package for node in main.nodes}
+    assert tree.nodes[0].bounds.right == 1.0
+    assert (await bench.device.tree()).nodes == main.nodes
     await display.close()
+    with pytest.raises(TreeUnavailableError, match="no window of display"):
+        await display.device.tree()
 
 
 async def test_an_app_is_brought_back_to_the_main_display(bench: Bench) -> None:
