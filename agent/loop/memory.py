@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from agent.knowledge.card import Card
 from agent.loop import prompts
 from agent.loop.masking import fit
 from agent.loop.recover import Trail, wrong_app
@@ -45,11 +46,13 @@ class Memory:
         goal: what the session was created for.
         apps: what is installed, for the model to choose from.
         target: the one app the session belongs to; empty when it may use any.
+        card: what is known of the app that the goal is about.
     """
 
     goal: str
     apps: Sequence[AppInfo] = ()
     target: str = ""
+    card: Card | None = None
     messages: list[Message] = field(default_factory=list)
     plan: tuple[PlanItem, ...] = ()
     trail: Trail = field(default_factory=Trail)
@@ -70,14 +73,14 @@ class Memory:
 
     def __post_init__(self) -> None:
         self._add(Role.SYSTEM, MessageKind.INSTRUCTIONS, prompts.INSTRUCTIONS)
-        text = prompts.goal_text(self.goal, self.apps, target=self.target)
+        text = prompts.goal_text(self.goal, self.apps, target=self.target, card=self.card)
         self._add(Role.USER, MessageKind.GOAL, text)
         self._orders.append(self.goal.strip())
 
     def know(self, apps: Sequence[AppInfo]) -> None:
         """Learn what is installed, before anything else is remembered."""
         self.apps = apps
-        text = prompts.goal_text(self.goal, apps, target=self.target)
+        text = prompts.goal_text(self.goal, apps, target=self.target, card=self.card)
         self.messages[1] = replace(self.messages[1], text=text)
 
     def fold(self, msg: EventMsg) -> None:

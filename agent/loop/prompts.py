@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agent.knowledge.card import Card
 from agent.loop.changes import FIRST_SCREEN, NO_CHANGE
 from agent.loop.layout import is_navigation
-from agent.loop.phase import COLLAPSE_FROM, GUIDANCE, Phase
+from agent.loop.phase import COLLAPSE_FROM, GUIDANCE, Phase, is_support_goal
 from agent.loop.screen import screen_text
 from agent.records import AppInfo, Element, Observation, PlanItem, PlanStatus
 from agent.safety.redaction import redact_secrets
@@ -49,8 +50,10 @@ MAX_APPS = 150
 _MAX_BANNED = 8
 
 
-def goal_text(goal: str, apps: Sequence[AppInfo], *, target: str = "") -> str:
-    """Write the goal and what the phone has to reach it with."""
+def goal_text(
+    goal: str, apps: Sequence[AppInfo], *, target: str = "", card: Card | None = None
+) -> str:
+    """Write the goal, what the phone has to reach it with, and what is known of the app."""
     lines = ["## Goal", operator_text(goal), ""]
     if target:
         lines.append(f"Stay in the app {target}.")
@@ -62,7 +65,22 @@ def goal_text(goal: str, apps: Sequence[AppInfo], *, target: str = "") -> str:
         ]
         if len(apps) > MAX_APPS:
             lines.append(f"- and {len(apps) - MAX_APPS} more")
+    if card is not None:
+        lines += _about(card, is_support_goal(goal))
     return "\n".join(lines).rstrip()
+
+
+def _about(card: Card, needs_support: bool) -> list[str]:
+    lines = ["", f"## About {card.app_name} ({card.package})"]
+    if needs_support and card.support_path:
+        lines.append("The way to support:")
+        lines += [f"{at}. {step}" for at, step in enumerate(card.support_path, start=1)]
+    if card.profile_location:
+        lines.append(f"Profile: {card.profile_location}")
+    if card.order_history_location:
+        lines.append(f"Orders: {card.order_history_location}")
+    lines += [f"Careful: {pitfall}" for pitfall in card.pitfalls]
+    return lines + list(card.hints)
 
 
 def new_goal_text(text: str) -> str:

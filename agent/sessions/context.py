@@ -15,6 +15,7 @@ from typing import TypeAlias
 from agent.core import TextDelta
 from agent.devices.device import Device
 from agent.errors import DeviceLostError
+from agent.knowledge.library import DIRECTORY, Library, load
 from agent.models.model import Model
 from agent.protocol import Event, EventMsg, QuestionClosed, RequestUserInput
 from agent.records import (
@@ -100,6 +101,10 @@ class TurnContext:
     @property
     def app_rules(self) -> Sequence[AppRule]:
         return self._parts.settings.safety.apps
+
+    @property
+    def library(self) -> Library:
+        return load(self._parts.settings.config_file.parent / DIRECTORY)
 
     @property
     def device(self) -> Device:

@@ -117,7 +117,9 @@ class _Turn:
         self.jitter = jitter
         session = context.session
         self.secrets = Secrets()
-        self.memory = Memory(session.goal, target=session.target_package)
+        library = context.library
+        card = library.of(session.target_package) or library.named(session.goal)
+        self.memory = Memory(session.goal, target=session.target_package, card=card)
         self.ledger = Ledger(context, self.memory, seconds)
         observer = Observer(
             put_blob=context.put_blob,

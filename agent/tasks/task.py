@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 
 from agent.devices.device import Device
+from agent.knowledge.library import Library
 from agent.models.model import Model
 from agent.protocol import Event, EventMsg
 from agent.records import Answer, QuestionOption, QuestionPart, Session, Subject
@@ -109,6 +110,11 @@ class TaskContext(Protocol):
     @property
     def app_rules(self) -> Sequence[AppRule]:
         """The operator's rules for single apps."""
+        ...
+
+    @property
+    def library(self) -> Library:
+        """What is known of apps."""
         ...
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from agent import records
 from agent.devices.device import Device
 from agent.errors import DeviceLostError
+from agent.knowledge.library import Library, load
 from agent.models.model import Model
 from agent.protocol import (
     Event,
@@ -53,6 +54,7 @@ class MemoryContext:
     background: bool = False
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
+    library: Library = field(default_factory=load)
     autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
     dry_run: bool = False
     budget: Budget = field(default_factory=Budget)

@@ -168,7 +168,8 @@ def read(messages: Sequence[Message]) -> View:
 def _read_goal(text: str, view: View) -> None:
     heading, _, rest = text.partition("\n")
     goal, _, apps = rest.partition("## Installed apps")
-    view.goal = goal.split("\nStay in the app ")[0].strip()
+    goal = goal.split("\nStay in the app ")[0]
+    view.goal = goal.split("\n## About ")[0].strip()
     view.done.clear()
     view.hints = ()
     if heading == "## Goal":

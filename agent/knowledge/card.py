@@ -1,0 +1,112 @@
+"""What is known of an app before it is opened: where things are, and what leads astray.
+
+Not learnt and not live: a card is written by a person, or drafted from a session and then read by
+one. Invariant: a card that is in force passed `check`, so what a model is shown of it is bounded.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import ConfigError
+from agent.safety.words import words
+from agent.text import clean, one_line
+
+MAX_BYTES = 64_000
+MAX_LINES = 12
+MAX_LINE_CHARS = 300
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One app."""
+
+    package: str
+    app_name: str
+    names: tuple[str, ...] = ()
+    """What people call it beside its name."""
+    not_names: tuple[str, ...] = ()
+    """Names that hold one of its own and mean another app."""
+    support_path: tuple[str, ...] = ()
+    """The way to a person who can help, a step each."""
+    pitfalls: tuple[str, ...] = ()
+    profile_location: str = ""
+    order_history_location: str = ""
+    hints: tuple[str, ...] = ()
+    """What else helps, whatever the goal."""
+
+
+def read_card(text: str, where: str) -> Card:
+    """Read a card from TOML.
+
+    Args:
+        where: the file, for people.
+
+    Raises:
+        ConfigError: it is no card; the message names the file and what is wrong.
+    """
+    try:
+        card = msgspec.convert(tomllib.loads(text), Card)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where} is not TOML: {one_line(str(error), 200)}.") from error
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ConfigError(
+            f"{where} is no app card: {one_line(str(error), 200)}.",
+            f"Its fields are {', '.join(Card.__struct_fields__)}.",
+        ) from error
+    wrong = check(card)
+    if wrong:
+        raise ConfigError(f"{where}: {wrong[0]}", "Correct the card; `cards check` lists all.")
+    return card
+
+
+def read_card_file(path: Path) -> Card:
+    """Read a card's file. Raises ConfigError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise ConfigError(f"{path} has more than {MAX_BYTES:,} bytes.", "A card is a page.")
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"The app card {path} could not be read: {one_line(str(error), 100)}."
+        ) from error
+    return read_card(text, str(path))
+
+
+def check(card: Card) -> list[str]:
+    """Say what is wrong with a card; empty when nothing is."""
+    wrong = []
+    if "." not in card.package or not card.package.replace(".", "").replace("_", "").isalnum():
+        wrong.append(f"package {card.package[:80]!r} is no package name.")
+    if not words(card.app_name):
+        wrong.append("app_name has no word in it.")
+    for name in (*card.names, *card.not_names):
+        if not words(name):
+            wrong.append(f"the name {name[:80]!r} has no word in it.")
+    own = {words(card.app_name), *map(words, card.names)}
+    wrong += [
+        f"{name!r} stands in names and in not_names."
+        for name in card.not_names
+        if words(name) in own
+    ]
+    for field in ("support_path", "pitfalls", "hints"):
+        lines: tuple[str, ...] = getattr(card, field)
+        if len(lines) > MAX_LINES:
+            wrong.append(f"{field} has {len(lines)} lines, more than {MAX_LINES}.")
+    lines = (
+        *card.support_path,
+        *card.pitfalls,
+        *card.hints,
+        card.profile_location,
+        card.order_history_location,
+    )
+    for line in lines:
+        if len(line) > MAX_LINE_CHARS:
+            wrong.append(f"a line has {len(line)} characters, more than {MAX_LINE_CHARS}.")
+        if clean(line) != line or "\n" in line:
+            wrong.append(f"the line {one_line(line, 60)!r} holds a control character.")
+    return wrong
