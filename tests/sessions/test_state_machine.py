@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agent.errors import DeviceLostError, SwitchboardError, UsageError, WrongStateError
+from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import (
     AgentMessage,
     Event,
     Interrupt,
     Op,
     SessionCancel,
+    SessionCompact,
     SessionConfigured,
     SessionContinued,
     SessionCreate,
     SessionPause,
     SessionResume,
+    SessionReview,
     SessionStart,
     SessionStateChanged,
     SteerApplied,
@@ -41,8 +44,10 @@ from agent.records import SessionState
 from agent.sessions.rollup import counting, guarded, roll_up
 from agent.sessions.transitions import may_move
 from agent.state import fold_session
+from agent.tasks.plan import PlanTask
 from agent.tasks.task import TaskContext, TurnEnd
 from tests.fakes import FakeRack
+from tests.sessions.scripted import call, propose
 from tests.stage import PATIENCE_S, Stage
 
 STARTS = st.sampled_from([True, True, True, False])
@@ -50,6 +55,31 @@ LATELY = 5
 """Ops go to one of so many sessions, the newest, so that each gets a long life."""
 PHONES = ("phone-1", "phone-2", "phone-3", "phone-4")
 GOALS = ("quick", "fails", "hangs", "asks", "breaks", "loses", "stubborn")
+PLANNED = "plans"
+PARENTS = frozenset({"delegates", PLANNED})
+
+
+class AnyModel:
+    """Plans where the goal says so, and has nothing to say otherwise."""
+
+    name = "any"
+    sees = False
+
+    def __init__(self, goal: str) -> None:
+        self._goal = goal
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        await asyncio.sleep(0)
+        if "propose_targets" not in {tool.name for tool in request.tools}:
+            return ModelReply(text="fine")
+        if self._goal == PLANNED:
+            return propose({"objective": "quick"}, {"objective": "asks", "device": "phone-2"})
+        return call("work_alone")
+
+    async def close(self) -> None:
+        return None
 
 
 class Play:
@@ -110,6 +140,8 @@ class Operators(RuleBasedStateMachine):
 
         self.patience = patch("agent.sessions.turns.HARD_ABORT_S", 0.004)
         self.patience.start()
+        self.pauses = patch("agent.sessions.turns.RECOVERY_PAUSES_S", (0.001,))
+        self.pauses.start()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self.runner.run(work)
@@ -124,7 +156,9 @@ class Operators(RuleBasedStateMachine):
     def begin(self) -> None:
         async def build() -> None:
             self.stage = Stage(Path(self.directory.name), FakeRack(*PHONES))
-            self.stage.set(recovery={"device_grace_s": 0.01})
+            self.stage.set(recovery={"device_grace_s": 0.01, "auto_resume": True, "retries": 2})
+            self.stage.plan = PlanTask
+            self.stage.make_model = lambda session: AnyModel(session.goal)
             self.play = Play()
             for goal in GOALS:
                 self.stage.parts[goal] = self.play.part(goal)
@@ -202,7 +236,7 @@ class Operators(RuleBasedStateMachine):
 
         self.run(request())
 
-    @rule(goal=st.sampled_from(GOALS), start=STARTS)
+    @rule(goal=st.sampled_from((*GOALS, PLANNED)), start=STARTS)
     def create(self, goal: str, start: bool) -> None:
         self.ask(SessionCreate(goal=goal, start=start))
 
@@ -215,7 +249,17 @@ class Operators(RuleBasedStateMachine):
         pick=st.integers(0, 99),
         ticks=st.integers(0, 30),
         kinds=st.lists(
-            st.sampled_from([SessionStart, Interrupt, SessionCancel, SessionPause, SessionResume]),
+            st.sampled_from(
+                [
+                    SessionStart,
+                    Interrupt,
+                    SessionCancel,
+                    SessionPause,
+                    SessionResume,
+                    SessionReview,
+                    SessionCompact,
+                ]
+            ),
             min_size=1,
             max_size=3,
         ),
@@ -271,12 +315,13 @@ class Operators(RuleBasedStateMachine):
         if hasattr(self, "core_life"):
             self.run(end())
         self.patience.stop()
+        self.pauses.stop()
         self.runner.close()
         self.directory.cleanup()
 
     async def _check_nothing_is_stuck(self) -> None:
         """Whatever happened, every session can be ended, and taken on again from there."""
-        leaves = [s for s in await self.stage.store.sessions() if s.goal != "delegates"]
+        leaves = [s for s in await self.stage.store.sessions() if s.goal not in PARENTS]
         async with asyncio.timeout(PATIENCE_S):
             for session in leaves:
                 await self.stage.core.request(SessionCancel(session_id=session.session_id))
@@ -304,6 +349,7 @@ def check_facts(events: list[Event]) -> None:
     generation = 0
     open_turn = ""
     resuming = False
+    studies: set[str] = set()
     for event in events:
         before = session
         session = fold_session(session, event)
@@ -318,6 +364,13 @@ def check_facts(events: list[Event]) -> None:
                 assert before is not None
                 assert may_move(before.state, state, resuming=resuming), (before.state, state)
                 resuming = False
+            case TaskStarted(turn_id=turn_id, kind="review" | "compact"):
+                # It reads the session, which stays where it is; one that died is not told of.
+                studies.add(turn_id)
+                assert not open_turn, story(events)
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id) if turn_id in studies:
+                assert before is not None and session.state is before.state
+                studies.remove(turn_id)
             case TaskStarted(turn_id=turn_id):
                 assert not open_turn, story(events)
                 assert session.state is SessionState.RUNNING
