@@ -39,7 +39,7 @@ from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
 
 _FOCUS_MARK = "switchboard-input-method-follows"
-_REPAIR_TIMEOUT_S = 2.0
+_REPAIR_TIMEOUT_S = 5.0
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 

@@ -33,7 +33,7 @@ from agent.text import one_line
 Paste = Callable[[str, float], Awaitable[None]]
 """Puts text on the phone's clipboard and pastes it, within a time-out in seconds."""
 
-_READ_TIMEOUT_S = 5.0
+_READ_TIMEOUT_S = 8.0
 _SETTLE_S = 2.0
 _LOOK_S = 0.05
 _FOCUSED = {"mask": 0x20000, "childOrSibling": [], "childOrSiblingSelector": [], "focused": True}

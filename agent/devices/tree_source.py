@@ -21,7 +21,7 @@ from agent.errors import DeviceTimeoutError, TreeUnavailableError
 
 LARGE_XML_BYTES = 64 * 1024
 """Beyond it a tree is parsed in a thread, so that the loop goes on."""
-_EXPLAIN_TIMEOUT_S = 2.0
+_EXPLAIN_TIMEOUT_S = 5.0
 
 
 class TreeSource(Protocol):

@@ -34,7 +34,7 @@ FIRST_REST_S = 5.0
 LONGEST_REST_S = 300.0
 _WARM_SHARE = 0.5
 _SHORTEST_START_S = 3.0
-_EXPLAIN_TIMEOUT_S = 2.0
+_EXPLAIN_TIMEOUT_S = 5.0
 
 
 class _Info(msgspec.Struct, rename="camel"):
