@@ -241,7 +241,7 @@ class Archive:
         if tree.is_kept:
             raise WrongStateError(
                 f"Session {root.session_id} is kept.",
-                f"Let go of it first: switchboard sessions keep --off {root.session_id}",
+                f"Let go of it first: switchboard sessions keep --not {root.session_id}",
             )
         if not tree.is_settled:
             raise WrongStateError(

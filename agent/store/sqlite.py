@@ -17,38 +17,33 @@ from agent.errors import FencedError, StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.blobs import BlobFiles
+from agent.store.collection import Blobs
 from agent.store.database import Database, open_for_reading, open_for_writing
 from agent.store.failures import from_os_error
-from agent.store.gate import Gate
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, body_of
 from agent.store.lock import DirectoryLock
 from agent.store.reader import Reader
-from agent.store.search import SEARCH_NAME, SearchIndex
-from agent.store.store import Collected, Listener, wall_clock_ms
-from agent.store.uses import digests_of
-from agent.store.words import WORDED
-from agent.store.writer import (
+from agent.store.requests import (
     AcquireLease,
     Append,
     CreateJob,
     DeleteSessions,
-    ForgetBlobs,
-    RecordBlob,
     ReleaseLease,
     RenewLease,
     ReplaceJob,
     Request,
     Result,
-    Writer,
 )
+from agent.store.search import SEARCH_NAME, SearchIndex
+from agent.store.store import Collected, Listener, wall_clock_ms
+from agent.store.words import WORDED
+from agent.store.writer import Writer
 
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
 
 DATABASE_NAME = "switchboard.db"
 _log = logging.getLogger(__name__)
-_COLLECTED_AT_ONCE = 64
-"""How many blobs are dropped before those who store some get their turn."""
 
 
 def _make_directory(directory: Path) -> None:
@@ -76,10 +71,7 @@ class SqliteStore:
         self._reading = reading
         self._reader = Reader(reading)
         self._writer = writer
-        self._blobs = BlobFiles(directory / "blobs")
-        self._gate = Gate()
-        self._unnamed: set[str] = set()
-        """Blobs put by this opening that no event has named yet."""
+        self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
         self._index: SearchIndex | None = None
         self._indexing: asyncio.Task[None] | None = None
         writer.listeners.append(self._on_commit)
@@ -368,56 +360,26 @@ class SqliteStore:
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
-        async with self._gate.shared():
-            digest = await asyncio.to_thread(self._blobs.put, data)
-            self._unnamed.add(digest)
-            await self._write(RecordBlob(digest, media_type, len(data)))
-        return digest
+        return await self._blobs.put(data, media_type)
 
     async def read_blob(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        return await asyncio.to_thread(self._blobs.get, digest)
+        return await self._blobs.read(digest)
 
     async def blob_type(self, digest: str) -> str:
         """Say a blob's media type; empty when there is no such blob."""
         return await self._reader.blob_type(digest)
 
     async def collect_blobs(self) -> Collected:
-        """Drop the blobs that no event names. Raises StoreError.
-
-        The row goes first and the file after it: a crash between the two leaves a file that nobody
-        knows, which `sweep_blobs` finds, and never a row without its file.
-        """
-        dropped = size_bytes = 0
-        last = ""
-        while page := await self._reader.unnamed_blobs(after=last, limit=_COLLECTED_AT_ONCE):
-            last = page[-1][0]
-            async with self._gate.alone():
-                sizes = {d: size for d, size in page if d not in self._unnamed}
-                await self._write(ForgetBlobs(tuple(sizes)))
-                gone = [d for d in sizes if not await self._reader.blob_type(d)]
-                await asyncio.to_thread(self._blobs.drop, gone)
-            dropped += len(gone)
-            size_bytes += sum(sizes[d] for d in gone)
-        return Collected(blobs=dropped, size_bytes=size_bytes)
+        """Drop the blobs that no event names. Raises StoreError."""
+        return await self._blobs.collect()
 
     async def sweep_blobs(self) -> int:
-        """Drop the files that no row knows, which a crash may have left; returns how many.
-
-        Raises StoreError.
-        """
-        swept = 0
-        for digest in await asyncio.to_thread(lambda: sorted(self._blobs.digests())):
-            async with self._gate.alone():
-                if digest not in self._unnamed and not await self._reader.blob_type(digest):
-                    await asyncio.to_thread(self._blobs.drop, (digest,))
-                    swept += 1
-        return swept
+        """Drop the files that no row knows, which a crash may have left; returns how many."""
+        return await self._blobs.sweep()
 
     def _on_commit(self, events: tuple[Event, ...]) -> None:
-        if self._unnamed:
-            for event in events:
-                self._unnamed.difference_update(digests_of(event.msg))
+        self._blobs.on_commit(events)
         if self._index is not None:
             self._index.tell()
 

@@ -13,14 +13,11 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-import msgspec
-
 from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
-from agent.protocol import Event, JobChanged, SessionsDeleted
-from agent.records import Job, JobStatus
+from agent.protocol import JobChanged, SessionsDeleted
+from agent.records import Job
 from agent.store import leases
 from agent.store.database import Database
-from agent.store.leases import Lease
 from agent.store.ledger import (
     BlobRow,
     EventDraft,
@@ -30,6 +27,19 @@ from agent.store.ledger import (
     SessionHead,
     body_of,
     keys_of,
+)
+from agent.store.requests import (
+    AcquireLease,
+    Append,
+    CreateJob,
+    DeleteSessions,
+    ForgetBlobs,
+    RecordBlob,
+    ReleaseLease,
+    RenewLease,
+    ReplaceJob,
+    Request,
+    Result,
 )
 from agent.store.rows import (
     LEASE,
@@ -47,83 +57,6 @@ BATCH_EVENTS = 512
 
 _CACHED_SESSIONS = 4096
 _log = logging.getLogger(__name__)
-
-
-class Append(msgspec.Struct, frozen=True):
-    """Store drafts, in order, together."""
-
-    drafts: tuple[EventDraft, ...]
-    bodies: tuple[bytes, ...]
-    under: Lease | None = None
-
-
-class AcquireLease(msgspec.Struct, frozen=True):
-    """Take a key if it is free."""
-
-    key: str
-    owner: str
-    ttl_ms: int
-
-
-class RenewLease(msgspec.Struct, frozen=True):
-    """Put off the end of a lease."""
-
-    lease: Lease
-    ttl_ms: int
-
-
-class ReleaseLease(msgspec.Struct, frozen=True):
-    """Give a lease back."""
-
-    lease: Lease
-
-
-class CreateJob(msgspec.Struct, frozen=True):
-    """Store a new job under the next id."""
-
-    build: Callable[[int], Job]
-
-
-class ReplaceJob(msgspec.Struct, frozen=True):
-    """Replace a job if it still has the expected status."""
-
-    job: Job
-    expect: JobStatus
-    reason: str
-
-
-class RecordBlob(msgspec.Struct, frozen=True):
-    """Note that a blob's file is in place."""
-
-    digest: str
-    media_type: str
-    size_bytes: int
-
-
-class DeleteSessions(msgspec.Struct, frozen=True):
-    """Forget sessions and everything that is theirs."""
-
-    session_ids: tuple[str, ...]
-
-
-class ForgetBlobs(msgspec.Struct, frozen=True):
-    """Forget those of these blobs that no event names."""
-
-    digests: tuple[str, ...]
-
-
-Request = (
-    Append
-    | AcquireLease
-    | RenewLease
-    | ReleaseLease
-    | CreateJob
-    | ReplaceJob
-    | RecordBlob
-    | DeleteSessions
-    | ForgetBlobs
-)
-Result = tuple[Event, ...] | Lease | Job | bool | None
 
 
 class _Entry:

@@ -1,0 +1,92 @@
+"""What the writer is asked for: each request is stored whole or not at all.
+
+Not the writing. Invariant: a request is a value; it can be tried again after a failed commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from agent.protocol import Event
+from agent.records import Job, JobStatus
+from agent.store.leases import Lease
+from agent.store.ledger import EventDraft
+
+
+class Append(msgspec.Struct, frozen=True):
+    """Store drafts, in order, together."""
+
+    drafts: tuple[EventDraft, ...]
+    bodies: tuple[bytes, ...]
+    under: Lease | None = None
+
+
+class AcquireLease(msgspec.Struct, frozen=True):
+    """Take a key if it is free."""
+
+    key: str
+    owner: str
+    ttl_ms: int
+
+
+class RenewLease(msgspec.Struct, frozen=True):
+    """Put off the end of a lease."""
+
+    lease: Lease
+    ttl_ms: int
+
+
+class ReleaseLease(msgspec.Struct, frozen=True):
+    """Give a lease back."""
+
+    lease: Lease
+
+
+class CreateJob(msgspec.Struct, frozen=True):
+    """Store a new job under the next id."""
+
+    build: Callable[[int], Job]
+
+
+class ReplaceJob(msgspec.Struct, frozen=True):
+    """Replace a job if it still has the expected status."""
+
+    job: Job
+    expect: JobStatus
+    reason: str
+
+
+class RecordBlob(msgspec.Struct, frozen=True):
+    """Note that a blob's file is in place."""
+
+    digest: str
+    media_type: str
+    size_bytes: int
+
+
+class DeleteSessions(msgspec.Struct, frozen=True):
+    """Forget sessions and everything that is theirs."""
+
+    session_ids: tuple[str, ...]
+
+
+class ForgetBlobs(msgspec.Struct, frozen=True):
+    """Forget those of these blobs that no event names."""
+
+    digests: tuple[str, ...]
+
+
+Request = (
+    Append
+    | AcquireLease
+    | RenewLease
+    | ReleaseLease
+    | CreateJob
+    | ReplaceJob
+    | RecordBlob
+    | DeleteSessions
+    | ForgetBlobs
+)
+Result = tuple[Event, ...] | Lease | Job | bool | None
