@@ -240,7 +240,8 @@ class TurnContext:
         # A phone may be listed and answer nothing: without a pause that were a tight circle.
         await asyncio.sleep(self._pause_s(serial, grace_s))
         # Counted from when it was noticed, which may have been during a model call.
-        left_s = max(live.record.lost_until_ms - self.now_ms(), 0) / 1000
+        until_ms = live.record.lost_until_ms
+        left_s = max(until_ms - self.now_ms(), 0) / 1000 if until_ms else grace_s
         self._device = await self._place(live, await rack.wait_for(serial, timeout_s=left_s))
         live.disturbed_ms = self.now_ms()
         await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))

@@ -7,10 +7,15 @@ the operator reads says which phone, why, and until when; a session is lost only
 
 from __future__ import annotations
 
+import logging
+
+from agent.errors import StoreError
 from agent.protocol import EventMsg
 from agent.records import DeviceInfo, DeviceState
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
+
+_log = logging.getLogger(__name__)
 
 
 def losing(live: LiveSession, grace_s: float, now_ms: int, why: str = "") -> tuple[EventMsg, ...]:
@@ -33,8 +38,13 @@ class Losses:
         """Follow the rack until it closes."""
         async for info in self._parts.rack.changes():
             for live in tuple(self._parts.book.active()):
-                if live.record.serial == info.serial:
+                if live.record.serial != info.serial:
+                    continue
+                try:
                     await self._see(live, info)
+                except StoreError as error:
+                    # The turn itself meets the same phone and the same store.
+                    _log.warning("A loss of %s was not stored: %s", info.serial, error)
 
     async def _see(self, live: LiveSession, info: DeviceInfo) -> None:
         is_away = info.state is not DeviceState.ONLINE
