@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,9 @@ class Gestures(Services):
         scene = self._scenes.get(display)
         if before is not None and before[1] is page and before[2] == key:
             scene = scene or before[0]
+        elif scene is not None and scene.scrolled is not None:
+            # Else scenes would hang on one another while a hand goes from list to list.
+            scene = replace(scene, scrolled=None)
         self.invalidate()
         if scene is not None:
             self._scrolls[display] = (scene, page, key)

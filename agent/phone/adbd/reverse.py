@@ -119,7 +119,8 @@ async def splice(stream: Stream, socket: Socket) -> None:
         with contextlib.suppress(BrokenPipeError):
             while data := await stream.read(256 * 1024):
                 await socket.write(data)
-        socket.close_write()
+        # The peer closed both directions: who is at the other end need not wait for an answer.
+        socket.close()
 
     async def outwards() -> None:
         with contextlib.suppress(BrokenPipeError):
