@@ -43,6 +43,8 @@ class Reply:
     """Close the connection after so many chunks."""
     silent: bool = False
     """Accept the request and never answer."""
+    hesitate_s: float = 0.0
+    """Say nothing for so long, then answer."""
     garbage: bytes = b""
     """Send this as the body instead."""
     usage: bool = True
@@ -108,6 +110,7 @@ class OpenAIServer:
         reply = self.script(request)
         if reply.silent:
             await asyncio.Event().wait()
+        await asyncio.sleep(reply.hesitate_s)
         if reply.status != 200:
             error = _error(f"scripted failure {reply.status}", reply.error_code, reply.error_param)
             await _answer(writer, reply.status, dict(reply.headers), error)

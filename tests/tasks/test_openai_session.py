@@ -88,3 +88,60 @@ async def test_a_refused_key_ends_the_turn_at_once() -> None:
         await model.close()
     assert not caught.value.retryable
     assert len(server.requests) == 1
+
+
+async def test_llm_errors_silence_within_the_time_out_is_borne_and_beyond_it_is_tried_again() -> (
+    None
+):
+    """40 s of 45 s, scaled down: the client waits; longer is a failure that may pass."""
+    faults = [Reply(silent=True), Reply(text="", tools=(tool("wait", seconds=0),), hesitate_s=0.2)]
+
+    def script(request: dict[str, Any]) -> Reply:
+        return faults.pop(0) if faults else think(request)
+
+    async with openai_server(script) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k", timeout_s=2.0)
+        context = MemoryContext(model, lamp(), goal="switch the lamp on")
+        end = await task().run(context)
+        await model.close()
+    assert end.completed
+    [error] = [m for m in context.of(StreamError) if isinstance(m, StreamError)]
+    assert "no answer within 2 s" in error.message
+
+
+async def test_llm_errors_five_failures_in_a_row_end_the_turn_with_the_last_ones_words() -> None:
+    async with openai_server([Reply(status=503)] * 5) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+        context = MemoryContext(model, lamp())
+        with pytest.raises(ModelError, match="failed 5 times in a row"):
+            await task().run(context)
+        await model.close()
+    assert len(server.requests) == 5
+    assert len(context.of(StreamError)) == 4
+
+
+async def test_several_calls_at_once_are_borne_and_the_first_counts() -> None:
+    calls = (tool("click_element", element=1), tool("finish", success=True, summary="x"))
+    first = [Reply(tools=calls)]
+
+    def script(request: dict[str, Any]) -> Reply:
+        return first.pop(0) if first else think(request)
+
+    phone = lamp()
+    async with openai_server(script) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+        context = MemoryContext(model, phone, goal="switch the lamp on")
+        end = await task().run(context)
+        await model.close()
+    assert (end.completed, phone.done) == (True, ["tap Lamp"])
+    assert "1 other calls were left out" in server.requests[1]["messages"][-2]["content"]
+
+
+async def test_the_beginning_of_the_conversation_stays_as_it_was_so_that_caches_hit() -> None:
+    async with openai_server(think) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+        await task().run(MemoryContext(model, lamp(), goal="switch the lamp on"))
+        await model.close()
+    first, second = (request["messages"] for request in server.requests)
+    assert second[: len(first)] == first
+    assert server.requests[0]["tools"] == server.requests[1]["tools"]
