@@ -31,7 +31,7 @@ from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell import PhoneShell
 from agent.devices.text_channel import TextChannel
-from agent.devices.tree_source import DumpTrees, TreeSource
+from agent.devices.tree_source import DumpTrees
 from agent.devices.tree_warm import WarmTrees
 from agent.devices.uiautomator_service import UiautomatorService
 from agent.errors import DeviceError, DeviceTimeoutError, UsageError
@@ -68,7 +68,7 @@ class AdbDevice:
         self._display = DisplaySize(self._shell)
         self._captures = Screencap(self._shell, self._display)
         self._uiautomator = UiautomatorService(self._shell)
-        self._trees: TreeSource = WarmTrees(
+        self._trees = WarmTrees(
             self._shell,
             self._display,
             service=self._uiautomator,
@@ -140,6 +140,11 @@ class AdbDevice:
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of the screen. Raises DeviceError when screencap gave none."""
         return await self._captures.capture(timeout_s=timeout_s)
+
+    @property
+    def why_cold_trees(self) -> str:
+        """Why the last UI tree came from a dump; empty when it came from the service."""
+        return self._trees.why_cold
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
