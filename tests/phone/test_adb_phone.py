@@ -298,3 +298,15 @@ async def test_a_reset_takes_settings_and_files_back(connected: Connected) -> No
     assert said.text.splitlines() == [
         "0", "boarding-pass.pdf", "invoice-1042.pdf", "map-lake-district.png"
     ]  # fmt: skip
+
+
+async def test_a_shell_that_a_signal_ended_says_which(connected: Connected) -> None:
+    for number, status in ((9, 137), (15, 143), (1, 129)):
+        assert (await connected.shell(f"kill -{number} $$; echo no")).status == status
+
+
+async def test_an_empty_folder_arrives(connected: Connected, tmp_path: Path) -> None:
+    (tmp_path / "empty one").mkdir()
+    said = await connected("push", str(tmp_path / "empty one"), "/data/local/tmp")
+    assert said.status == 0
+    assert (await connected.shell("ls -d '/data/local/tmp/empty one'")).status == 0
