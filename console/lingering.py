@@ -24,7 +24,6 @@ async def linger(host: Host) -> None:
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()
-    _leave_terminal()
     if host.daemon is not None:
         host.daemon.role = "console without a terminal"
     _log.info("The terminal has gone; the work goes on without it.")
@@ -49,7 +48,8 @@ def _is_watched(host: Host) -> bool:
     return host.daemon is not None and host.daemon.clients > 0
 
 
-def _leave_terminal() -> None:
+def leave_terminal() -> None:
+    """Read from and write to nowhere from now on: a terminal that has gone refuses every write."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

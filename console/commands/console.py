@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import click
@@ -87,6 +88,14 @@ async def _show_while_it_lives(
     Returns:
         The exit code, and whether there is a core to take over.
     """
+    from console.lingering import leave_terminal, linger
+
+    def hung_up() -> None:
+        # Before anything is drawn again: whoever writes to a terminal that has gone may hang.
+        leave_terminal()
+        stop.ask(signal.SIGHUP)
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
     showing = asyncio.ensure_future(show(host.core, settings, stop))
     closing = asyncio.ensure_future(host.closed())
     try:
@@ -111,7 +120,5 @@ async def _show_while_it_lives(
     finally:
         closing.cancel()
     if host.owned and stop.asked.is_set() and stop.code is ExitCode.HANGUP:
-        from console.lingering import linger
-
         await linger(host)
     return code, False

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import select
 import signal
 import stat
+import struct
 import subprocess
+import termios
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from agent.store.lock import owner_pid
 from tests.end_to_end.harness import SWITCHBOARD, Workshop, is_alive, wait_until
@@ -38,7 +44,7 @@ def test_start_status_stop_and_what_is_said_when_it_runs_or_does_not(workshop: W
         status = workshop.call("daemon", "status", "--json").json
         assert (status["pid"], status["role"]) == (pid, "daemon run")
         assert status["dataDir"] == str(workshop.data)
-        assert stat.S_IMODE(os.stat(status["socket"]).st_mode) == 0o600
+        assert stat.S_IMODE(Path(status["socket"]).stat().st_mode) == 0o600
         # It has no terminal and is its own session: the end of a shell does not reach it.
         assert os.getsid(pid) == pid
         os.kill(pid, signal.SIGHUP)
@@ -85,20 +91,24 @@ def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
         start_new_session=True,
     )
     os.close(terminal)
+    hang_up = threading.Event()
+    drain = threading.Thread(target=_drain, args=(controller, hang_up), daemon=True)
+    drain.start()
     try:
         wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to own the core")
         with bench.running(
             "run", 'tell Ben "hello"', "--device", bench.serial, "--json", "--model", "pilot"
         ) as asking:
             asking.wait_for_type("request_user_input")
-            os.close(controller)
+            hang_up.set()
+            drain.join(30)
             console.send_signal(signal.SIGHUP)
 
             def lingers() -> bool:
                 status = bench.call("daemon", "status", "--json")
                 return status.code == 0 and "without a terminal" in str(status.json["role"])
 
-            wait_until(lingers, "the console to work on without its terminal")
+            wait_until(lingers, "the console to work on without its terminal", 60)
             assert bench.call("sessions", "answer", asking.seen[0]["session_id"], "no").code == 0
         console.wait(45)
     finally:
@@ -106,3 +116,49 @@ def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
             console.kill()
             console.wait()
     assert owner_pid(bench.data) is None
+
+
+def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) -> None:
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+    assert bench.call("daemon", "start").code == 0
+    pid = owner_pid(bench.data)
+    assert pid is not None
+    console = subprocess.Popen(
+        SWITCHBOARD,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**bench.environment, "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(terminal)
+    hang_up = threading.Event()
+    drain = threading.Thread(target=_drain, args=(controller, hang_up), daemon=True)
+    drain.start()
+    try:
+
+        def attached() -> bool:
+            clients = bench.call("daemon", "status", "--json").json["clients"]
+            return any(one["name"].startswith("console") for one in clients)
+
+        wait_until(attached, "the console to be a client")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to take over", 45)
+    finally:
+        console.terminate()
+        console.wait(45)
+        hang_up.set()
+        drain.join(30)
+
+
+def _drain(controller: int, hang_up: threading.Event) -> None:
+    """Read what a console draws, as a terminal does, until it hangs up."""
+    while not hang_up.is_set():
+        ready, _, _ = select.select([controller], [], [], 0.1)
+        try:
+            if ready and not os.read(controller, 65_536):
+                break
+        except OSError:
+            break
+    os.close(controller)

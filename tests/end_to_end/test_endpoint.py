@@ -40,7 +40,7 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
     assert kinds.count("tool_call_finished") == 2
     session = bench.call("sessions", "show", call.lines[0]["session_id"], "--json").json
     assert (session["stateLabel"], session["model"]) == ("COMPLETED", "scripted-1")
-    assert session["latest_result"] == "Settings is open"
+    assert session["latestResult"] == "Settings is open"
     assert session["usage"]["output_tokens"] > 0
     assert "settings" in bench.call("phone", "state", "--json").json["foreground"]
     assert "key-of-a-test" not in call.out + call.err

@@ -48,8 +48,8 @@ def test_a_goal_that_cannot_be_met_fails_and_says_why(bench: Bench) -> None:
     assert call.code == 1, call
     shown = bench.call("sessions", "show", session_of(call), "--json").json
     assert shown["stateLabel"] == "FAILED"
-    assert "izza" in shown["latest_error"], shown["latest_error"]
-    assert shown["latest_result"] == ""
+    assert "izza" in shown["latestError"], shown["latestError"]
+    assert shown["latestResult"] is None
 
 
 def test_what_is_on_stdout_is_what_is_stored(bench: Bench) -> None:
