@@ -7,7 +7,8 @@ what nobody watches fails instead of waiting for somebody.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 
 from agent.errors import (
     AdbError,
@@ -31,6 +32,8 @@ from agent.records import SessionState
 from agent.sessions.live import Turn, error_event
 from agent.tasks.task import Following, TurnEnd
 from agent.text import one_line
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,20 @@ def failed(turn: Turn, error: SwitchboardError) -> Ending:
         )
     complete = TaskComplete(turn_id=turn.turn_id)
     return Ending((error_event(error), complete), SessionState.FAILED, "it cannot go on")
+
+
+def raised(turn: Turn, error: Exception) -> Ending:
+    """End a turn whose task raised, or that could not even start."""
+    if isinstance(error, SwitchboardError):
+        ending = failed(turn, error)
+    else:
+        _log.exception("Turn %s broke", turn.turn_id, exc_info=error)
+        ending = broken(turn, error)
+    if turn.started:
+        return ending
+    # It never started, so nothing of it can be over.
+    msgs = tuple(m for m in ending.msgs if not isinstance(m, TaskComplete | TurnAborted))
+    return replace(ending, msgs=msgs)
 
 
 def late(turn: Turn) -> Ending:

@@ -12,15 +12,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain, repeat
-from secrets import token_hex
 
 from agent.devices.device import Device
 from agent.errors import (
     DeviceLostError,
     StoreError,
-    SwitchboardError,
     UsageError,
     WrongStateError,
 )
@@ -30,9 +27,7 @@ from agent.protocol import (
     Event,
     EventMsg,
     QuestionClosed,
-    RecoveryScheduled,
     SessionAssigned,
-    TaskComplete,
     TaskStarted,
     TurnAborted,
 )
@@ -40,20 +35,18 @@ from agent.records import DeviceState, SessionState
 from agent.sessions.context import TurnContext
 from agent.sessions.crew import settled
 from agent.sessions.delegating import Delegating
-from agent.sessions.endings import Ending, broken, ended, failed, late, studied
-from agent.sessions.holding import held_back
+from agent.sessions.endings import Ending, broken, ended, late, raised
+from agent.sessions.following import new_turn_id, what_follows
 from agent.sessions.live import LiveSession, Turn, may_delegate
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, seen_by, stage
 from agent.sessions.targets import Targets
-from agent.tasks.task import Following, Limits, SessionTask, TaskKind
+from agent.tasks.task import Limits, SessionTask, TaskKind
 
 HARD_ABORT_S = 0.1
 """How long a task that is interrupted may take to stop by itself (CONTRACTS 4.2)."""
 _AFTER_LOST_LEASE_S = 0.5
-RECOVERY_PAUSES_S = (1.0, 5.0, 20.0)
-"""How long a session lets things be before each time it goes on by itself."""
 _STORE_RETRY_S = (1.0, 2.0, 4.0, 8.0, 15.0)
 _STORE_RETRY_EVER_S = 30.0
 _CLOSE_MODEL_S = 5.0
@@ -86,7 +79,7 @@ class Turns:
         kind = TaskKind.PLAN if not background and self._plans(live) else TaskKind.REGULAR
         patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
         turn = Turn(
-            _new_turn_id(), background, deadline_s, max_steps, kind=kind, patience_s=patience_s
+            new_turn_id(), background, deadline_s, max_steps, kind=kind, patience_s=patience_s
         )
         return self._launch(live, turn)
 
@@ -100,7 +93,7 @@ class Turns:
             raise WrongStateError(
                 f"Session {live.session_id} is at work.", "Stop it first, or wait until it ends."
             )
-        turn = Turn(_new_turn_id(), kind=kind)
+        turn = Turn(new_turn_id(), kind=kind)
         self._studies[turn.turn_id] = task
         return self._launch(live, turn)
 
@@ -188,7 +181,7 @@ class Turns:
                 unended = live.turn
                 if unended is None or unended.runner is not asyncio.current_task():
                     raise
-                following = await self._finish(live, unended, _raised(unended, error))
+                following = await self._finish(live, unended, raised(unended, error))
 
     async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
         """Wait for the phone and carry turns out on it; gives the one that needs it anew."""
@@ -261,7 +254,7 @@ class Turns:
                     raise
                 ending = broken(turn, RuntimeError("it cancelled itself"))
             except Exception as error:
-                ending = _raised(turn, error)
+                ending = raised(turn, error)
             # No await since the task ended: from here on an abort leaves the turn alone.
             if turn.aborting is not None:
                 return None
@@ -337,7 +330,8 @@ class Turns:
             if turn.over.is_set():
                 return None
             turn.mute = True
-            ending, following = self._what_follows(live, turn, ending)
+            recovery = self._parts.settings.recovery
+            ending, following = what_follows(live, turn, ending, recovery)
             msgs = ending.msgs if following is not None else self._closing(live, ending)
             try:
                 await settled(self._parts.book.append(*live.drafts(*msgs)))
@@ -348,53 +342,6 @@ class Turns:
             self._close(live)
             live.turn = following
             return following
-
-    def _what_follows(
-        self, live: LiveSession, turn: Turn, ending: Ending
-    ) -> tuple[Ending, Turn | None]:
-        """Give how a turn ends in its session, and the turn that follows it at once."""
-        if turn.kind.is_study:
-            return studied(turn, ending, live.record.state), None
-        recovering = self._recovering(live, turn, ending)
-        if recovering is not None:
-            return recovering
-        ending = held_back(live, turn, ending)
-        if ending.following is Following.CHILDREN:
-            return ending, None
-        # A hint that came too late for the last step is not lost: it gets a turn of its own.
-        if ending.following is Following.REGULAR_TURN or (ending.completed and live.steering):
-            return ending, self._next(turn, turn.kind if live.steering else TaskKind.REGULAR)
-        return ending, None
-
-    def _recovering(
-        self, live: LiveSession, turn: Turn, ending: Ending
-    ) -> tuple[Ending, Turn] | None:
-        """Go on by itself after a loss that may pass, if nobody drives it and it may try again."""
-        attempt = live.record.recoveries + 1
-        limit = self._parts.settings.recovery.retries
-        if not ending.recovers or live.record.held or attempt > limit:
-            return None
-        pause_s = RECOVERY_PAUSES_S[min(attempt, len(RECOVERY_PAUSES_S)) - 1]
-        scheduled = RecoveryScheduled(
-            attempt=attempt,
-            limit=limit,
-            wait_ms=round(pause_s * 1000),
-            reason="It could not go on.",
-        )
-        following = self._next(turn, turn.kind)
-        following.pause_s = pause_s
-        following.patience_s = self._parts.settings.recovery.device_grace_s
-        return Ending((*ending.msgs, scheduled), live.record.state, ""), following
-
-    def _next(self, turn: Turn, kind: TaskKind) -> Turn:
-        return Turn(
-            _new_turn_id(),
-            turn.background,
-            turn.deadline_s,
-            turn.max_steps,
-            kind=kind,
-            runner=turn.runner,
-        )
 
     def _abortion(self, live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
         """Give the early end of the turn, if its start is stored."""
@@ -464,20 +411,3 @@ async def _outcome(task: SessionTask, context: TurnContext, turn: Turn) -> Endin
         if limit.expired():
             return late(turn)
         raise
-
-
-def _raised(turn: Turn, error: Exception) -> Ending:
-    if isinstance(error, SwitchboardError):
-        ending = failed(turn, error)
-    else:
-        _log.exception("Turn %s broke", turn.turn_id, exc_info=error)
-        ending = broken(turn, error)
-    if turn.started:
-        return ending
-    # It never started, so nothing of it can be over.
-    msgs = tuple(m for m in ending.msgs if not isinstance(m, TaskComplete | TurnAborted))
-    return replace(ending, msgs=msgs)
-
-
-def _new_turn_id() -> str:
-    return f"t-{token_hex(6)}"

@@ -25,7 +25,7 @@ RUNNING = SessionState.RUNNING
 
 @pytest.fixture(autouse=True)
 def _at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.sessions.turns.RECOVERY_PAUSES_S", (0.001,))
+    monkeypatch.setattr("agent.sessions.following.RECOVERY_PAUSES_S", (0.001,))
     stage.set(recovery={"auto_resume": True, "retries": 3, "device_grace_s": 5.0})
 
 

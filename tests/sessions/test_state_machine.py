@@ -140,7 +140,7 @@ class Operators(RuleBasedStateMachine):
 
         self.patience = patch("agent.sessions.turns.HARD_ABORT_S", 0.004)
         self.patience.start()
-        self.pauses = patch("agent.sessions.turns.RECOVERY_PAUSES_S", (0.001,))
+        self.pauses = patch("agent.sessions.following.RECOVERY_PAUSES_S", (0.001,))
         self.pauses.start()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:

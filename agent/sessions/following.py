@@ -1,0 +1,76 @@
+"""What follows a turn that ended: nothing, a turn at once, or one that goes on after a loss; pure.
+
+Not the carrying out of it (`agent.sessions.turns`). Invariants: a study is followed by nothing and
+leaves the state alone; a session that somebody drives never goes on by itself, and none does more
+often than the settings let it (CONTRACTS 1.10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from secrets import token_hex
+
+from agent.protocol import RecoveryScheduled
+from agent.sessions.endings import Ending, studied
+from agent.sessions.holding import held_back
+from agent.sessions.live import LiveSession, Turn
+from agent.settings import RecoverySettings
+from agent.tasks.task import Following, TaskKind
+
+RECOVERY_PAUSES_S = (1.0, 5.0, 20.0)
+"""How long a session lets things be before each time it goes on by itself."""
+
+
+def what_follows(
+    live: LiveSession, turn: Turn, ending: Ending, settings: RecoverySettings
+) -> tuple[Ending, Turn | None]:
+    """Give how a turn ends in its session, and the turn that follows it at once."""
+    if turn.kind.is_study:
+        return studied(turn, ending, live.record.state), None
+    recovering = _recovering(live, turn, ending, settings)
+    if recovering is not None:
+        return recovering
+    ending = held_back(live, turn, ending)
+    if ending.following is Following.CHILDREN:
+        return ending, None
+    # A hint that came too late for the last step is not lost: it gets a turn of its own.
+    if ending.following is Following.REGULAR_TURN or (ending.completed and live.steering):
+        return ending, _next(turn, turn.kind if live.steering else TaskKind.REGULAR)
+    return ending, None
+
+
+def new_turn_id() -> str:
+    """Make an id that no other turn has."""
+    return f"t-{token_hex(6)}"
+
+
+def _recovering(
+    live: LiveSession, turn: Turn, ending: Ending, settings: RecoverySettings
+) -> tuple[Ending, Turn] | None:
+    """Go on by itself after a loss that may pass, if nobody drives it and it may try again."""
+    attempt = live.record.recoveries + 1
+    if not ending.recovers or live.record.held or attempt > settings.retries:
+        return None
+    pause_s = RECOVERY_PAUSES_S[min(attempt, len(RECOVERY_PAUSES_S)) - 1]
+    scheduled = RecoveryScheduled(
+        attempt=attempt,
+        limit=settings.retries,
+        wait_ms=round(pause_s * 1000),
+        reason="It could not go on.",
+    )
+    following = _next(turn, turn.kind)
+    following.pause_s = pause_s
+    following.patience_s = settings.device_grace_s
+    msgs = (*ending.msgs, scheduled)
+    return replace(ending, msgs=msgs, state=live.record.state, reason=""), following
+
+
+def _next(turn: Turn, kind: TaskKind) -> Turn:
+    return Turn(
+        new_turn_id(),
+        turn.background,
+        turn.deadline_s,
+        turn.max_steps,
+        kind=kind,
+        runner=turn.runner,
+    )
