@@ -158,4 +158,17 @@ Switchboard adds `goal`, `title`, `serial`, `questionId`, `requiredPresentation`
 `show` also `plan` and `questions` (with their parts and options). `start` adds `geniePackage`,
 `plannedTargets` and `childSessionIds`; `clear` gives `ok`, `clearedSessionIds`, `failedSessionIds` and
 `remainingSessionIds`; what only acts gives `{"ok": true}`.
+
+## Notices by a program of your own
+
+`notices.command` in the settings names a program and its arguments; no shell is involved. It runs once
+for each notice, gets one JSON object on stdin (`token`, `sessionId`, `kind`, `title`, `text`, `options`,
+`mayReply`), and what it writes before it ends with 0 is the answer to the question. When the question is
+answered elsewhere it gets SIGTERM. A desktop notice with inline reply:
+
+```toml
+[notices]
+command = ["python3", "/home/me/notice.py"]   # e.g. wraps zenity --entry, or osascript
+phone = true                                  # and on the phone of the session, without reply
+```
 """  # noqa: E501

@@ -41,7 +41,7 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
     session = bench.call("sessions", "show", call.lines[0]["session_id"], "--json").json
     assert (session["stateLabel"], session["model"]) == ("COMPLETED", "scripted-1")
     assert session["latestResult"] == "Settings is open"
-    assert session["usage"]["output_tokens"] > 0
+    assert session["outputTokens"] > 0
     assert "settings" in bench.call("phone", "state", "--json").json["foreground"]
     assert "key-of-a-test" not in call.out + call.err
 
