@@ -16,7 +16,7 @@ from agent.devices import uiautomator_rpc as rpc
 from agent.devices.device import UiTree
 from agent.devices.display_size import DisplaySize
 from agent.devices.dump import treeless
-from agent.devices.focus import DISPLAY_LIMIT_PX
+from agent.devices.focus import parse_natural_size
 from agent.devices.shell import PhoneShell
 from agent.devices.tree import parse_tree
 from agent.devices.tree_source import LARGE_XML_BYTES, TreeSource
@@ -35,14 +35,20 @@ LONGEST_REST_S = 300.0
 _WARM_SHARE = 0.5
 _SHORTEST_START_S = 3.0
 _EXPLAIN_TIMEOUT_S = 5.0
+_HEAD_BYTES = 1024
 
 
-class _Info(msgspec.Struct, rename="camel"):
-    """What the service says of the phone: the display as it is turned now, in pixels."""
+class DisplayInfo(msgspec.Struct, rename="camel"):
+    """What the service says of the phone: what apps may use of the display as it is turned now."""
 
     display_width: int
     display_height: int
     display_rotation: int = 0
+
+    def fits(self, natural: tuple[int, int]) -> bool:
+        """Say whether a display of this size, before it is turned, can be the one meant."""
+        width, height = _turned(natural, self.display_rotation)
+        return self.display_width == width or self.display_height == height
 
 
 class WarmTrees:
@@ -62,6 +68,7 @@ class WarmTrees:
         self._cold = cold
         self._rest_s = FIRST_REST_S
         self._rests_until = 0.0
+        self._natural: tuple[int, int] | None = None
         self.why_cold = ""
         """Why the last tree did not come from the service; empty when it did."""
 
@@ -79,7 +86,7 @@ class WarmTrees:
                 tree = await self._warm(timeout_s)
             except (NoServiceError, rpc.ServiceDownError, rpc.CallFailedError) as error:
                 is_taken = isinstance(error, AutomationTakenError)
-                self._service.drop()
+                await self._service.stop()
                 self._rest(error)
             except DeviceTimeoutError as error:
                 # It holds the phone's UiAutomation and hangs: without an end there is no dump.
@@ -102,7 +109,7 @@ class WarmTrees:
     def forget(self) -> None:
         """Begin anew: the phone came back and may be another build."""
         self._service.drop()
-        self._rests_until, self._rest_s = 0.0, FIRST_REST_S
+        self._rests_until, self._rest_s, self._natural = 0.0, FIRST_REST_S, None
 
     async def close(self) -> None:
         """Stop on the phone what was started there; it may be used again."""
@@ -138,25 +145,37 @@ class WarmTrees:
                 wanted=str,
                 timeout_s=timeout_s,
             ),
-            rpc.call(self._shell, "deviceInfo", wanted=_Info, timeout_s=timeout_s),
+            rpc.call(self._shell, "deviceInfo", wanted=DisplayInfo, timeout_s=timeout_s),
         )
         ended_ms = _now_ms()
         xml = text.encode("utf-8", "surrogatepass")
-        size = (info.display_width, info.display_height)
-        if not 0 < min(size) <= max(size) <= DISPLAY_LIMIT_PX:
-            raise treeless(self._shell.serial, "the phone gives its display no size")
-        turned = xml.find(b'rotation="%d"' % info.display_rotation, 0, 1024) >= 0
-        if not turned and b"<hierarchy" in xml[:1024]:
+        if b'rotation="%d"' % info.display_rotation not in xml[:_HEAD_BYTES] and (
+            b"<hierarchy" in xml[:_HEAD_BYTES]
+        ):
             return None
-        natural = (size[1], size[0]) if info.display_rotation in (1, 3) else size
+        natural = await self._natural_size(info, timeout_s)
         if len(xml) > LARGE_XML_BYTES:
             nodes = await asyncio.to_thread(parse_tree, xml, natural)
         else:
             nodes = parse_tree(xml, natural)
         if not nodes:
             raise treeless(self._shell.serial, await self._why_empty())
-        self._display.learn(size)
+        self._display.learn(_turned(natural, info.display_rotation))
         return UiTree(nodes=nodes, xml=xml, started_ms=started_ms, ended_ms=ended_ms)
+
+    async def _natural_size(self, info: DisplayInfo, timeout_s: float) -> tuple[int, int]:
+        """Give the display's size before it is turned, asked again when it was overridden.
+
+        The service leaves out the navigation bar (`Display.getSize`), so one side must agree.
+        """
+        if self._natural is None:
+            self._natural = (await self._shell.profile(timeout_s=timeout_s)).natural_size
+        if self._natural is None or not info.fits(self._natural):
+            said = (await self._shell.run("wm size", timeout_s)).text
+            self._natural = parse_natural_size(said)
+        if self._natural is None:
+            raise treeless(self._shell.serial, "the phone does not tell the size of its display")
+        return self._natural
 
     async def _why_empty(self) -> str:
         try:
@@ -164,6 +183,10 @@ class WarmTrees:
         except DeviceTimeoutError:
             said = ""
         return why_no_tree(said) or "no window has content yet (null root node)"
+
+
+def _turned(natural: tuple[int, int], rotation: int) -> tuple[int, int]:
+    return (natural[1], natural[0]) if rotation in (1, 3) else natural
 
 
 def _now_ms() -> int:

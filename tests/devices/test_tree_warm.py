@@ -17,7 +17,7 @@ from agent.devices.client import AdbClient, ShellResult
 from agent.devices.display_size import DisplaySize
 from agent.devices.shell import PhoneShell
 from agent.devices.tree_source import DumpTrees
-from agent.devices.tree_warm import WarmTrees
+from agent.devices.tree_warm import DisplayInfo, WarmTrees
 from agent.devices.treeless import why_no_tree
 from agent.devices.uiautomator_jar import place_jar
 from agent.devices.uiautomator_service import (
@@ -96,6 +96,34 @@ async def test_a_tree_of_a_turned_phone_has_the_bounds_of_the_dump(trees: Trees)
     warm = await trees.warm.tree(timeout_s=BOUND_S)
     await trees.warm.close()
     assert warm.nodes == (await trees.cold.tree(timeout_s=BOUND_S)).nodes
+
+
+async def test_a_display_that_is_given_another_size_meanwhile_is_measured_anew(
+    trees: Trees,
+) -> None:
+    await trees.warm.tree(timeout_s=BOUND_S)
+    await run(trees, "wm size 720x1280")
+    warm = await trees.warm.tree(timeout_s=BOUND_S)
+    await trees.warm.close()
+    assert warm.nodes == (await trees.cold.tree(timeout_s=BOUND_S)).nodes
+
+
+@pytest.mark.parametrize(
+    ("natural", "width", "height", "rotation", "fits"),
+    [
+        ((1080, 2400), 1080, 2400, 0, True),
+        ((1080, 2400), 1080, 2274, 0, True),
+        ((1080, 2400), 2274, 1080, 1, True),
+        ((1080, 2400), 2400, 1080, 3, True),
+        ((1080, 2400), 720, 1280, 0, False),
+        ((1080, 2400), 1280, 720, 1, False),
+    ],
+)
+def test_a_navigation_bar_is_no_other_display(
+    natural: tuple[int, int], width: int, height: int, rotation: int, fits: bool
+) -> None:
+    info = DisplayInfo(display_width=width, display_height=height, display_rotation=rotation)
+    assert info.fits(natural) is fits
 
 
 async def test_a_screen_that_never_rests_has_a_warm_tree_and_no_dump(trees: Trees) -> None:
