@@ -9,8 +9,8 @@ time raises DeviceTimeoutError, because nobody knows whether it took effect.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
 from shlex import quote
 
 from agent.devices.captures import Screencap
@@ -31,6 +31,7 @@ from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell import PhoneShell
 from agent.devices.text_channel import TextChannel
+from agent.devices.touches import touches as follow_touches
 from agent.devices.tree_source import DumpTrees
 from agent.devices.tree_warm import WarmTrees
 from agent.devices.uiautomator_service import UiautomatorService
@@ -64,6 +65,7 @@ class AdbDevice:
     ) -> None:
         self._on_action = on_action
         self._may_act = may_act
+        self._client = client
         self._shell = PhoneShell(client, serial)
         self._display = DisplaySize(self._shell)
         self._captures = Screencap(self._shell, self._display)
@@ -97,6 +99,12 @@ class AdbDevice:
     def displays(self) -> Displays:
         """The displays beyond the main one."""
         return self._displays
+
+    async def touches(self) -> AsyncGenerator[int, None]:
+        """Follow the hands on the phone; see `Touchable`."""
+        async with aclosing(follow_touches(self._client, self.serial)) as seen:
+            async for touch in seen:
+                yield touch.seen_ms
 
     # --- looking ----------
 

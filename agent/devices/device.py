@@ -7,10 +7,10 @@ frame or an empty tree.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -152,6 +152,17 @@ class Device(Protocol):
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""
+        ...
+
+
+@runtime_checkable
+class Touchable(Protocol):
+    """A device that tells of the hands on it."""
+
+    def touches(self) -> AsyncGenerator[int, None]:
+        """Follow touches on the phone itself, never ours: when each was seen, milliseconds since
+        the epoch. Raises DeviceError where the phone shows none, DeviceLostError when it goes away.
+        """
         ...
 
 

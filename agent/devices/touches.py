@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 
@@ -49,7 +49,7 @@ def parse_touch(line: bytes, seen_ms: int) -> Touch | None:
     )
 
 
-async def touches(client: AdbClient, serial: str) -> AsyncIterator[Touch]:
+async def touches(client: AdbClient, serial: str) -> AsyncGenerator[Touch, None]:
     """Follow the hands on a phone until the reader stops.
 
     Raises DeviceError when the phone shows its input devices to nobody, as most emulators and some

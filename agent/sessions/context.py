@@ -232,6 +232,10 @@ class TurnContext:
         if self._live.record.lost:
             await self.wait_for_device()
 
+    async def pause(self, reason: str) -> None:
+        self._live.disturbed_ms = self.now_ms()
+        await self._tell(*self._live.flagging(paused=True, reason=reason))
+
     async def wait_for_device(self) -> None:
         live, rack = self._live, self._parts.rack
         serial = live.record.serial

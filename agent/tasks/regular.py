@@ -22,6 +22,7 @@ from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
 from agent.loop.guard import background_refusal, ban_refusal, duplicate_refusal
+from agent.loop.hands import watched
 from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
@@ -90,11 +91,12 @@ class RegularTask:
     async def run(self, context: TaskContext) -> TurnEnd:
         """Work until the turn ends."""
         turn = _Turn(context, self._pace, self._sleep, self._seconds, self._jitter)
-        end = await turn.begin()
-        while end is None:
-            await context.checkpoint()
-            end = await turn.budget.check() or await turn.step()
-        return end
+        async with watched(context, self._sleep):
+            end = await turn.begin()
+            while end is None:
+                await context.checkpoint()
+                end = await turn.budget.check() or await turn.step()
+            return end
 
     async def abort(self, context: TaskContext) -> None:
         """Nothing is held: a gesture in flight ended with the call that made it."""

@@ -195,6 +195,10 @@ class TaskContext(Protocol):
         """
         ...
 
+    async def pause(self, reason: str) -> None:
+        """Hold the turn before its next step or action, as the operator would; a resume goes on."""
+        ...
+
     async def wait_for_device(self) -> None:
         """Call on DeviceLostError: flags the session lost and waits for the device to return.
 

@@ -21,7 +21,7 @@ from agent.protocol import (
     TurnAborted,
     UserInputAnswer,
 )
-from agent.records import Question, QuestionKind, Session, SessionState, TimeSplit, Usage
+from agent.records import AtLimit, Question, QuestionKind, Session, SessionState, TimeSplit, Usage
 from agent.runtime import Runtime
 from agent.state import fold_session
 from bench.exercises.exercise import Exercise, Record, Tag
@@ -126,6 +126,7 @@ class _Work:
                 model=model,
                 target_package=_target(exercise),
                 max_steps=exercise.max_steps,
+                at_limit=AtLimit.STOP,
                 start=False,
             )
         )

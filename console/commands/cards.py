@@ -14,6 +14,7 @@ from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
     from agent.knowledge.library import Library
+    from agent.protocol import Event
     from console.stored import Records
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -116,7 +117,7 @@ def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None
 
     async def work(records: Records) -> ExitCode:
         found = await records.session(session)
-        events = []
+        events: list[Event] = []
         while page := await records.history(
             found.session_id, after_seq=events[-1].seq if events else 0, limit=_PAGE_EVENTS
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from agent.protocol import (
     QuestionAnswered,
     RequestUserInput,
     SessionConfigured,
+    SessionFlagsChanged,
     TaskStarted,
 )
 from agent.records import (
@@ -41,6 +43,12 @@ Answer = Callable[[Question], "str | None"]
 def no_answer(_question: Question) -> str | None:
     """Stay silent."""
     return None
+
+
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
 
 
 @dataclass
@@ -70,6 +78,8 @@ class MemoryContext:
     steering: list[Steering] = field(default_factory=list)
     waits_for_device: int = 0
     checkpoints: int = 0
+    pauses: list[str] = field(default_factory=list)
+    may_go: asyncio.Event = field(default_factory=_set)
     disturbed_ms: int = 0
     on_emit: Callable[[EventMsg], None] | None = None
     on_wait: Callable[[], None] | None = None
@@ -195,6 +205,13 @@ class MemoryContext:
 
     async def checkpoint(self) -> None:
         self.checkpoints += 1
+        await self.may_go.wait()
+
+    async def pause(self, reason: str) -> None:
+        self.pauses.append(reason)
+        self.may_go.clear()
+        self.disturbed_ms = self.now_ms()
+        await self.emit(SessionFlagsChanged(paused=True, reason=reason))
 
     async def wait_for_device(self) -> None:
         self.waits_for_device += 1
