@@ -192,7 +192,9 @@ class Ledger:
     def _fold_uses(self, draft: EventDraft) -> None:
         if isinstance(draft.msg, SessionPruned):
             self._forget_uses({draft.session_id})
-        self.uses.extend((draft.session_id, digest) for digest in digests_of(draft.msg))
+        digests = digests_of(draft.msg)
+        if digests:
+            self.uses.extend((draft.session_id, digest) for digest in digests)
 
     def _forget_uses(self, session_ids: set[str]) -> None:
         self.pruned |= session_ids

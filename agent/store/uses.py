@@ -30,8 +30,6 @@ class Use(NamedTuple):
 def uses_of(msg: EventMsg) -> tuple[Use, ...]:
     """List the blobs that an event names."""
     uses: tuple[Use, ...] = ()
-    if type(msg) not in _NAMING:
-        return uses
     match msg:
         case ObservationRecorded(observation=seen):
             uses = (_frame(seen.frame), Use(seen.tree_digest, "application/xml"))
@@ -48,6 +46,8 @@ def uses_of(msg: EventMsg) -> tuple[Use, ...]:
 
 def digests_of(msg: EventMsg) -> tuple[str, ...]:
     """List the digests of the blobs that an event names."""
+    if type(msg) not in _NAMING:
+        return ()
     return tuple(use.digest for use in uses_of(msg))
 
 

@@ -331,18 +331,18 @@ class Writer:
                 return
             case _:
                 assert_never(request)
-        for session_id in keys.sessions - ledger.sessions.keys():
+        for session_id in (key for key in keys.sessions if key not in ledger.sessions):
             sql = "SELECT last_seq, record FROM session WHERE session_id = ?"
             for last_seq, record in await self._database.rows(sql, (session_id,)):
                 head = SessionHead(as_int(last_seq), decode_session(record))
                 ledger.sessions.maps[-1][session_id] = head
-        for question_id in keys.questions - ledger.questions.keys():
+        for question_id in (key for key in keys.questions if key not in ledger.questions):
             sql = "SELECT is_open, record FROM question WHERE question_id = ?"
             for is_open, record in await self._database.rows(sql, (question_id,)):
                 ledger.questions.maps[-1][question_id] = QuestionHead(
                     decode_question(record), bool(is_open)
                 )
-        for job_id in keys.jobs - ledger.jobs.keys():
+        for job_id in (key for key in keys.jobs if key not in ledger.jobs):
             sql = "SELECT record FROM job WHERE id = ?"
             for (record,) in await self._database.rows(sql, (job_id,)):
                 ledger.jobs.maps[-1][job_id] = decode_job(record)

@@ -1,0 +1,39 @@
+"""Windows, pages and searches are the same over the daemon's socket as in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.client import Client
+from agent.daemon import serve
+from agent.errors import UsageError
+from agent.store.sqlite import SqliteStore
+from tests.small_core import SmallCore
+from tests.store.conftest import session_draft, step_draft
+
+
+async def test_windows_pages_and_searches_cross_the_socket_whole(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    await store.append(*(session_draft(f"s{number:02}") for number in range(30)))
+    await store.append(*(step_draft("s07", number) for number in range(1, 1301)))
+    async with serve(SmallCore(store), tmp_path / "core.sock"):
+        client = await Client.connect(tmp_path / "core.sock")
+        try:
+            # More than one reply holds, read from either side.
+            onward = await client.history("s07", after_seq=100, limit=1200)
+            assert [event.seq for event in onward] == list(range(101, 1301))
+            back = await client.history("s07", before_seq=1250, limit=1100)
+            assert [event.seq for event in back] == list(range(150, 1250))
+            assert await client.history("s07", before_seq=1) == ()
+            page = await client.sessions(limit=5, before="s20")
+            assert [one.session_id for one in page] == ["s19", "s18", "s17", "s16", "s15"]
+            hits = await client.search("tidy", limit=3)
+            assert [hit.session_id for hit in hits] == ["s29", "s28", "s27"]
+            assert hits == await store.search("tidy", limit=3)
+            with pytest.raises(UsageError, match="no word"):
+                await client.search("-")
+        finally:
+            await client.close()
