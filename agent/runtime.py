@@ -380,9 +380,9 @@ class Runtime:
     async def _carry_out(self) -> None:
         while True:
             submission = await self._intake.take()
-            if isinstance(submission.op, WheelTake | WheelAct | WheelHandBack):
+            if isinstance(submission.op, WheelTake | WheelAct | WheelHandBack | TargetControl):
                 # They wait for phones, and nobody's stop may wait behind a phone.
-                self._crew.start(self._settle(submission), "an act at the wheel")
+                self._crew.start(self._settle(submission), "an act on a phone")
             else:
                 await self._settle(submission)
 

@@ -1,4 +1,4 @@
-"""What follows a turn that ended: nothing, a turn at once, or one that goes on after a loss; pure.
+"""Which turn comes next: first a plan or none, after an end one at once or after a loss; pure.
 
 Not the carrying out of it (`agent.sessions.turns`). Invariants: a study is followed by nothing and
 leaves the state alone; a session that somebody drives never goes on by itself, and none does more
@@ -7,13 +7,15 @@ often than the settings let it (CONTRACTS 1.10).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from secrets import token_hex
 
 from agent.protocol import RecoveryScheduled
+from agent.records import DeviceInfo, DeviceState
 from agent.sessions.endings import Ending, studied
 from agent.sessions.holding import held_back
-from agent.sessions.live import LiveSession, Turn
+from agent.sessions.live import LiveSession, Turn, may_delegate
 from agent.settings import RecoverySettings
 from agent.tasks.task import Following, TaskKind
 
@@ -37,6 +39,19 @@ def what_follows(
     if ending.following is Following.REGULAR_TURN or (ending.completed and live.steering):
         return ending, _next(turn, turn.kind if live.steering else TaskKind.REGULAR)
     return ending, None
+
+
+def needs_plan(live: LiveSession, devices: Iterable[DeviceInfo]) -> bool:
+    """Tell whether a session has to find out first who does its work (CONTRACTS 1.9).
+
+    It does when it may delegate, names neither phone nor app, and there is a choice.
+    """
+    record = live.record
+    if live.delegates or not may_delegate(record):
+        return False
+    if record.serial or record.target_package or record.job_id:
+        return False
+    return sum(info.state is DeviceState.ONLINE for info in devices) > 1
 
 
 def new_turn_id() -> str:

@@ -8,7 +8,9 @@ displays end with the core.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections import defaultdict
 
 from agent.devices.device import Device
 from agent.devices.display import Display
@@ -40,6 +42,8 @@ class Targets:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._displays: dict[str, Display] = {}
+        self._moving: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """One call about a session's app at a time."""
 
     async def control(self, op: TargetControl) -> TargetResult:
         """Carry out what the operator asks for.
@@ -58,6 +62,10 @@ class Targets:
 
     async def move(self, live: LiveSession, action: TargetAction) -> TargetResult:
         """Do one thing, recovering a lost target once where that may help; store what is seen."""
+        async with self._moving[live.session_id]:
+            return await self._move(live, action)
+
+    async def _move(self, live: LiveSession, action: TargetAction) -> TargetResult:
         result = await self._once(live, action)
         if result.needs_recovery and action in _RECOVERS:
             hidden = await self._once(live, TargetAction.ENSURE_HIDDEN)

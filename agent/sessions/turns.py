@@ -31,13 +31,13 @@ from agent.protocol import (
     TaskStarted,
     TurnAborted,
 )
-from agent.records import DeviceState, SessionState
+from agent.records import SessionState
 from agent.sessions.context import TurnContext
 from agent.sessions.crew import settled
 from agent.sessions.delegating import Delegating
 from agent.sessions.endings import Ending, broken, ended, late, raised
-from agent.sessions.following import new_turn_id, what_follows
-from agent.sessions.live import LiveSession, Turn, may_delegate
+from agent.sessions.following import needs_plan, new_turn_id, what_follows
+from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, seen_by, stage
@@ -76,7 +76,9 @@ class Turns:
             recovering: it goes on by itself after a loss, and waits only so long for its phone.
         """
         assert live.turn is None, "one turn at a time"
-        kind = TaskKind.PLAN if not background and self._plans(live) else TaskKind.REGULAR
+        plans = self._parts.plan is not None and not background
+        plans = plans and needs_plan(live, self._parts.rack.devices())
+        kind = TaskKind.PLAN if plans else TaskKind.REGULAR
         patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
         turn = Turn(
             new_turn_id(), background, deadline_s, max_steps, kind=kind, patience_s=patience_s
@@ -215,16 +217,6 @@ class Turns:
                 f"{serial or 'A device'} was not to be had for {turn.patience_s:g} s.",
                 "Connect it, then resume the session.",
             ) from error
-
-    def _plans(self, live: LiveSession) -> bool:
-        """Tell whether a session has to find out first who does its work."""
-        record = live.record
-        if self._parts.plan is None or live.delegates or not may_delegate(record):
-            return False
-        if record.serial or record.target_package or record.job_id:
-            return False
-        online = [i for i in self._parts.rack.devices() if i.state is DeviceState.ONLINE]
-        return len(online) > 1
 
     def _task(self, live: LiveSession, turn: Turn) -> SessionTask:
         if turn.kind is TaskKind.PLAN and self._parts.plan is not None:

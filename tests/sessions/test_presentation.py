@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from agent.devices.device import Capture, Device
 from agent.devices.display import Display
 from agent.errors import DeviceError, WrongStateError
-from agent.protocol import SessionCreate, Target, TargetControl, TargetObserved
+from agent.protocol import SessionCancel, SessionCreate, Target, TargetControl, TargetObserved
 from agent.records import (
     Frame,
     LiveFrame,
@@ -207,11 +208,14 @@ class Screens:
         self.device = device
         self.all: list[OneDisplay] = []
         self.refuses_attach = False
+        self.stuck: Cue | None = None
 
     async def refusal(self, *, timeout_s: float = 5.0) -> str:
         return ""
 
     async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
+        if self.stuck is not None:
+            await self.stuck.wait()
         self.all.append(OneDisplay(self, len(self.all) + 1))
         return self.all[-1]
 
@@ -336,6 +340,25 @@ async def test_a_child_that_cannot_be_attached_fails_its_parent_and_not_itself(
         [done] = await stage.store.children(parent_id)
     assert done.state is COMPLETED
     assert "required ATTACHED, actual DETACHED_HIDDEN" in parent.latest_error
+
+
+async def test_a_display_that_does_not_open_holds_up_nobodys_cancel(stage: Stage) -> None:
+    screens = await screens_of(stage)
+    cue = Cue()
+    stage.parts["there"] = waiting_at(cue)
+    async with stage.play():
+        parent_id = await delegate(stage, CHOICE)
+        await cue.there()
+        [child_session] = await stage.store.children(parent_id)
+        screens.stuck = Cue()
+        hide = TargetControl(session_id=child_session.session_id, action=TargetAction.ENSURE_HIDDEN)
+        hiding = asyncio.create_task(stage.core.request(hide))
+        await screens.stuck.there()
+        await stage.do(SessionCancel(session_id=parent_id))
+        assert not hiding.done()
+        screens.stuck.go.set()
+        result = (await hiding).target
+    assert result is not None and result.status is TargetStatus.OK
 
 
 async def test_only_a_session_with_an_app_of_its_own_can_be_shown(stage: Stage) -> None:
