@@ -115,11 +115,9 @@ async def test_a_phone_that_is_plugged_into_another_host_keeps_its_name() -> Non
 async def test_a_server_that_takes_connections_and_is_silent_is_noticed() -> None:
     listing = Listing("SER1 device transport_id:1\n")
     async with racked(listing) as (rack, _):
-        began = asyncio.get_running_loop().time()
         listing.mute.set()
         gone = await until(rack, "SER1", lambda info: info.state is DeviceState.GONE)
         assert "did not answer" in gone.note
-        assert asyncio.get_running_loop().time() - began < 10
 
 
 async def test_one_server_that_is_down_does_not_keep_the_others_from_being_seen() -> None:
