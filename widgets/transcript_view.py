@@ -151,7 +151,8 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             top += len(self._strips_of(item))
         self.virtual_size = Size(0, top + len(self._saying))
         self._place(anchor)
-        behind = 0 if self._following else len(self._items) - self._seen
+        # A rollback may take off what the reader has seen.
+        behind = 0 if self._following else max(0, len(self._items) - self._seen)
         if behind != self._behind:
             self._behind = behind
             self.post_message(self.Behind(behind))
