@@ -161,7 +161,9 @@ class Bridge:
                 events = await self.core.history(session_id, after_seq=view.transcript.seq)
                 self.state = with_history(self.state, session_id, events)
                 self._is_dirty = True
-                if not events or not self.state.sessions[session_id].is_behind:
+                view = self.state.sessions.get(session_id)
+                # It may have been deleted meanwhile.
+                if not events or view is None or not view.is_behind:
                     return
         finally:
             self._reading.discard(session_id)
