@@ -444,7 +444,9 @@ class Runtime:
                 asked_by = await self._operations.expire(question_id, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)
             case UserInputAnswer():
-                asked_by = await self._operations.answer(op, submission_id)
+                asked_by = await self._operations.answer(
+                    op, submission_id, by="operator" if client == OWNER else client.name
+                )
                 return Reply(submission_id=submission_id, session_id=asked_by)
             case Interrupt(session_id=session_id):
                 await self._operations.interrupt(session_id, submission_id)

@@ -216,7 +216,7 @@ class NoticeDesk:
         await self._act((withdrawn,))
         if withdrawn.notice.question_id:
             answer = UserInputAnswer(question_id=withdrawn.notice.question_id, answer=op.text)
-            return await self._operations.answer(answer, submission_id)
+            return await self._operations.answer(answer, submission_id, by="operator, by a notice")
         await self._operations.tell(live.session_id, op.text, submission_id)
         return live.session_id
 

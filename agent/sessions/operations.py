@@ -168,7 +168,9 @@ class Operations:
             for live, hint in steered:
                 live.steering.append(hint)
 
-    async def answer(self, op: UserInputAnswer, submission_id: str = "") -> str:
+    async def answer(
+        self, op: UserInputAnswer, submission_id: str = "", *, by: str = "operator"
+    ) -> str:
         """Answer a question: the call that asked goes on; a turn that died with it is resumed.
 
         Returns:
@@ -189,7 +191,10 @@ class Operations:
             self._check_asked(question)
             msgs: list[EventMsg] = [
                 QuestionAnswered(
-                    question_id=question.question_id, answer=kept.text, answers=kept.by_part
+                    question_id=question.question_id,
+                    answer=kept.text,
+                    answers=kept.by_part,
+                    answered_by=by,
                 )
             ]
             resumes = live.is_idle
