@@ -5,6 +5,7 @@ What counts is the phone's true state, read after it has stopped, and what was a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,13 +13,16 @@ from typing import Any
 
 import pytest
 
+from agent.devices.adb import AdbDevice
+from agent.devices.client import AdbClient
 from agent.devices.device import Device
 from agent.devices.rack import AdbRack
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
+from agent.loop.hands import TOUCHED
 from agent.models.pilot import Pilot
 from agent.phone.phone import Phone
-from agent.protocol import ToolCallFinished, ToolCallRequested
+from agent.protocol import SessionFlagsChanged, ToolCallFinished, ToolCallRequested
 from agent.records import Question, QuestionKind
 from agent.tasks.regular import RegularTask
 from agent.tasks.task import TurnEnd
@@ -152,3 +156,37 @@ async def test_what_cannot_be_done_is_said_and_never_claimed(tmp_path: Path) -> 
             assert said in end.message
         await met(device, "open Notes")
         assert (await device.foreground()).package == "com.android.notes"
+
+
+FINGER = " ; ".join(
+    f"sendevent /dev/input/event1 {event}"
+    for event in ("3 57 1", "1 330 1", "0 0 0", "3 57 -1", "1 330 0", "0 0 0")
+)
+
+
+async def test_a_finger_on_the_phone_pauses_the_session_and_its_own_taps_do_not(
+    tmp_path: Path,
+) -> None:
+    server = AdbServer(tmp_path / "adb")
+    phones = VirtualPhones(tmp_path / "phones", server)
+    try:
+        [serial] = await phones.start()
+        client = AdbClient(server.address)
+        device = AdbDevice(client, serial)
+        untouched = await met(device, "turn on Bluetooth")
+        assert untouched.pauses == []
+        context = MemoryContext(Pilot(), device, goal="turn off Bluetooth")
+        context.may_go.clear()
+        paused = asyncio.Event()
+        context.on_emit = lambda m: paused.set() if isinstance(m, SessionFlagsChanged) else None
+        turn = asyncio.create_task(RegularTask().run(context))
+        async with asyncio.timeout(60):
+            while not paused.is_set():
+                # The watch may not have begun when the first finger comes.
+                await client.shell(serial, FINGER, features=frozenset({"shell_v2"}), timeout_s=15)
+        assert context.pauses == [TOUCHED]
+        turn.cancel()
+        await asyncio.gather(turn, return_exceptions=True)
+    finally:
+        await phones.stop()
+        await server.stop()
