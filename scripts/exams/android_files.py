@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from scripts.exams.cases import NotApplicable
 from scripts.exams.stock_adb import StockAdb
 
 FOLDER = "/data/local/tmp/adb_test_dir"
@@ -152,7 +153,7 @@ def syncs(adb: StockAdb) -> None:
 def compresses(adb: StockAdb) -> None:
     """FileOperationsTest, compressed: each algorithm, and -n, which writes none"""
     if not _modern(adb):
-        return
+        raise NotApplicable("that adb compresses nothing")
     _fresh(adb)
     path = adb.folder / "squeezed"
     path.write_bytes(os.urandom(200_000) + b"\0" * 2_000_000)

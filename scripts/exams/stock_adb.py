@@ -286,12 +286,15 @@ CASES: list[Callable[[StockAdb], None]] = [
 def examine(adb: StockAdb) -> list[dict[str, str]]:
     """Run every case; return what became of each, as `cases.py` prints it."""
     from scripts.exams.android_cases import ANDROID_CASES
+    from scripts.exams.cases import NotApplicable
 
     rows = []
     for case in [*CASES, *ANDROID_CASES]:
         name = (case.__doc__ or case.__name__).strip()
         try:
             case(adb)
+        except NotApplicable as error:
+            rows.append({"case": name, "outcome": "not applicable", "reason": str(error)})
         except (AssertionError, OSError, subprocess.SubprocessError, ValueError) as error:
             reason = f"{type(error).__name__}: {str(error)[:300]}"
             rows.append({"case": name, "outcome": "failed", "reason": reason})
