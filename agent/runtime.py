@@ -66,6 +66,7 @@ from agent.protocol import (
     WheelTake,
 )
 from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
+from agent.sessions.answering import Answering
 from agent.sessions.archive import Archive
 from agent.sessions.assignment import Assignment
 from agent.sessions.attaching import Attaching
@@ -118,16 +119,18 @@ class Runtime:
         turns = self._turns = Turns(parts, self._targets)
         self._wheel = Wheel(parts)
         self._operations = Operations(parts, turns)
+        self._answering = Answering(parts, turns)
         self._archive = Archive(parts, self._operations)
         self._steerings = Steerings(parts)
         self._studies = Studies(parts, turns)
         self._pruning = Pruning(self._archive)
         self._desk = JobDesk(parts, self._operations)
-        self._deadlines = Deadlines(parts, self._operations.expire)
+        self._deadlines = Deadlines(parts, self._answering.expire)
         self._attaching = Attaching(parts, self._operations)
         self._notices = NoticeDesk(
             parts,
             self._operations,
+            self._answering,
             sinks_of(parts.settings, parts.rack),
             self._targets.control,
         )
@@ -441,10 +444,10 @@ class Runtime:
             case UserInput(session_id=session_id, text=text):
                 await self._operations.tell(session_id, text, submission_id)
             case UserInputAnswer(question_id=question_id, expired=True):
-                asked_by = await self._operations.expire(question_id, submission_id)
+                asked_by = await self._answering.expire(question_id, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)
             case UserInputAnswer():
-                asked_by = await self._operations.answer(
+                asked_by = await self._answering.answer(
                     op, submission_id, by="operator" if client == OWNER else client.name
                 )
                 return Reply(submission_id=submission_id, session_id=asked_by)

@@ -37,6 +37,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Notice, Question, Session, SessionState, TargetAction
+from agent.sessions.answering import Answering
 from agent.sessions.live import LiveSession
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
@@ -65,11 +66,13 @@ class NoticeDesk:
         self,
         parts: Parts,
         operations: Operations,
+        answering: Answering,
         sinks: Sequence[Sink],
         close_target: Callable[[TargetControl], Awaitable[object]],
     ) -> None:
         self._parts = parts
         self._operations = operations
+        self._answering = answering
         self._sinks = tuple(sinks)
         self._close_target = close_target
         self._shade = Shade()
@@ -216,7 +219,7 @@ class NoticeDesk:
         await self._act((withdrawn,))
         if withdrawn.notice.question_id:
             answer = UserInputAnswer(question_id=withdrawn.notice.question_id, answer=op.text)
-            return await self._operations.answer(answer, submission_id, by="operator, by a notice")
+            return await self._answering.answer(answer, submission_id, by="operator, by a notice")
         await self._operations.tell(live.session_id, op.text, submission_id)
         return live.session_id
 

@@ -17,23 +17,20 @@ from agent.protocol import (
     AbortReason,
     ErrorEvent,
     EventMsg,
-    QuestionAnswered,
     QuestionClosed,
     RecoveryScheduled,
     SessionConfigured,
     SessionCreate,
     SessionStart,
     SessionStateChanged,
-    UserInputAnswer,
     UserMessage,
 )
-from agent.records import Question, Session, SessionState
-from agent.sessions.answers import checked_text, read_answer, to_store
+from agent.records import Session, SessionState
+from agent.sessions.answers import checked_text
 from agent.sessions.creation import planned_sessions
 from agent.sessions.holding import staged
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
-from agent.sessions.questions import NO_ANSWER
 from agent.sessions.resuming import Move, Resuming, way_on
 from agent.sessions.turns import Turns
 from agent.store.store import EventDraft
@@ -167,78 +164,6 @@ class Operations:
             await self.send_off(moves, submission_id)
             for live, hint in steered:
                 live.steering.append(hint)
-
-    async def answer(
-        self, op: UserInputAnswer, submission_id: str = "", *, by: str = "operator"
-    ) -> str:
-        """Answer a question: the call that asked goes on; a turn that died with it is resumed.
-
-        Returns:
-            The session that asked.
-
-        Raises:
-            UsageError: there is no such question, or nothing in the answer.
-            WrongStateError: somebody else was faster, or the question has closed.
-        """
-        questions = self._parts.questions
-        question = questions.find(op.question_id)
-        if question is None:
-            question, _ = await self._parts.store.question(op.question_id)
-        live = await self._parts.book.get(question.session_id)
-        answer = read_answer(question, op.answer, op.answers)
-        kept = to_store(question, answer)
-        async with live.lock:
-            self._check_asked(question)
-            msgs: list[EventMsg] = [
-                QuestionAnswered(
-                    question_id=question.question_id,
-                    answer=kept.text,
-                    answers=kept.by_part,
-                    answered_by=by,
-                )
-            ]
-            resumes = live.is_idle
-            if resumes:
-                msgs += self._resuming.continuing(live, "its question was answered")
-            elif questions.is_awaited(question.question_id):
-                msgs += live.moving(SessionState.RUNNING, "answered")
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
-            questions.deliver(question, answer)
-            if resumes:
-                self._turns.begin(live)
-        return live.session_id
-
-    async def expire(self, question_id: str, submission_id: str = "") -> str:
-        """Close a question that nobody answered: the call that asked goes on without an answer.
-
-        Returns:
-            The session that asked.
-
-        Raises:
-            UsageError: there is no such question.
-            WrongStateError: it was answered, or has closed.
-        """
-        questions = self._parts.questions
-        question = questions.find(question_id)
-        if question is None:
-            question, _ = await self._parts.store.question(question_id)
-        live = await self._parts.book.get(question.session_id)
-        async with live.lock:
-            self._check_asked(question)
-            msgs: list[EventMsg] = [
-                QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
-            ]
-            if questions.is_awaited(question.question_id):
-                msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
-        return live.session_id
-
-    def _check_asked(self, question: Question) -> None:
-        if self._parts.questions.find(question.question_id) is None:
-            raise WrongStateError(
-                f"Question {question.question_id} is not open any more.",
-                "The first answer counts; steer the session instead.",
-            )
 
     # --- holding ----------
 
