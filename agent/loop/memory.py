@@ -104,6 +104,7 @@ class Memory:
                 self._add(Role.USER, MessageKind.SUMMARY, text)
             case SteerApplied(message_id=message_id):
                 hint = self._hints.pop(message_id, "")
+                self.trail.troubled = 0
                 if hint:
                     self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint))
             case SessionContinued(generation=generation):
@@ -170,6 +171,8 @@ class Memory:
         package = observation.foreground.package
         if wrong_app(package, self.target):
             self.trail.strayed(package)
+        else:
+            self.trail.strays = 0
         self.trail.saw(observation.fingerprint, after_action=self._acted)
         self._acted = False
         self._add(Role.USER, MessageKind.OBSERVATION, observation.screen_text)

@@ -30,6 +30,10 @@ class Trail:
     """What was done, and whether the screen changed."""
     scrolls: int = 0
     unchanged: int = 0
+    strays: int = 0
+    """Screens of another app than the session's, in a row."""
+    troubled: int = 0
+    """Actions in a row after which there was something to warn of."""
     bans: dict[str, str] = field(default_factory=dict)
     """Elements that led nowhere, by stable key: why."""
     _clicked: str = ""
@@ -46,6 +50,9 @@ class Trail:
         self.fingerprints.append(fingerprint)
         if after_action:
             self.unchanged = self.unchanged + 1 if same else 0
+            # A long list is scrolled for long; only what changes nothing is trouble.
+            stuck = oscillates(self.fingerprints) or self.unchanged >= STAGNATION
+            self.troubled = self.troubled + 1 if stuck else 0
 
     def did(self, action: str, *, scroll: bool, changed: bool) -> None:
         """Take in an action that was carried out."""
@@ -67,6 +74,7 @@ class Trail:
 
     def strayed(self, package: str) -> None:
         """Take in that another app came in front of the session's own."""
+        self.strays += 1
         key, self._clicked = self._clicked, ""
         if key:
             self.bans[key] = f"it led out of the app, to {package}"

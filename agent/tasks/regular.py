@@ -23,6 +23,7 @@ from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
 from agent.loop.guard import background_refusal, ban_refusal, duplicate_refusal
 from agent.loop.hands import watched
+from agent.loop.ladder import Ladder
 from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
@@ -95,7 +96,7 @@ class RegularTask:
             end = await turn.begin()
             while end is None:
                 await context.checkpoint()
-                end = await turn.budget.check() or await turn.step()
+                end = await turn.budget.check() or await turn.ladder.climb() or await turn.step()
             return end
 
     async def abort(self, context: TaskContext) -> None:
@@ -134,6 +135,7 @@ class _Turn:
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets)
         self.budget = BudgetWatch(context, self.ledger)
+        self.ladder = Ladder(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
         self.speechless = 0
 

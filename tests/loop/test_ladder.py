@@ -1,0 +1,77 @@
+"""The upper rungs: the own app brought back, the operator asked, and when neither happens."""
+
+from __future__ import annotations
+
+from agent.protocol import WarningEvent
+from agent.records import AtLimit, Autonomy, Foreground, Question
+from tests.loop.paper_phone import APP, PaperPhone, button
+from tests.tasks.context import MemoryContext
+from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task, texts
+
+OTHER = "com.other"
+
+
+def dead() -> PaperPhone:
+    """Make a phone on which nothing has any effect."""
+    return PaperPhone(lambda: [button(f"B{n}", n / 10) for n in range(2, 9)])
+
+
+def stubborn(count: int = 9) -> ScriptedModel:
+    presses = [says("click_element", element=1 + at % 7) for at in range(count)]
+    return scripted(*presses, DONE)
+
+
+async def test_a_session_that_gets_nowhere_asks_and_is_told() -> None:
+    asked: list[Question] = []
+
+    def answer(question: Question) -> str:
+        asked.append(question)
+        return "scroll to the end"
+
+    model = stubborn()
+    context = MemoryContext(model, dead(), answer=answer)
+    end = await task().run(context)
+    assert end.completed
+    assert len(asked) == 1
+    assert "getting nowhere" in asked[0].text
+    assert any("The operator says: scroll to the end" in text for text in texts(model))
+
+
+async def test_a_stuck_session_that_nobody_helps_ends_instead_of_spending_steps() -> None:
+    context = MemoryContext(stubborn(30), dead())
+    end = await task().run(context)
+    assert not end.completed
+    assert "stuck" in end.message
+    assert context.session.steps < 10
+
+
+async def test_a_session_that_may_not_ask_goes_on_within_its_budget() -> None:
+    context = MemoryContext(stubborn(), dead(), at_limit=AtLimit.STOP)
+    end = await task().run(context)
+    assert end.completed
+    assert context.questions == []
+
+
+def strayed() -> PaperPhone:
+    phone = PaperPhone(lambda: [button("Go", 0.3), button("Back", 0.5)], apps=(APP, OTHER))
+    phone.front = Foreground(package=OTHER, activity=".Main")
+    return phone
+
+
+async def test_the_sessions_own_app_is_brought_back_when_another_stays_in_front() -> None:
+    phone = strayed()
+    waits = [says("wait", seconds=0) for _ in range(2)]
+    context = MemoryContext(scripted(*waits, DONE), phone, target=APP)
+    await task().run(context)
+    assert phone.done == [f"launch {APP}"]
+    said = [m.message for m in context.of(WarningEvent) if isinstance(m, WarningEvent)]
+    assert f"{APP} is brought back" in said[0]
+
+
+async def test_nothing_is_brought_back_where_the_session_may_not_act() -> None:
+    for more in ({"background": True}, {"autonomy": Autonomy.OBSERVE_ONLY}, {"dry_run": True}):
+        phone = strayed()
+        waits = [says("wait", seconds=0) for _ in range(3)]
+        context = MemoryContext(scripted(*waits, DONE), phone, target=APP, **more)  # type: ignore[arg-type]
+        await task().run(context)
+        assert phone.done == []
