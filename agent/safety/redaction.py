@@ -31,7 +31,8 @@ KEY = re.compile(r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )[A-Za-z0-9._
 """Keys of model endpoints and bearer tokens."""
 EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
 
-_MAX_GROUPS = 200
+_MAX_CARD_DIGITS = 19
+_MAX_GROUPS = 1000
 _MAX_PASSES = 8
 # Every pattern needs one of these, and most labels have none.
 _MAY_HOLD = re.compile(r"[\d@:=]|[srp]k-|earer ")
@@ -61,10 +62,16 @@ def find_card(text: str) -> bool:
 
 def _cards(run: Match[str]) -> Iterator[tuple[int, int]]:
     """Give where the cards in a run of digit groups begin and end, from left to right."""
-    groups = [(m.start(), m.end()) for m in _GROUP.finditer(run.group())][:_MAX_GROUPS]
+    groups = [(m.start(), m.end()) for m in _GROUP.finditer(run.group())]
+    if len(groups) > _MAX_GROUPS:
+        # Too long to be searched, so nothing of it is let through.
+        yield 0, len(run.group())
+        return
     at = 0
     while at < len(groups):
-        last = next((end for end in range(at, len(groups)) if _is_card(run, groups, at, end)), None)
+        # No group is empty, so no card has more of them than digits.
+        ends = range(at, min(at + _MAX_CARD_DIGITS, len(groups)))
+        last = next((end for end in ends if _is_card(run, groups, at, end)), None)
         if last is None:
             at += 1
             continue
@@ -74,7 +81,7 @@ def _cards(run: Match[str]) -> Iterator[tuple[int, int]]:
 
 def _is_card(run: Match[str], groups: list[tuple[int, int]], first: int, last: int) -> bool:
     count = sum(end - start for start, end in groups[first : last + 1])
-    if not 13 <= count <= 19:
+    if not 13 <= count <= _MAX_CARD_DIGITS:
         return False
     digits = "".join(run.group()[start:end] for start, end in groups[first : last + 1])
     # Among other digits only what begins as the great networks' cards do: chance finds many.

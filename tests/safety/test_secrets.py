@@ -80,3 +80,12 @@ def test_a_tree_loses_a_password_that_the_phone_shows() -> None:
     redacted = redact_tree(xml, secrets.hide)
     assert b"horse" not in redacted
     assert b"staple" not in redacted
+
+
+def test_a_card_far_down_a_list_of_numbers_is_found_and_an_endless_list_lets_nothing_through() -> (
+    None
+):
+    assert "4111" not in redact_secrets("12 " * 400 + "4111 1111 1111 1111")
+    endless = redact_secrets("7 " * 60_000 + "4111111111111111")
+    assert "4111" not in endless
+    assert len(endless) < 100
