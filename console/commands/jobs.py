@@ -204,6 +204,54 @@ def _when(job: Job) -> str:
 
 @jobs.command()
 @click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@JSON_OPTION
+@click.pass_context
+def show(ctx: click.Context, job_id: int, as_json: bool) -> None:
+    """Show one job: what it does, when, and how it went."""
+    from agent.errors import UsageError
+    from console import plain
+    from console.host import run_with_records
+
+    async def work(core: Records) -> ExitCode:
+        found = next((job for job in (await core.overview()).jobs if job.id == job_id), None)
+        if found is None:
+            raise UsageError(f"There is no job {job_id}.", "List them: switchboard jobs list")
+        if as_json:
+            plain.print_json(plain.as_builtins(found))
+        else:
+            plain.print_text(_told(found))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+def _told(job: Job) -> str:
+    """Write a job as lines of name and value."""
+    from datetime import datetime
+
+    from agent.text import clean
+
+    def moment(at_ms: int) -> str:
+        if not at_ms:
+            return "never"
+        return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
+
+    facts = (
+        ("job", f"{job.id}: {job.title}"),
+        ("status", job.status.value),
+        ("next run", _when(job)),
+        ("last run", moment(job.last_run_at)),
+        ("failures", str(job.failure_count)),
+        ("session", job.session_target),
+        ("phone", str(job.payload_json.get("serial") or "any")),
+        ("prompt", job.prompt),
+        ("last result", job.last_result or "-"),
+    )
+    return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)
+
+
+@jobs.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
 @click.pass_context
 def stop(ctx: click.Context, job_id: int) -> None:
     """Stop a job for good; a run under way is interrupted."""
