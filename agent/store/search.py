@@ -217,17 +217,15 @@ class SearchIndex:
                 kind = str(type(event.msg).__struct_config__.tag)
                 places.append((event.event_id, event.session_id, event.seq, event.ts_ms, kind))
                 words.append((event.event_id, parted(text)))
-        await self._database.run("BEGIN IMMEDIATE")
-        try:
-            await self._database.run_many(_PUT_WORDS, words)
-            await self._database.run_many(_PUT_PLACE, places)
-            for sql in _FORGET:
-                await self._database.run_many(sql, [(session_id,) for session_id in gone])
-            await self._database.run("UPDATE mark SET event_id = ?", (upto,))
-            await self._database.run("COMMIT")
-        except BaseException:
-            await self._database.rollback()
-            raise
+        forgotten = [(session_id,) for session_id in gone]
+        await self._database.transact(
+            [
+                (_PUT_WORDS, words),
+                (_PUT_PLACE, places),
+                *((sql, forgotten) for sql in _FORGET),
+                ("UPDATE mark SET event_id = ?", [(upto,)]),
+            ]
+        )
         self._indexed_id = upto
         self._moved.set()
 

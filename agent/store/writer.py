@@ -66,8 +66,6 @@ class _Entry:
         self.request = request
         self.future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.result: Result = None
-        # A cancelled caller no longer looks; its failure is not an unhandled one.
-        self.future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     @property
     def weight(self) -> int:
@@ -76,10 +74,15 @@ class _Entry:
     def fail(self, error: Exception) -> None:
         if not self.future.done():
             self.future.set_exception(error)
+            # Seen: a caller who was cancelled no longer looks, and it is not an unhandled failure.
+            self.future.exception()
 
     def finish(self) -> None:
         if not self.future.done():
             self.future.set_result(self.result)
+
+
+_Refused = list[tuple[_Entry, Exception]]
 
 
 class Writer:
@@ -115,7 +118,8 @@ class Writer:
             raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
         entry = _Entry(request)
         self._queue.put_nowait(entry)
-        return await asyncio.shield(entry.future)
+        # The future is this caller's alone: to cancel it cancels nothing that is queued.
+        return await entry.future
 
     async def close(self) -> None:
         """Write what is queued, then stop."""
@@ -193,39 +197,53 @@ class Writer:
             jobs=ChainMap({}, {}),
             leases=ChainMap({}, {}),
         )
-        refused: list[tuple[_Entry, Exception]] = []
         await self._database.rollback()
-        await self._database.run("BEGIN IMMEDIATE")
-        try:
-            await self._check_epoch()
-            for entry in batch:
-                await self._know(entry.request, ledger)
-                trial = ledger.branch()
-                try:
-                    entry.result = self._fold(entry.request, trial)
-                    if savepoints:
-                        await self._put_under_savepoint(trial)
-                except SwitchboardError as error:
-                    if savepoints and not self._database.in_transaction:
-                        raise
-                    refused.append((entry, error))
-                except Exception as error:
-                    _log.exception("A request could not be folded.")
-                    refused.append((entry, _unfoldable(error)))
-                else:
-                    ledger.adopt(trial)
-            if not savepoints:
-                await self._put(ledger)
-            await self._database.run("COMMIT")
-        except BaseException:
-            await self._database.rollback()
-            raise
+        if savepoints:
+            refused = await self._write_under_savepoints(batch, ledger)
+        else:
+            refused = await self._fold_batch(batch, ledger)
+            await self._database.transact(rows_of(ledger), epoch=self.epoch)
         self._committed(ledger)
         # Not sooner: a request may be refused because of another one that was then not stored.
         for entry, refusal in refused:
             entry.fail(refusal)
         for entry in batch:
             entry.finish()
+
+    async def _write_under_savepoints(self, batch: list[_Entry], ledger: Ledger) -> _Refused:
+        """Write a batch so that a request which cannot be written fails alone."""
+        await self._database.run("BEGIN IMMEDIATE")
+        try:
+            await self._database.check_epoch(self.epoch)
+            refused = await self._fold_batch(batch, ledger, savepoints=True)
+            await self._database.run("COMMIT")
+        except BaseException:
+            await self._database.rollback()
+            raise
+        return refused
+
+    async def _fold_batch(
+        self, batch: list[_Entry], ledger: Ledger, *, savepoints: bool = False
+    ) -> _Refused:
+        """Fold a batch into the ledger; give the requests that do not fit, each with why."""
+        refused: _Refused = []
+        for entry in batch:
+            await self._know(entry.request, ledger)
+            trial = ledger.branch()
+            try:
+                entry.result = self._fold(entry.request, trial)
+                if savepoints:
+                    await self._put_under_savepoint(trial)
+            except SwitchboardError as error:
+                if savepoints and not self._database.in_transaction:
+                    raise
+                refused.append((entry, error))
+            except Exception as error:
+                _log.exception("A request could not be folded.")
+                refused.append((entry, _unfoldable(error)))
+            else:
+                ledger.adopt(trial)
+        return refused
 
     def _committed(self, ledger: Ledger) -> None:
         self.last_event_id = ledger.last_event_id
@@ -302,15 +320,6 @@ class Writer:
         draft = EventDraft(session_id="", msg=JobChanged(job=job, reason=reason))
         ledger.fold(draft, body_of(draft.msg), now_ms)
 
-    async def _check_epoch(self) -> None:
-        [(epoch,)] = await self._database.rows("SELECT epoch FROM owner")
-        if epoch != self.epoch:
-            raise FencedError(
-                f"{self._database.path} has a newer owner (epoch {epoch!r}, this one is "
-                f"{self.epoch}).",
-                "Close this Switchboard and work through the newer one.",
-            )
-
     async def _know(self, request: Request, ledger: Ledger) -> None:
         """Read the rows a request needs that the ledger does not know yet."""
         match request:
@@ -355,19 +364,15 @@ class Writer:
     async def _put_under_savepoint(self, ledger: Ledger) -> None:
         await self._database.run("SAVEPOINT request")
         try:
-            await self._put(ledger)
+            for sql, rows in rows_of(ledger):
+                if rows:
+                    await self._database.run_many(sql, rows)
         except StoreError:
             if self._database.in_transaction:
                 await self._database.run("ROLLBACK TO request")
                 await self._database.run("RELEASE request")
             raise
         await self._database.run("RELEASE request")
-
-    async def _put(self, ledger: Ledger) -> None:
-        """Write every row that a ledger changes."""
-        for sql, rows in rows_of(ledger):
-            if rows:
-                await self._database.run_many(sql, rows)
 
     async def _read_counters(self) -> None:
         sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
