@@ -108,8 +108,9 @@ class BenchDevice(FakeDevice):
 class BenchModel:
     """A model that answers at once: it taps, and ends after so many calls."""
 
-    sees = False
     name = "scripted"
+    sees = False
+    notice = ""
 
     def __init__(self, calls: int) -> None:
         self._left = calls

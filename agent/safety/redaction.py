@@ -31,7 +31,7 @@ KEY = re.compile(r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )[A-Za-z0-9._
 """Keys of model endpoints and bearer tokens."""
 EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
 
-_MAX_CARD_DIGITS = 19
+_MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
 _MAX_GROUPS = 1000
 _MAX_PASSES = 8
 # Every pattern needs one of these, and most labels have none.
@@ -81,7 +81,7 @@ def _cards(run: Match[str]) -> Iterator[tuple[int, int]]:
 
 def _is_card(run: Match[str], groups: list[tuple[int, int]], first: int, last: int) -> bool:
     count = sum(end - start for start, end in groups[first : last + 1])
-    if not 13 <= count <= _MAX_CARD_DIGITS:
+    if not _MIN_CARD_DIGITS <= count <= _MAX_CARD_DIGITS:
         return False
     digits = "".join(run.group()[start:end] for start, end in groups[first : last + 1])
     # Among other digits only what begins as the great networks' cards do: chance finds many.
@@ -93,6 +93,8 @@ def _is_card(run: Match[str], groups: list[tuple[int, int]], first: int, last: i
 
 
 def _without_cards(run: Match[str]) -> str:
+    if run.end() - run.start() < _MIN_CARD_DIGITS:
+        return run.group()
     text, kept, at = run.group(), [], 0
     for start, end in _cards(run):
         kept += [text[at:start], "[CARD REDACTED]"]
