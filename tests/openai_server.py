@@ -41,6 +41,8 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = ()
     cut_after: int | None = None
     """Close the connection after so many chunks."""
+    stall_after: int | None = None
+    """Say nothing more after so many chunks, and keep the connection."""
     silent: bool = False
     """Accept the request and never answer."""
     hesitate_s: float = 0.0
@@ -140,6 +142,8 @@ class OpenAIServer:
         for sent, chunk in enumerate(chunks):
             if reply.cut_after is not None and sent >= reply.cut_after:
                 return
+            if reply.stall_after is not None and sent >= reply.stall_after:
+                await asyncio.Event().wait()
             writer.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             await writer.drain()
         if not responses:

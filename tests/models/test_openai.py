@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelError
+from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolSchema
 from agent.models.openai import OpenAIModel
+from agent.models.openai.failures import retry_after_s
 from tests.openai_server import Reply, Tool, openai_server, tool
 
 KEY = "sk-very-secret-key"
@@ -198,3 +200,41 @@ async def test_an_answer_without_usage_is_an_answer() -> None:
         reply = await client.complete(request())
         await client.close()
     assert (reply.text, reply.usage.calls, reply.usage.input_tokens) == ("ok", 1, 0)
+
+
+async def test_silence_in_the_middle_of_an_answer_ends_in_a_time_out_too() -> None:
+    error = await failure(Reply(text="a longer text", stall_after=2), timeout_s=0.3)
+    assert error.retryable
+    assert "no answer within 0.3 s" in error.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_llm_errors_retry_after_is_read_in_each_of_its_forms(
+    headers: dict[str, str], expected: float | None
+) -> None:
+    assert retry_after_s(headers) == expected
+
+
+async def test_no_organization_is_told_to_others_and_no_environment_moves_the_endpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/elsewhere")
+    async with openai_server([Reply(text="ok")]) as server:
+        endpoint = Endpoint(base_url=server.base_url, provider=Provider.COMPATIBLE)
+        client = OpenAIModel("m", endpoint=endpoint, api_key=KEY)
+        await client.complete(request())
+        await client.close()
+    assert not [name for name in server.headers[0] if "organization" in name or "project" in name]
+    assert "api.openai.com" in repr(OpenAIModel("m", api_key=KEY))
