@@ -75,19 +75,40 @@ async def _store(settings: Settings) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
+    from agent.errors import ConfigError
+    from agent.models.choice import endpoint_of, key_of, login_file
+    from agent.models.keys import Source
+    from agent.models.login import TokenFile
+    from agent.models.names import current_name
+
     model = settings.model
     if model.name == PILOT:
         detail = "pilot, the offline stand-in; set OPENAI_API_KEY or model.base_url for a model"
         return Finding(name="model", ok=True, detail=detail)
-    detail = f"{model.name} at {model.base_url or 'OpenAI'}"
-    if os.environ.get(model.api_key_env) or model.base_url:
-        return Finding(name="model", ok=True, detail=detail)
-    return Finding(
-        name="model",
-        ok=False,
-        detail=f"{detail}; ${model.api_key_env} is not set",
-        remedy=f"Put the endpoint's key into {model.api_key_env}, or set model.base_url.",
-    )
+    name, notice = current_name(model.name)
+    endpoint = endpoint_of(settings, name)
+    detail = f"{name} at {endpoint.base_url} ({endpoint.provider}, {endpoint.wire} wire)"
+    if os.environ.get("OPENAI_BASE_URL") and os.environ["OPENAI_BASE_URL"] == model.base_url:
+        detail += ", from OPENAI_BASE_URL"
+    try:
+        key = key_of(settings, endpoint)
+        signed_in = TokenFile(login_file(settings)).read() is not None
+    except ConfigError as error:
+        return Finding(
+            name="model", ok=False, detail=f"{detail}; {error.message}", remedy=error.remedy
+        )
+    if key.source is not Source.NONE:
+        detail += f"; key from the {key.source.value}"
+    elif signed_in:
+        detail += "; signed in"
+    elif not model.base_url:
+        return Finding(
+            name="model",
+            ok=False,
+            detail=f"{detail}; there is no key: ${model.api_key_env} is not set",
+            remedy=f"Put the key into {model.api_key_env}, or run: switchboard login --key",
+        )
+    return Finding(name="model", ok=True, detail=f"{detail}. {notice}".removesuffix(". "))
 
 
 def _terminal() -> Finding:
