@@ -47,9 +47,7 @@ class FakeDevice:
 
     @property
     def displays(self) -> Displays:
-        return self._rack.displays.get(
-            self._serial, NoDisplays(self._serial, "it is a stand-in.")
-        )
+        return self._rack.displays.get(self._serial, NoDisplays(self._serial, "it is a stand-in."))
 
     async def info(self) -> DeviceInfo:
         return self._rack.infos[self._serial]
@@ -104,6 +102,9 @@ class FakeDevice:
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         self._do(f"type {text}")
         return Typed()
+
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        self._do("clear")
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         self._do(f"press {button}")

@@ -277,6 +277,11 @@ class AdbDevice:
         async with self._acting():
             return await self._text.type_text(text, timeout_s=timeout_s)
 
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
+        async with self._acting():
+            await self._text.clear(timeout_s=timeout_s)
+
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         """Press a button once."""
         async with self._acting():

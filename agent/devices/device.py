@@ -148,6 +148,10 @@ class Device(Protocol):
         """
         ...
 
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
+        ...
+
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:

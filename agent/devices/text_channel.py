@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from agent.devices import text_entry, text_field
+from agent.devices import text_clearing, text_entry, text_field
 from agent.devices import uiautomator_rpc as rpc
 from agent.devices.device import TextWay, Typed
 from agent.devices.input_methods import ADB_KEYBOARD, InputMethod
@@ -36,6 +36,7 @@ Paste = Callable[[str, float], Awaitable[None]]
 _READ_TIMEOUT_S = 8.0
 _SETTLE_S = 2.0
 _LOOK_S = 0.05
+_CLEARED_S = 0.6
 _FOCUSED = {"mask": 0x20000, "childOrSibling": [], "childOrSiblingSelector": [], "focused": True}
 """The one selector that is sent to uiautomator2 (`MASK_FOCUSED` of its `_selector.py`)."""
 _S_PER_CHARACTER = 0.005
@@ -88,6 +89,43 @@ class TextChannel:
             field, note = await self._field()
             way = await self._send(text, profile, field, timeout_s)
             return await self._read_back(text, way, field, note)
+
+    async def clear(self, *, timeout_s: float) -> None:
+        """Empty the focused field and read it back; a password field cannot be read.
+
+        Raises:
+            TextEntryError: no field has the focus, or it still holds something.
+            DeviceTimeoutError: what was deleted is unknown.
+        """
+        async with self._shell.bounded("deleting", timeout_s):
+            sdk = (await self._shell.profile(timeout_s=timeout_s)).sdk
+            field, note = await self._field()
+            if field is None:
+                raise text_clearing.cannot(self._shell.serial, note)
+            held = text_field.content(field)
+            for line in text_clearing.commands(field, sdk=sdk):
+                await self._shell.run(line, timeout_s)
+                now = await self._after_deleting(field)
+                if not now and not field.password:
+                    return
+                if now == held and 0 < sdk < text_clearing.FIRST_HINT_SDK and not field.password:
+                    return
+                held = now
+            if not field.password:
+                raise text_clearing.cannot(self._shell.serial, "it still holds something")
+
+    async def _after_deleting(self, field: UiNode) -> str:
+        """Give what a field holds once it is empty, or once deleting would have shown."""
+        deadline = time.monotonic() + _CLEARED_S
+        while True:
+            now, note = await self._field()
+            if now is None or _is_another(field, now):
+                reason = note or "another field has the focus now"
+                raise text_clearing.cannot(self._shell.serial, reason)
+            held = text_field.content(now)
+            if not held or field.password or time.monotonic() > deadline:
+                return held
+            await asyncio.sleep(_LOOK_S)
 
     # --- ways ----------
 

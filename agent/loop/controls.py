@@ -16,12 +16,13 @@ from agent.loop import prompts, verify
 from agent.loop.eyes import Eyes
 from agent.loop.ledger import Ledger
 from agent.loop.observe import Seconds, Sleep
+from agent.loop.screen import element_line, left_out
 from agent.loop.think import tidy
 from agent.protocol import PlanUpdate, ToolCallRequested
 from agent.records import ActionOutcome, QuestionOption, QuestionPart
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
-from agent.tools.arguments import AskedQuestion, AskUser, Finish, UpdatePlan, Wait
+from agent.tools.arguments import AskedQuestion, AskUser, Finish, MoreElements, UpdatePlan, Wait
 
 _MAX_QUESTION_CHARS = 2000
 _NO_ANSWER = "Nobody answered in time, so there is no answer"
@@ -48,7 +49,9 @@ class Controls:
     seconds: Seconds
 
     async def do(
-        self, arguments: Finish | UpdatePlan | Wait | AskUser, request: ToolCallRequested
+        self,
+        arguments: Finish | UpdatePlan | Wait | AskUser | MoreElements,
+        request: ToolCallRequested,
     ) -> Controlled:
         """Carry one out."""
         match arguments:
@@ -66,8 +69,21 @@ class Controls:
                 await self.sleep(seconds)
                 self.ledger.spent(idle_ms=self.ledger.since(began))
                 return Controlled(f"Waited {seconds:g} s.")
+            case MoreElements():
+                return self._more_elements()
             case AskUser():
                 return await self.ask(arguments, request)
+
+    def _more_elements(self) -> Controlled:
+        """List what the screen of this step only counts."""
+        if self.eyes is None or self.eyes.screen is None:
+            return _failed("There is no screen")
+        self.eyes.keep()
+        rest = left_out(self.eyes.screen.elements)
+        if not rest:
+            return _failed("The screen shows every element already")
+        lines = [f"OK: {len(rest)} more items, which may be named while this screen is in front:"]
+        return Controlled("\n".join([*lines, *(f"  {element_line(e)}" for e in rest)]))
 
     async def ask(self, asked: AskUser, request: ToolCallRequested) -> Controlled:
         """Ask the operator what the model wants to know."""

@@ -48,6 +48,11 @@ class Eyes:
         self._waiting, self._held_at = seen, self.seconds()
         self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
 
+    @property
+    def screen(self) -> Observation | None:
+        """The screen of this step."""
+        return None if self._shown is None else self._shown.observation
+
     def keep(self) -> None:
         """Let the screen of this step serve the next one too: nothing was touched."""
         self._waiting = self._shown

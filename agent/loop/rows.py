@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.records import UiNode
+from agent.safety.words import has_phrase, words
 
 _MAX_PARTS = 6
 """A clickable container with more texts than this is a page, not a row."""
 _MAX_ROW_HEIGHT = 0.4
+_MAX_OWN_CHARS = 300
 _CLIMB = 3
 _SCAN = 200
 _EDITABLE_CLASSES = ("EditText", "AutoComplete")
@@ -88,6 +90,12 @@ def _settle_row(
         rows.parts[owner] = [nodes[at].text or nodes[at].description for at in texts]
         for at in texts:
             rows.absorbed[at] = True
+    else:
+        # A day of a calendar or a tab says its name twice: once to be read, once to be heard.
+        own = words(f"{nodes[owner].text} {nodes[owner].description}"[:_MAX_OWN_CHARS])
+        for at in texts:
+            said = words((nodes[at].text or nodes[at].description)[:_MAX_OWN_CHARS])
+            rows.absorbed[at] = bool(said) and has_phrase(own, said)
     if toggles:
         rows.toggles[owner] = toggles[0]
         rows.absorbed[toggles[0]] = True

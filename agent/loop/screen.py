@@ -92,6 +92,13 @@ def _content(content: Sequence[Element], collapse: bool) -> list[str]:
     return lines
 
 
+def left_out(elements: Sequence[Element]) -> tuple[Element, ...]:
+    """Give the elements that `screen_text` only counts, when it is not collapsed."""
+    content = [element for element in elements if zone(element) == 1]
+    others = [e for e in content if not e.editable and not is_navigation(e)]
+    return tuple(others[MAX_OTHERS:])
+
+
 def element_line(element: Element) -> str:
     """Write one element: `[id] type: "label"`, position, value, states and whether it is new."""
     labelled = element.label != UNLABELED

@@ -52,6 +52,8 @@ def verify_typing(
         return f"WARNING: {what}, but no field shows it."
     if is_secret_field(now):
         return f"OK: {what}. What a password field holds is not read back."
+    if not text and not now.value:
+        return f"OK: {what}. The field is empty."
     was = None if field is None else find_by_key(before.elements, field.key)
     if was is not None and was.value == now.value and was.value:
         return f'WARNING: {what}, but the field still holds "{now.value[:_OTHER_TEXT]}".'

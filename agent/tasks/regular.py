@@ -54,6 +54,7 @@ from agent.tools.arguments import (
     ClickElement,
     Finish,
     LongPressElement,
+    MoreElements,
     TypeText,
     UpdatePlan,
     Wait,
@@ -214,7 +215,7 @@ class _Turn:
             return None, True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
-        assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser), "it has no deed"
+        assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser | MoreElements), "no deed"
         return await self._control(arguments, request, thought), tool.counted
 
     def _read(
@@ -238,7 +239,7 @@ class _Turn:
         return lambda said: SECRET if said == text else self.secrets.hide(said)
 
     def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
-        if isinstance(arguments, Wait | UpdatePlan | AskUser | Finish):
+        if isinstance(arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements):
             return None
         return resolve(arguments, screen, self.memory.apps)
 
@@ -282,7 +283,7 @@ class _Turn:
 
     async def _control(
         self,
-        arguments: Finish | UpdatePlan | Wait | AskUser,
+        arguments: Finish | UpdatePlan | Wait | AskUser | MoreElements,
         request: ToolCallRequested,
         thought: Thought | None,
     ) -> TurnEnd | None:

@@ -103,8 +103,10 @@ async def carry_out(deed: Deed, device: Device) -> str:
             await device.tap(_point(deed))
         case LongPressElement():
             await device.long_press(_point(deed), duration_ms=LONG_PRESS_MS)
-        case TypeText(text=text):
-            return (await device.type_text(text)).note
+        case TypeText(text=text, clear=clear):
+            if clear:
+                await device.clear_field()
+            return (await device.type_text(text)).note if text else ""
         case Scroll(direction=direction):
             start, end = swipe_for(direction, deed.element)
             await device.swipe(start, end, duration_ms=SWIPE_MS)
@@ -168,7 +170,7 @@ def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
 
 
 def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Observation) -> Deed:
-    if not text:
+    if not text and not action.clear:
         raise BadArguments("`text` is empty: there is nothing to type")
     try:
         text.encode()
@@ -187,7 +189,7 @@ def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Obs
     shown = SECRET if secret else f'"{redact_secrets(one_line(text, 2000))[:40]}"'
     return Deed(
         action=action,
-        said=f"Typed {shown}{where}",
+        said=f"Typed {shown}{where}" if text else f"Emptied the field{where.replace(' into', '')}",
         is_secret=secret,
         element=element,
         point=None if element is None or element.focused else _clip(element.bounds.center),

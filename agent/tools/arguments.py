@@ -52,6 +52,9 @@ class TypeText(Arguments, frozen=True, kw_only=True):
         ]
         | None
     ) = None
+    clear: Annotated[
+        bool, msgspec.Meta(description="Delete first what the field holds; otherwise it is kept.")
+    ] = False
 
 
 class Scroll(Arguments, frozen=True, kw_only=True):
@@ -91,6 +94,10 @@ class LaunchApp(Arguments, frozen=True, kw_only=True):
 
 class Wait(Arguments, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(ge=0, le=30)] = 2.0
+
+
+class MoreElements(Arguments, frozen=True, kw_only=True):
+    pass
 
 
 class UpdatePlan(Arguments, frozen=True, kw_only=True):

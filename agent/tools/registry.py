@@ -22,6 +22,7 @@ from agent.tools.arguments import (
     Finish,
     LaunchApp,
     LongPressElement,
+    MoreElements,
     PressButton,
     Scroll,
     TypeText,
@@ -39,6 +40,7 @@ ToolArguments: TypeAlias = (
     | PressButton
     | LaunchApp
     | Wait
+    | MoreElements
     | UpdatePlan
     | AskUser
     | Finish
@@ -80,7 +82,10 @@ _TOOLS = (
     Tool(
         name="type_text",
         kind=ToolKind.ACTION,
-        description="Type into a field. Name the field's number unless it is already focused.",
+        description=(
+            "Type into a field. Name the field's number unless it is already focused. What it "
+            "holds stays, unless clear is true."
+        ),
         arguments=TypeText,
     ),
     Tool(
@@ -106,6 +111,13 @@ _TOOLS = (
         kind=ToolKind.CONTROL,
         description="Wait for something that takes time, such as loading or a reply.",
         arguments=Wait,
+    ),
+    Tool(
+        name="more_elements",
+        kind=ToolKind.OBSERVE,
+        description="List the elements that the screen only counts as `more items`. Costs no step.",
+        arguments=MoreElements,
+        counted=False,
     ),
     Tool(
         name="update_plan",

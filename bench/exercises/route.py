@@ -47,7 +47,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Write:
-    """Type into the field that is called so, or into the only one."""
+    """Type into the field that is called so, by its label or its id, or into the only one."""
 
     text: str
     field: str = ""
@@ -220,7 +220,7 @@ def _do(step: Step, view: View) -> Call | None:
         case Hold(label=label):
             return _on("long_press_element", [i for i in view.items if _same(label, i.label)], 1)
         case Write(text=text, field=name, clear=clear):
-            fields = [i for i in view.fields() if not name or _same(name, i.label)]
+            fields = [i for i in view.fields() if not name or _same(name, i.label) or name == i.id]
             if not fields:
                 return None
             arguments: dict[str, object] = {"text": text, "element": fields[0].number}
@@ -240,7 +240,9 @@ def _on(tool: str, found: Sequence[Item], nth: int) -> Call | None:
 
 
 def _search(view: View, since: Sequence[Deed], *, awaits: bool) -> Call:
-    """Look for what is not on the screen: wait, scroll down to the end, then up, then give up."""
+    """Look for what is not shown: ask for the rest of the screen, wait, scroll, then give up."""
+    if view.hidden:
+        return Call("more_elements", {})
     waits = sum(deed.tool == "wait" for deed in since)
     if not waits or (waits < _PATIENCE and (awaits or not view.items)):
         return Call("wait", {"seconds": 1})

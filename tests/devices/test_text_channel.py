@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.devices import text_clearing
 from agent.devices.adb import AdbDevice
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
@@ -110,6 +111,29 @@ async def test_contracts_7_text(note: Note, name: str) -> None:
 async def test_contracts_7_text_empty(note: Note) -> None:
     assert (await note.device.type_text("")).note == "There was nothing to type."
     assert await note.holds() == ""
+
+
+@pytest.mark.parametrize("sdk", [22, 30, 36])
+async def test_a_field_is_emptied_whatever_it_holds_and_however_old_the_phone(
+    note: Note, sdk: int
+) -> None:
+    await note.device.type_text("one\ntwo 世界\nthree")
+    await note.shell.checked("input keyevent 19", BOUND_S)
+    field = focused_field((await note.device.tree()).nodes)
+    assert field is not None
+    for line in text_clearing.commands(field, sdk=sdk):
+        await note.shell.checked(line, BOUND_S)
+    assert await note.holds() == ""
+
+
+async def test_clear_field_empties_and_refuses_where_no_field_is(note: Note) -> None:
+    await note.device.type_text("a" * 900)
+    await note.device.clear_field(timeout_s=BOUND_S)
+    assert await note.holds() == ""
+    await note.device.clear_field(timeout_s=BOUND_S)
+    await note.device.launch("com.android.calculator2")
+    with pytest.raises(TextEntryError, match="could not be emptied"):
+        await note.device.clear_field(timeout_s=BOUND_S)
 
 
 @pytest.mark.parametrize("line", ["It's 100%s of $HOME;\n", "naïve 世界 🌍 `x`\n"])

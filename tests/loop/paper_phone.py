@@ -138,6 +138,9 @@ class PaperPhone:
         self._do("type_text", f"type {text}")
         return Typed()
 
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        self._do("clear_field", "clear")
+
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         self._do("press", f"press {button.value}")
 

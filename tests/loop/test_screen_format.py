@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.loop.elements import MAX_ELEMENTS, number_elements, zone
 from agent.loop.masking import summarize
-from agent.loop.screen import element_line, screen_text
+from agent.loop.screen import element_line, left_out, screen_text
 from agent.records import Bounds, Element, Foreground, UiNode
 from agent.safety.redaction import redact
 from tests.loop.paper_phone import button, field, node
@@ -72,6 +73,23 @@ def test_screen_format_the_31st_item_is_only_counted() -> None:
     assert "  (1 more items...)" in text
     assert '"item 29"' in text
     assert '"item 30"' not in text
+
+
+def test_what_the_screen_only_counts_is_what_is_left_out() -> None:
+    nodes = [node(f"item {n}", (0.1, 0.2 + n / 60, 0.9, 0.21 + n / 60)) for n in range(33)]
+    shown = elements(*nodes, field("Name", 0.85))
+    assert [e.label for e in left_out(shown)] == ["item 30", "item 31", "item 32"]
+    assert left_out(shown[:20]) == ()
+
+
+def test_a_text_that_only_repeats_its_button_is_no_element() -> None:
+    day = button("", 0.5)
+    day = msgspec.structs.replace(day, text="", description="26 October 2026")
+    inside = day.bounds
+    box = (inside.left, inside.top, inside.right, inside.bottom)
+    own, other = node("26", box), node("2 events", box)
+    child = [msgspec.structs.replace(n, parent=0) for n in (own, other)]
+    assert labels(day, *child) == ["26 October 2026", "2 events"]
 
 
 def test_screen_format_of_a_whole_screen() -> None:

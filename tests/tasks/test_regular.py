@@ -52,6 +52,8 @@ class Counter:
             self.count += 1
         elif what == "tap Message":
             self.focused = True
+        elif what == "clear":
+            self.text = ""
         elif what.startswith("type "):
             self.text += what.removeprefix("type ")
 
@@ -471,6 +473,30 @@ async def test_text_is_typed_only_once_its_field_has_the_focus() -> None:
     context = await run(scripted(says("type_text", text="hello", element=3), DONE), counter)
     assert counter.phone.done == ["tap Message", "type hello"]
     assert results(context)[0].endswith("The field now holds it.")
+
+
+async def test_a_field_is_emptied_before_it_is_typed_into_only_when_the_model_says_so() -> None:
+    counter = Counter()
+    counter.text, counter.focused = "old", True
+    typing = says("type_text", text="hello", element=3, clear=True)
+    emptying = says("type_text", text="", element=3, clear=True)
+    context = await run(scripted(typing, emptying, DONE), counter)
+    assert counter.phone.done == ["clear", "type hello", "clear"]
+    assert results(context)[0].startswith("OK: Typed")
+    assert results(context)[1].startswith("OK: Emptied the field")
+
+
+async def test_what_the_screen_only_counts_is_listed_on_demand_and_can_be_clicked() -> None:
+    counter = Counter()
+    many = [button(f"b{n}", 0.15 + n / 60) for n in range(40)]
+    counter.phone.screen = lambda: many
+    model = scripted(says("more_elements"), says("click_element", element=40), DONE)
+    context = await run(model, counter)
+    assert results(context)[0].startswith("OK: 10 more items")
+    assert '  [40] btn: "b39"' in results(context)[0]
+    assert counter.phone.done == ["tap b39"]
+    counted = [m.counted for m in context.of(StepCompleted) if isinstance(m, StepCompleted)]
+    assert counted[:2] == [False, True]
 
 
 async def test_text_is_not_typed_into_another_field_that_keeps_the_focus() -> None:

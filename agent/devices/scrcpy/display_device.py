@@ -136,6 +136,14 @@ class DisplayDevice:
         await self._probe(timeout_s)
         return Typed(way=TextWay.KEYS, note="Text on another display is not read back.")
 
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        """Raises TextEntryError: what is deleted on another display could not be read back."""
+        raise TextEntryError(
+            f"A field on display {self._display.number} of {self.serial} cannot be emptied: it "
+            "could not be read back.",
+            "Bring the app to the main display, or delete the text key by key.",
+        )
+
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app on this display."""
         await self._display.start_app(package, timeout_s=timeout_s)

@@ -23,6 +23,7 @@ _LINE = re.compile(
 )
 _APP = re.compile(r"^- (?:(?P<label>.*) )?\((?P<package>[\w.]+)\)$")
 _CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
+_HIDDEN = re.compile(r"^  \((\d+) more items\.\.\.\)$")
 _HINT = "The operator says: "
 _ANSWER = "The operator answers: "
 _SECTIONS = ("[TOP BAR]", "[CONTENT]", "[NAVIGATION")
@@ -120,6 +121,8 @@ class View:
     empty: bool = False
     items: tuple[Item, ...] = ()
     scrollable: bool = False
+    hidden: int = 0
+    """How many elements the screen only counts, and nobody asked for since it was shown."""
     done: list[Deed] = field(default_factory=list)
     """Tool calls since the goal was given, oldest first."""
 
@@ -162,6 +165,11 @@ def read(messages: Sequence[Message]) -> View:
             case _:
                 pass
     _read_screen(screen, view)
+    newest = view.done[-1] if view.done else None
+    if view.hidden and newest is not None and newest.tool == "more_elements" and newest.ok:
+        found = (_item(line, "CONTENT") for line in newest.result.splitlines())
+        view.items = tuple(sorted((*view.items, *filter(None, found)), key=lambda i: i.number))
+        view.hidden = 0
     return view
 
 
@@ -204,20 +212,27 @@ def _read_screen(screen: str, view: View) -> None:
             view.empty = True
         elif line.startswith("(no UI tree: "):
             view.note = line[len("(no UI tree: ") : -1]
-        elif found := _LINE.match(line):
-            items.append(
-                Item(
-                    number=int(found["number"]),
-                    kind=found["kind"],
-                    label=found["label"],
-                    section=section,
-                    value=found["value"] or "",
-                    id=found["id"] or "",
-                    states=frozenset(re.findall(r"\[([A-Z]+)\]", found["states"])),
-                )
-            )
+        elif found := _HIDDEN.match(line):
+            view.hidden = int(found[1])
+        elif item := _item(line, section):
+            items.append(item)
     # Numbers are reading order; sections and leading elements are not.
     view.items = tuple(sorted(items, key=lambda item: item.number))
+
+
+def _item(line: str, section: str) -> Item | None:
+    found = _LINE.match(line)
+    if found is None:
+        return None
+    return Item(
+        number=int(found["number"]),
+        kind=found["kind"],
+        label=found["label"],
+        section=section,
+        value=found["value"] or "",
+        id=found["id"] or "",
+        states=frozenset(re.findall(r"\[([A-Z]+)\]", found["states"])),
+    )
 
 
 def _object(arguments: str) -> dict[str, object]:

@@ -107,7 +107,7 @@ EXERCISES = (
             OPEN,
             Tap("About phone"),
             Tap("Device name"),
-            Write("Werkstatt Süd 🔧"),
+            Write("Werkstatt Süd 🔧", clear=True),
             Tap("OK"),
         ),
         check=all_of(
