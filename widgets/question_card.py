@@ -92,6 +92,9 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         if left:
             parts.append((f"  {left}, then the answer is no", "$warn"))
         parts.append((f"\n{clean(question.text, 1_200).strip()}\n", "$foreground"))
+        about = about_subject(question)
+        if about:
+            parts.append((f"{about}\n", "$muted"))
         for number, option in enumerate(question.options[:9], 1):
             label = one_line(phrases.answer_word(question, option.label), 80)
             parts += [(f"\n {number} ", "$key"), (f" {label}", "$foreground")]
@@ -137,3 +140,14 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         """Answer in words."""
         if self.is_ready:
             self.post_message(self.Write())
+
+
+def about_subject(question: Question) -> str:
+    """Say what an approval is about: its element as the frame numbers it, app and capability."""
+    subject = question.subject
+    if subject is None:
+        return ""
+    element = subject.element
+    said = [f"[{element.number}] {element.kind} in {element.package}"] if element else []
+    said += [text for text in (subject.capability, subject.risk) if text]
+    return one_line(" · ".join(said), 200)
