@@ -44,6 +44,8 @@ class Answering:
         live = await self._parts.book.get(question.session_id)
         answer = read_answer(question, op.answer, op.answers)
         kept = to_store(question, answer)
+        self._check_asked(question)
+        await self._turns.replace_study(live)
         async with live.lock:
             self._check_asked(question)
             msgs: list[EventMsg] = [

@@ -39,7 +39,7 @@ class Attaching:
             UsageError: there is no such session.
             WrongStateError: it is settled and cannot be driven.
         """
-        async with self._operations.whole(op.session_id) as (top, children):
+        async with self._operations.whole(op.session_id, ends_studies=op.drive) as (top, children):
             record = top.record
             if op.drive and record.state.is_terminal:
                 raise WrongStateError(
@@ -114,7 +114,8 @@ class Attaching:
                 )
 
     async def _detach(self, session_id: str, client: ClientInfo, submission_id: str) -> None:
-        async with self._operations.whole(session_id) as (top, children):
+        drove = self._clients.driver_of(session_id) == client
+        async with self._operations.whole(session_id, ends_studies=drove) as (top, children):
             self._clients.detach(session_id, client.client_id)
             await self._let_go(top, children, submission_id)
 

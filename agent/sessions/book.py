@@ -174,6 +174,11 @@ class Book:
                         resuming.add(draft.session_id)
                 case SessionStateChanged(state=state):
                     if live is not None and draft.session_id not in fresh:
-                        check_move(live.record, state, resuming=draft.session_id in resuming)
+                        check_move(
+                            live.record,
+                            state,
+                            resuming=draft.session_id in resuming,
+                            in_tree=live.in_tree,
+                        )
                 case _:
                     pass

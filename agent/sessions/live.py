@@ -83,6 +83,16 @@ class LiveSession:
         return bool(self.child_ids)
 
     @property
+    def in_tree(self) -> bool:
+        """Whether it has a parent or children."""
+        return self.delegates or bool(self.record.parent_id)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a turn of its own is open: not one that only reads it."""
+        return self.turn is not None and not self.turn.kind.is_study
+
+    @property
     def is_idle(self) -> bool:
         """Whether it waits for the operator to go on, with no turn open."""
         return self.turn is None and self.record.state is SessionState.WAITING_FOR_USER

@@ -145,8 +145,7 @@ class Operations:
             WrongStateError: the session is settled: only a resume leads out of that.
         """
         text = checked_text(text, "The message")
-        await self._turns.replace_study(await self._parts.book.get(session_id))
-        async with self.whole(session_id) as (top, children):
+        async with self.whole(session_id, ends_studies=True) as (top, children):
             _check_unsettled(top)
             hearers = [top]
             moves: list[Move] = []
@@ -181,8 +180,13 @@ class Operations:
     async def cancel(
         self, session_id: str, submission_id: str = "", *, reason: str = _CANCELLED
     ) -> None:
-        """End a session and its children, at once; what is settled already stays as it is."""
+        """End a session and its children, at once.
+
+        A tree with work left in it is called off as a whole, what is settled in it too (CONTRACTS
+        A8); one that is settled throughout stays as it is, and so does a session by itself.
+        """
         members = await self._members(session_id)
+        called_off = any(not live.record.state.is_terminal for live in members)
         # Phones first: storing may take its time.
         for live in members:
             if live.turn is not None:
@@ -190,13 +194,18 @@ class Operations:
         # The parent before its children, so that their ends do not roll up into another state.
         for group in (members[:1], members[1:]):
             await self._abort_all(
-                group, AbortReason.CANCELLED, SessionState.CANCELLED, reason, submission_id
+                group,
+                AbortReason.CANCELLED,
+                SessionState.CANCELLED,
+                reason,
+                submission_id,
+                settled_too=called_off and len(members) > 1,
             )
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
         """Hold turns before their next step. Raises WrongStateError when none is open."""
         async with self.whole(session_id) as (top, children):
-            held = [live for live in (top, *children) if live.turn is not None]
+            held = [live for live in (top, *children) if live.is_at_work]
             if not held:
                 raise WrongStateError(
                     f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
@@ -218,8 +227,7 @@ class Operations:
         Raises:
             WrongStateError: it is running, waits for an answer, or is a draft.
         """
-        await self._turns.replace_study(await self._parts.book.get(session_id))
-        async with self.whole(session_id) as (top, children):
+        async with self.whole(session_id, ends_studies=True) as (top, children):
             if not top.delegates:
                 generation = top.record.generation + 1
                 moves: list[Move] = [(top, self._resuming.going_on(top, generation))]
@@ -265,7 +273,7 @@ class Operations:
             WrongStateError: it has not ended.
         """
         text = checked_text(prompt, "The prompt")
-        async with self.whole(session_id) as (top, children):
+        async with self.whole(session_id, ends_studies=True) as (top, children):
             if not top.record.state.is_terminal or top.turn is not None:
                 raise WrongStateError(
                     f"Session {top.session_id} is {top.record.state}.", way_on(top)
@@ -321,10 +329,17 @@ class Operations:
 
     @asynccontextmanager
     async def whole(
-        self, session_id: str
+        self, session_id: str, *, ends_studies: bool = False
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
-        """Hold a session and its children as they are, for the length of the block."""
+        """Hold a session and its children as they are, for the length of the block.
+
+        Args:
+            ends_studies: first end the turns that only read one of them: it is to go on.
+        """
         top, *children = await self._members(session_id)
+        if ends_studies:
+            for live in (top, *children):
+                await self._turns.replace_study(live)
         async with AsyncExitStack() as locks:
             # Always the parent first; nobody else holds more than one.
             for live in (top, *children):
@@ -342,10 +357,19 @@ class Operations:
         state: SessionState,
         reason: str,
         submission_id: str,
+        *,
+        settled_too: bool = False,
     ) -> None:
         outcomes = await asyncio.gather(
             *(
-                self._turns.abort(live, abort, state, reason, submission_id=submission_id)
+                self._turns.abort(
+                    live,
+                    abort,
+                    state,
+                    reason,
+                    submission_id=submission_id,
+                    settled_too=settled_too,
+                )
                 for live in members
             ),
             return_exceptions=True,

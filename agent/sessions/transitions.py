@@ -1,7 +1,8 @@
 """Which session state may follow which: the table of moves, and the guard that reads it.
 
 Not the roll-up of a tree (`agent.sessions.rollup`), and it changes nothing itself. Invariant: no
-move of the table leaves a terminal state; only a resume does, and it has a table of its own.
+move of the table leaves a terminal state; only a resume does, and the cancelling of a whole tree,
+which have tables of their own.
 """
 
 from __future__ import annotations
@@ -41,21 +42,38 @@ RESUMES: Mapping[SessionState, frozenset[SessionState]] = {
 """Where an explicit resume may take a terminal session: QUEUED when it works itself, RUNNING when
 it delegates."""
 
+CALLED_OFF: Mapping[SessionState, frozenset[SessionState]] = {
+    _COMPLETED: frozenset({_CANCELLED}),
+    _FAILED: frozenset({_CANCELLED}),
+}
+"""What cancelling its tree makes of a member that is settled already (CONTRACTS 1.4, A8)."""
 
-def may_move(before: SessionState, after: SessionState, *, resuming: bool = False) -> bool:
-    """Tell whether a session may go from one state to another; staying is no move."""
+
+def may_move(
+    before: SessionState, after: SessionState, *, resuming: bool = False, in_tree: bool = False
+) -> bool:
+    """Tell whether a session may go from one state to another; staying is no move.
+
+    Args:
+        resuming: it is being resumed from a terminal state.
+        in_tree: it has a parent or children, and may be cancelled with them.
+    """
     if after in MOVES[before]:
+        return True
+    if in_tree and after in CALLED_OFF.get(before, frozenset()):
         return True
     return resuming and after in RESUMES.get(before, frozenset())
 
 
-def check_move(session: Session, after: SessionState, *, resuming: bool = False) -> None:
-    """Refuse a move that the tables do not have.
+def check_move(
+    session: Session, after: SessionState, *, resuming: bool = False, in_tree: bool = False
+) -> None:
+    """Refuse a move that the tables do not have; the arguments are those of `may_move`.
 
     Raises:
         WrongStateError: the session cannot go there; the remedy names the way out.
     """
-    if may_move(session.state, after, resuming=resuming):
+    if may_move(session.state, after, resuming=resuming, in_tree=in_tree):
         return
     remedy = f"Resume session {session.session_id} first." if session.state.is_terminal else ""
     raise WrongStateError(

@@ -122,10 +122,14 @@ class Turns:
         reason: str,
         *,
         submission_id: str = "",
+        settled_too: bool = False,
     ) -> None:
         """End the open turn, if there is one, and go to a state; a terminal one is left alone.
 
         The task gets a tenth of a second to stop by itself; its turn ends then in any case.
+
+        Args:
+            settled_too: go there from a terminal state as well: its tree is cancelled.
 
         Raises:
             StoreError: it was stopped, and that could not be stored; storing is tried again.
@@ -138,12 +142,16 @@ class Turns:
             async with live.lock:
                 if live.turn is not None and live.turn is not turn:
                     continue
-                if live.record.state.is_terminal and live.turn is None:
+                over = live.record.state.is_terminal
+                leaves = not over or (settled_too and live.record.state is not state)
+                if live.turn is None and not leaves:
                     return
-                stays = live.turn is not None and live.turn.kind.is_study
                 if live.turn is not None:
                     live.turn.mute = True
-                end = live.record.state if stays else state
+                    # A turn that only reads its session is ended without the session, unless
+                    # the session is what is to end.
+                    leaves = leaves and (state.is_terminal or not live.turn.kind.is_study)
+                end = state if leaves else live.record.state
                 ending = Ending(self._abortion(live, abort), end, reason)
                 drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
                 try:
@@ -344,7 +352,7 @@ class Turns:
 
     def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
         """Give all that is stored when a turn ends and none follows."""
-        if live.turn is not None and live.turn.kind.is_study:
+        if live.turn is not None and live.turn.kind.is_study and ending.state is live.record.state:
             return ending.msgs
         questions = tuple(
             QuestionClosed(question_id=question.question_id, reason="its turn ended")

@@ -118,6 +118,14 @@ def test_a_resume_leaves_every_terminal_state_and_only_towards_work() -> None:
         assert after == {QUEUED, RUNNING}
 
 
+def test_only_a_member_of_a_tree_may_be_called_off_once_it_is_settled() -> None:
+    for before in (COMPLETED, FAILED):
+        assert not may_move(before, CANCELLED)
+        assert may_move(before, CANCELLED, in_tree=True)
+        assert not may_move(before, RUNNING, in_tree=True)
+    assert not may_move(CANCELLED, COMPLETED, in_tree=True)
+
+
 def test_every_state_has_its_moves_and_every_unsettled_one_can_be_cancelled() -> None:
     assert set(MOVES) == set(SessionState)
     assert all(CANCELLED in MOVES[state] for state in SessionState if not state.is_terminal)

@@ -362,7 +362,9 @@ def check_facts(events: list[Event]) -> None:
                 generation = later
             case SessionStateChanged(state=state):
                 assert before is not None
-                assert may_move(before.state, state, resuming=resuming), (before.state, state)
+                in_tree = bool(before.parent_id) or before.goal in PARENTS
+                allowed = may_move(before.state, state, resuming=resuming, in_tree=in_tree)
+                assert allowed, (before.state, state)
                 resuming = False
             case TaskStarted(turn_id=turn_id, kind="review" | "compact"):
                 # It reads the session, which stays where it is; one that died is not told of.

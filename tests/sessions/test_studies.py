@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -12,8 +13,11 @@ from agent.models.model import Model, ModelReply, ModelRequest
 from agent.protocol import (
     AbortReason,
     HistoryCompacted,
+    Interrupt,
     ReviewPublished,
+    SessionCancel,
     SessionCompact,
+    SessionPause,
     SessionResume,
     SessionReview,
     SteerApplied,
@@ -135,6 +139,75 @@ async def test_a_session_at_work_is_not_reviewed(stage: Stage) -> None:
         await cue.there()
         with pytest.raises(WrongStateError):
             await stage.do(SessionReview(session_id=session_id))
+
+
+class SlowReader(ScriptedModel):
+    """A reviewer that reads until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(REVIEW)
+        self.cue = Cue()
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        await self.cue.wait()
+        return await super().complete(request, on_text)
+
+
+async def under_review(stage: Stage, reader: SlowReader, session_id: str) -> None:
+    await stage.do(SessionReview(session_id=session_id))
+    await reader.cue.there()
+
+
+async def test_cancelling_an_idle_session_ends_it_though_it_is_being_reviewed(
+    stage: Stage,
+) -> None:
+    cue, reader = Cue(), SlowReader()
+    stage.parts["long"] = waiting_at(cue)
+    use(stage, reader)
+    async with stage.play():
+        session_id = await stage.create("long")
+        await cue.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.idle(session_id)
+        await under_review(stage, reader, session_id)
+        await stage.do(SessionCancel(session_id=session_id))
+        session = await stage.store.session(session_id)
+        ends = of_type(await stage.msgs(session_id), TurnAborted)
+    assert session.state is SessionState.CANCELLED
+    assert [end.reason for end in ends] == [AbortReason.INTERRUPTED, AbortReason.CANCELLED]
+
+
+async def test_a_review_is_nothing_to_pause(stage: Stage) -> None:
+    reader = SlowReader()
+    use(stage, reader)
+    async with stage.play():
+        session_id = await stage.create("go")
+        await stage.reach(session_id, COMPLETED)
+        await under_review(stage, reader, session_id)
+        with pytest.raises(WrongStateError, match="nothing to pause"):
+            await stage.do(SessionPause(session_id=session_id))
+        assert not (await stage.store.session(session_id)).paused
+
+
+async def test_what_a_parent_is_told_reaches_a_child_that_is_being_reviewed(stage: Stage) -> None:
+    cue, reader = Cue(), SlowReader()
+    stage.parts["long"] = waiting_at(cue)
+    use(stage, reader)
+    async with stage.play():
+        parent_id = await stage.create("all", "long")
+        await cue.there()
+        await stage.do(Interrupt(session_id=parent_id))
+        [child] = await stage.store.children(parent_id)
+        await stage.idle(child.session_id)
+        await under_review(stage, reader, child.session_id)
+        cue.go.set()
+        stage.parts["go another way"] = waiting_at(cue, "another way")
+        await stage.do(UserInput(session_id=parent_id, text="go another way"))
+        await stage.reach(child.session_id, COMPLETED)
+        told = of_type(await stage.msgs(child.session_id), UserMessage)
+    assert [(one.text, one.steer) for one in told] == [("go another way", False)]
 
 
 async def test_compacting_replaces_the_turn_and_the_memory_and_keeps_words_and_actions(

@@ -104,9 +104,40 @@ async def test_cancelling_a_parent_cancels_the_whole_tree_and_its_own_state_is_c
         parent = await stage.store.session(parent_id)
         children = await stage.store.children(parent_id)
         aborted = of_type(await stage.msgs(children[0].session_id), TurnAborted)
+        settled = await stage.msgs(children[1].session_id)
     assert parent.state is CANCELLED
-    assert [child.state for child in children] == [CANCELLED, COMPLETED]
+    assert [child.state for child in children] == [CANCELLED, CANCELLED]
+    assert states(settled)[-2:] == [COMPLETED, CANCELLED]
+    assert children[1].latest_result, "what it had come to can still be read"
     assert [end.reason for end in aborted] == [AbortReason.CANCELLED]
+
+
+async def test_cancelling_a_tree_that_is_settled_throughout_changes_nothing(stage: Stage) -> None:
+    stage.parts["fail"] = fails
+    async with stage.play():
+        parent_id = await stage.create("both", "fine", "fail")
+        await stage.reach(parent_id, FAILED)
+        await stage.do(SessionCancel(session_id=parent_id))
+        children = await stage.store.children(parent_id)
+        assert (await stage.store.session(parent_id)).state is FAILED
+    assert [child.state for child in children] == [COMPLETED, FAILED]
+
+
+async def test_a_tree_that_was_called_off_resumes_all_its_members(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["long"] = waiting_at(cue)
+    async with stage.play():
+        parent_id = await stage.create("both", "long", "short")
+        await cue.there()
+        _, short = await stage.store.children(parent_id)
+        await stage.reach(short.session_id, COMPLETED)
+        await stage.do(SessionCancel(session_id=parent_id))
+        cue.go.set()
+        await stage.do(SessionResume(session_id=parent_id))
+        parent = await stage.reach(parent_id, COMPLETED)
+        children = await stage.store.children(parent_id)
+    assert [child.generation for child in children] == [1, 1]
+    assert parent.generation == 1
 
 
 async def test_a_settled_parent_resumes_what_did_not_succeed_and_only_that_counts(
