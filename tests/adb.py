@@ -98,14 +98,14 @@ def real_adb_server(home: Path) -> Iterator[RealAdb]:
     finally:
         server.terminate()
         try:
-            server.wait(5)
+            server.wait(15)
         except subprocess.TimeoutExpired:
             server.kill()
-            server.wait(5)
+            server.wait(15)
 
 
 def _wait_until_listening(port: int, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         assert server.poll() is None, "the adb server ended"
         with socket.socket() as probe:

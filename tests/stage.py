@@ -23,7 +23,7 @@ from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
 
 T = TypeVar("T")
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 """How long a test waits for what must come; only a failing test waits so long."""
 
 

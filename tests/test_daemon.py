@@ -78,7 +78,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         yield made
 
 
-async def until(condition: Callable[[], bool], *, timeout_s: float = 10.0) -> None:
+async def until(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
     """Wait for a condition, with a bound."""
     async with asyncio.timeout(timeout_s):
         while not condition():
@@ -96,7 +96,7 @@ class Raw:
         await self.writer.drain()
 
     async def hear(self) -> dict[str, Any]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             answer: dict[str, Any] = json.loads(await self.reader.readline())
             return answer
 
@@ -216,7 +216,7 @@ async def test_without_a_starting_point_only_what_comes_is_followed(bench: Bench
     await bench.client.request(SessionCreate(goal="x"))
     async with bench.client.events() as events:
         await bench.steps("s1", 1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert (await anext(aiter(events))).event_id == 2
 
 
@@ -241,7 +241,7 @@ async def test_a_slow_listener_does_not_hold_up_other_calls(bench: Bench) -> Non
     await bench.client.request(SessionCreate(goal="x"))
     async with bench.client.events(after=0):
         await bench.steps("s1", 5000)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert len(await bench.client.sessions()) == 1
 
 
@@ -253,7 +253,7 @@ async def test_a_slow_viewer_gets_the_newest_delta_of_each_session(bench: Bench)
         for number in range(100):
             bench.core.write("a", f"a{number}")
             bench.core.write("b", f"b{number}")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             found = {(await anext(aiter(deltas))).text, (await anext(aiter(deltas))).text}
     assert found == {"a99", "b99"}
 
@@ -609,7 +609,7 @@ async def test_a_killed_core_is_an_error_and_its_place_can_be_taken(tmp_path: Pa
         waiting = asyncio.create_task(client.request(JobList()))
         await client.sessions()
         process.kill()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             with pytest.raises(RuntimeDiedError):
                 await waiting
         await client.close()
@@ -624,7 +624,7 @@ async def test_a_core_that_hangs_is_an_error_too(tmp_path: Path) -> None:
         client = Client(caller)
         process.send_signal(signal.SIGSTOP)
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 with pytest.raises(RuntimeDiedError, match="does not answer"):
                     await client.sessions()
             with pytest.raises(RuntimeDiedError, match="does not answer"):

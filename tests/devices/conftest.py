@@ -196,9 +196,9 @@ async def rack(home: Home) -> AsyncIterator[AdbRack]:
     rack = AdbRack([home.server.address])
     await rack.start()
     changes = rack.changes()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         for serial in home.phones.serials:
-            await rack.wait_for(serial, timeout_s=10)
+            await rack.wait_for(serial, timeout_s=30)
         while not all(info.android for info in rack.devices()):
             await anext(changes)
     yield rack

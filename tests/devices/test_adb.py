@@ -75,7 +75,7 @@ async def test_gestures_take_their_time(device: Device) -> None:
     ):
         started = time.monotonic()
         await gesture
-        assert least_s * 0.9 < time.monotonic() - started < least_s + 3
+        assert least_s * 0.9 < time.monotonic() - started < least_s + 20
 
 
 async def test_typed_text_arrives_in_the_field_exactly(device: Device) -> None:

@@ -41,7 +41,7 @@ async def test_a_real_server_tells_its_version_and_lists_nothing(adb: AdbClient)
 
 async def test_a_real_server_pushes_its_empty_list_at_once(adb: AdbClient) -> None:
     rows = adb.track_devices()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(15):
         assert await anext(rows) == ()
     await rows.aclose()  # type: ignore[attr-defined]
 
@@ -50,7 +50,7 @@ async def test_a_phone_that_is_not_there_is_lost(adb: AdbClient) -> None:
     with pytest.raises(DeviceLostError, match="nosuch"):
         await adb.features("nosuch")
     with pytest.raises(DeviceLostError, match="nosuch"):
-        await adb.shell("nosuch", "echo hi", features=NONE, timeout_s=2)
+        await adb.shell("nosuch", "echo hi", features=NONE, timeout_s=15)
 
 
 async def test_connecting_where_nothing_listens_says_so(adb: AdbClient) -> None:
@@ -92,7 +92,7 @@ async def test_a_server_that_never_answers_ends_in_its_time_out() -> None:
         started = time.monotonic()
         with pytest.raises(AdbError, match="did not answer"):
             await AdbClient(address).version(timeout_s=0.2)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2.5
 
 
 async def test_a_phone_that_never_answers_leaves_the_outcome_unknown() -> None:
@@ -133,7 +133,7 @@ async def test_a_server_too_old_for_long_lists_is_asked_for_short_ones() -> None
 
     async with scripted_server(old) as address:
         rows = AdbClient(address).track_devices()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(15):
             (row,) = await anext(rows)
         assert row.serial == "emulator-5554"
         await rows.aclose()  # type: ignore[attr-defined]
@@ -145,7 +145,7 @@ async def test_a_server_too_old_for_long_lists_is_asked_for_short_ones() -> None
 async def test_shell_v2_keeps_outputs_apart_and_gives_the_exit_code() -> None:
     answer = packet(1, b"out\r\n") + packet(2, b"err") + packet(9, b"?") + packet(3, b"\x07")
     async with scripted_server(phone_without("shell_v2", {"shell,v2": answer})) as address:
-        result = await AdbClient(address).shell("p", "x", features=V2, timeout_s=2)
+        result = await AdbClient(address).shell("p", "x", features=V2, timeout_s=15)
     assert (result.stdout, result.stderr, result.exit_code) == (b"out\r\n", b"err", 7)
 
 
@@ -153,14 +153,14 @@ async def test_a_shell_that_ends_without_an_exit_code_is_a_lost_phone() -> None:
     answer = {"shell,v2": packet(1, b"half")}
     async with scripted_server(phone_without("shell_v2", answer)) as address:
         with pytest.raises(DeviceLostError):
-            await AdbClient(address).shell("p", "x", features=V2, timeout_s=2)
+            await AdbClient(address).shell("p", "x", features=V2, timeout_s=15)
 
 
 async def test_a_packet_that_claims_gigabytes_is_cut_off() -> None:
     answer = {"shell,v2": struct.pack("<BI", 1, 0xFFFFFFFF)}
     async with scripted_server(phone_without("shell_v2", answer)) as address:
         with pytest.raises(DeviceError, match="cut off"):
-            await AdbClient(address).shell("p", "x", features=V2, timeout_s=2)
+            await AdbClient(address).shell("p", "x", features=V2, timeout_s=15)
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r\r\n"])
@@ -178,7 +178,7 @@ async def test_an_old_shell_gives_binary_output_and_exit_code_exactly(line_end: 
         writer.write(b"OKAY" + raw.replace(b"\n", line_end))
 
     async with scripted_server(old_shell) as address:
-        result = await AdbClient(address).shell("p", "x", features=NONE, timeout_s=2)
+        result = await AdbClient(address).shell("p", "x", features=NONE, timeout_s=15)
     assert (result.stdout, result.exit_code) == (body, 7)
 
 
@@ -192,7 +192,7 @@ def test_line_ends_are_repaired_whatever_the_output(body: bytes, returns: int, c
 async def test_a_service_the_phone_does_not_know_is_told_apart() -> None:
     async with scripted_server(phone_without("", {})) as address:
         with pytest.raises(ServiceClosedError):
-            await AdbClient(address).exec("p", "screencap -p", timeout_s=2)
+            await AdbClient(address).exec("p", "screencap -p", timeout_s=15)
 
 
 @pytest.mark.parametrize(

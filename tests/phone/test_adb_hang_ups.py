@@ -29,7 +29,7 @@ LARGEST_PIECE_BYTES = 16 * 1024 * 1024
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until something is so."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.01)
 

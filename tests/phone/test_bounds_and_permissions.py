@@ -15,7 +15,7 @@ async def test_a_pattern_that_would_never_end_ends(connected: Connected) -> None
     for command in ("grep -E '(a+)+$'", "sed -E 's/(a+)+$/x/'"):
         said = await connected.shell(f"{command}; echo over", stdin=b"a" * 40 + b"b\n")
         assert said.text.endswith("over\n")
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     said = await connected.shell("sed -E 's/(b+)(c)/\\2&/g'", stdin=b"abbcbc\n")
     assert said.text == "acbbccbc\n"
 

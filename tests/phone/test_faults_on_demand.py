@@ -25,7 +25,7 @@ CONFIGURATION = 1 << 63
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.01)
 
@@ -38,7 +38,7 @@ class Video:
     pictures: asyncio.Queue[bytes]
 
     async def next(self) -> bytes:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self.pictures.get()
 
     async def follow(self) -> None:
@@ -132,7 +132,7 @@ async def test_an_unauthorized_phone_refuses_until_the_fault_ends(connected: Con
     connected.host.fault(connected.serial, FaultKind.UNAUTHORIZED)
     await connected.adb("disconnect", connected.serial)
     connecting = asyncio.create_task(connected.adb("connect", connected.serial))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while "unauthorized" not in (await connected.adb("devices")).text:
             await asyncio.sleep(0.02)
     said = await connected.shell("echo x")

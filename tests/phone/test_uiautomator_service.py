@@ -113,7 +113,7 @@ def step(selector: dict[str, object], relation: str, **fields: object) -> dict[s
 async def until(condition: object) -> None:
     """Let the loop run until something is so."""
     assert callable(condition)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -217,7 +217,7 @@ async def test_waiting_ends_when_the_object_comes_and_when_it_goes(client: Clien
     loop = asyncio.get_running_loop()
     began = loop.time()
     assert await client.call("waitForExists", where(text="No such"), 100) is False
-    assert 0.1 <= loop.time() - began < 2
+    assert 0.1 <= loop.time() - began < 20
 
 
 async def test_clicks_and_long_clicks_reach_the_object(client: Client) -> None:
@@ -376,7 +376,7 @@ async def test_one_automation_at_a_time_and_stop_gives_it_back(client: Client) -
     assert await shell.run_text("uiautomator dump", {1: dumped, 2: dumped}) == 137
     assert dumped.text == "Killed\n"
     assert await client.http("GET", "/stop") == (200, b"Server stopped!!!")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert await client.running == 0
     assert not any(name.startswith("tcp:") for name in userland.sockets.names())
     assert await shell.run_text("uiautomator dump", {1: dumped, 2: dumped}) == 0

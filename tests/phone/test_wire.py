@@ -31,7 +31,7 @@ class Peer:
         self.writer.write(wire.encode(command, arg0, arg1, payload))
 
     async def take(self) -> tuple[wire.Header, bytes]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             header = wire.decode_header(await self.reader.readexactly(wire.HEADER_BYTES))
             return header, await self.reader.readexactly(header.length)
 
@@ -43,7 +43,7 @@ class Peer:
 
     async def ended(self) -> bool:
         """Whether the phone has closed the connection."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             try:
                 while await self.reader.read(65536):
                     pass

@@ -24,7 +24,7 @@ from agent.protocol import (
 from agent.records import SessionState, TimeSplit, Usage
 from agent.store.store import EventDraft
 from agent.tasks.task import TaskContext
-from tests.stage import Cue, Stage, of_type, waiting_at
+from tests.stage import PATIENCE_S, Cue, Stage, of_type, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
 QUEUED = SessionState.QUEUED
@@ -136,10 +136,15 @@ class FailingStore:
 
     def __init__(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fails = False
+        self.refusals = 0
+        self.has_refused_often = asyncio.Event()
         append = stage.store.append
 
         async def guarded(*drafts: EventDraft) -> tuple[Event, ...]:
             if self.fails:
+                self.refusals += 1
+                if self.refusals == 4:
+                    self.has_refused_often.set()
                 raise StoreError("The disk is full.", "Free some space.")
             return await append(*drafts)
 
@@ -149,7 +154,7 @@ class FailingStore:
 async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_they_can(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.sessions.turns._STORE_RETRY_S", (0.01,) * 200)
+    monkeypatch.setattr("agent.sessions.turns._STORE_RETRY_S", (0.01,) * 2000)
     cue = Cue()
     said: list[str] = []
 
@@ -166,8 +171,8 @@ async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_the
         await cue.there()
         disk.fails = True
         cue.go.set()
-        for _ in range(20):
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(PATIENCE_S):
+            await disk.has_refused_often.wait()
         disk.fails = False
         session = await stage.idle(session_id)
         msgs = await stage.msgs(session_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -180,17 +179,18 @@ async def test_a_session_waits_queued_until_a_phone_is_plugged_in(stage: Stage) 
 # --- ending one early ----------
 
 
-async def test_an_interrupt_stops_a_stubborn_task_within_a_tenth_of_a_second_and_it_can_say_no_more(
+async def test_an_interrupt_waits_for_no_stubborn_task_and_it_can_say_no_more(
     stage: Stage,
 ) -> None:
     cue = Cue()
+    let_go = asyncio.Event()
     late: list[BaseException] = []
 
     async def stubborn(context: TaskContext) -> str:
         try:
             await cue.wait()
         except asyncio.CancelledError:
-            await asyncio.sleep(0.4)
+            await let_go.wait()
         try:
             await context.emit(AgentMessage(step=1, text="too late"))
         except BaseException as error:
@@ -202,14 +202,13 @@ async def test_an_interrupt_stops_a_stubborn_task_within_a_tenth_of_a_second_and
     async with stage.play():
         session_id = await stage.create("long")
         await cue.there()
-        began = time.monotonic()
+        # It does not let go before all this is done.
         await stage.do(Interrupt(session_id=session_id))
-        took_s = time.monotonic() - began
         session = await stage.idle(session_id)
+        let_go.set()
         second = await stage.create("after it")
         await stage.reach(second, COMPLETED)
         msgs = await stage.msgs(session_id)
-    assert took_s < 0.3
     assert session.state is WAITING
     assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.INTERRUPTED]
     assert of_type(msgs, AgentMessage) == [] and of_type(msgs, TaskComplete) == []
