@@ -6,6 +6,7 @@ keyboard and the shade away.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -176,6 +177,22 @@ class Services(Core):
         self.processes.all()
         self._transition()
         self.invalidate()
+        self._begin_page()
+
+    def _begin_page(self) -> None:
+        """Let the page in front begin even if nobody looks: what it loads comes by itself."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+
+        def look() -> None:
+            if not self._closed:
+                for display in self.displays():
+                    self.scene(display.id)
+                self._plan_forgetting()
+
+        loop.call_soon(look)
 
     def sleep(self) -> None:
         """Turn the screen off and lock the phone, unless locking is disabled."""

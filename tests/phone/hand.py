@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from agent.phone.phone import Phone
@@ -80,3 +81,10 @@ class Hand:
         """Start an app as its icon does."""
         self.phone.launch(package)
         await self.phone.wait_idle()
+        await self.loaded()
+
+    async def loaded(self) -> None:
+        """Wait until the page in front has what it shows."""
+        async with asyncio.timeout(15):
+            while self.see("Loading") is not None:
+                await self.phone.wait_frame(self.phone.frame_version)

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from agent.phone.app import App, AppIcon, Page, Seed
-from agent.phone.ui.patterns import empty, list_page, menu, screen, title_bar
+from agent.phone.ui.patterns import empty, list_page, menu, progress, screen, title_bar
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
 from agent.phone.ui.vocabulary import (
     BODY_LARGE,
@@ -210,8 +210,7 @@ def _content(page: Page[Browser], address: str) -> View:
         return _list(page, f"{len(hits)} results", hits)
     if page.loading:
         return column(
-            row(row(width=130, height=3, fill="accent"), width=MATCH, height=3, fill="surface2",
-                id="progress", cls="android.widget.ProgressBar", desc="Loading"),
+            progress(),
             scroll("web", fill="surface", cls="android.webkit.WebView", height=MATCH),
             width=MATCH, weight=1,
         )  # fmt: skip

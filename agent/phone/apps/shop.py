@@ -16,6 +16,7 @@ from agent.phone.ui.patterns import (
     bottom_nav,
     empty,
     list_page,
+    progress,
     screen,
     search_field,
     title_bar,
@@ -37,6 +38,8 @@ from agent.phone.ui.vocabulary import (
     stack,
     text,
 )  # fmt: skip
+
+LOAD_S = 0.4
 
 PRODUCTS: dict[str, tuple[str, float, str, str, str]] = {
     "boots": ("Walking boots", 89.0, "#B07A4F", "touch", "Leather, waterproof, sizes 36 to 46."),
@@ -167,14 +170,35 @@ def _products(page: Page[Shop]) -> View:
             pad=(10, 10, 10, 14), gap=6, key=f"product {product}", id="product_card",
         )  # fmt: skip
 
+    if fetching(page):
+        listed = [progress(), recycler("products", grid(2, *(_blank_card() for _ in range(4)),
+                                                        gap=12, pad=edges(16, 8)))]  # fmt: skip
+    else:
+        listed = [recycler("products", grid(2, *(card(p) for p in found), gap=12, pad=edges(16, 8))
+                           if found else text("Nothing found", BODY_LARGE, pad=edges(24, 24)),
+                           id="product_list")]  # fmt: skip
     return column(
         text("Larkspur", TextStyle(28, 600, "accent"), pad=(22, 18, 22, 4)),
         search_field("search", "Search products", id="search_box"),
-        recycler("products", grid(2, *(card(p) for p in found), gap=12, pad=edges(16, 8))
-                 if found else text("Nothing found", BODY_LARGE, pad=edges(24, 24)),
-                 id="product_list"),
+        *listed,
         weight=1,
-    )  # fmt: skip
+    )
+
+
+def fetching(page: Page[Shop]) -> bool:
+    """Load what a page shows the first time it is seen; return whether it is still coming."""
+    if not page.local("fetched"):
+        page.set("fetched")
+        page.load(LOAD_S)
+    return page.loading
+
+
+def _blank_card() -> View:
+    """Return the gray shape of a product that has not come yet."""
+    return column(row(width=MATCH, height=130, radius=18, fill="surface2"),
+                  row(width=96, height=14, radius=7, fill="surface2"),
+                  row(width=54, height=14, radius=7, fill="surface2"),
+                  fill="surface", radius=22, pad=(10, 10, 10, 14), gap=10)  # fmt: skip
 
 
 @shop.page(".ProductActivity")
@@ -183,6 +207,8 @@ def product_page(page: Page[Shop]) -> View:
     product = page.args.get("product", "")
     if product not in PRODUCTS:
         return screen(title_bar("", back=page.close), empty("bag", "Product not found"))
+    if fetching(page):
+        return screen(title_bar("", back=page.close), progress())
     name, price, _, _, about = PRODUCTS[product]
 
     def add() -> None:

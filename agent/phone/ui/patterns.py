@@ -56,6 +56,14 @@ def title_bar(
     )  # fmt: skip
 
 
+def progress() -> View:
+    """Draw the thin line of something that is coming over a network."""
+    return row(
+        row(width=130, height=3, fill="accent"), width=MATCH, height=3, fill="surface2",
+        id="progress", cls="android.widget.ProgressBar", desc="Loading",
+    )  # fmt: skip
+
+
 def large_title(title: str) -> View:
     """Draw the big title of a settings page."""
     return text(
