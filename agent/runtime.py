@@ -20,6 +20,7 @@ from agent.jobs.desk import JobDesk
 from agent.models.model import Model
 from agent.notices.desk import NoticeDesk, sinks_of
 from agent.protocol import (
+    AgentMessage,
     DeviceChanged,
     DeviceTag,
     ErrorEvent,
@@ -35,6 +36,7 @@ from agent.protocol import (
     NoticeDone,
     NoticeReply,
     NoticeSend,
+    ObservationRecorded,
     Op,
     Reply,
     SessionAttach,
@@ -58,7 +60,11 @@ from agent.protocol import (
     ShutdownComplete,
     SteerEdit,
     SteerWithdraw,
+    StepCompleted,
+    StepStarted,
     TargetControl,
+    ToolCallFinished,
+    ToolCallRequested,
     UserInput,
     UserInputAnswer,
     WheelAct,
@@ -101,6 +107,17 @@ OVERVIEW_TREES = 200
 _DEVICE_WATCH_RETRY_S = 1.0
 _ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs"})
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
+_OF_STEPS = frozenset(
+    {
+        StepStarted,
+        ObservationRecorded,
+        AgentMessage,
+        ToolCallRequested,
+        ToolCallFinished,
+        StepCompleted,
+    }
+)
+"""Nearly every event is one of these, and nobody but the book and the listeners follows them."""
 _log = logging.getLogger(__name__)
 
 
@@ -361,13 +378,15 @@ class Runtime:
 
     def _on_commit(self, events: tuple[Event, ...]) -> None:
         self._book.on_commit(events)
-        self._parts.questions.on_commit(events)
-        self._parts.clients.on_commit(events)
-        self._deadlines.on_commit(events)
-        self._notices.on_commit(events)
-        self._tree.on_commit(events)
-        self._pruning.on_commit(events)
-        self._desk.on_commit(events)
+        news = tuple(event for event in events if type(event.msg) not in _OF_STEPS)
+        if news:
+            self._parts.questions.on_commit(news)
+            self._parts.clients.on_commit(news)
+            self._deadlines.on_commit(news)
+            self._notices.on_commit(news)
+            self._tree.on_commit(news)
+            self._pruning.on_commit(news)
+            self._desk.on_commit(news)
         self._listeners.publish(events)
 
     async def _read_events(self, after: int, limit: int) -> tuple[Event, ...]:

@@ -92,6 +92,18 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
 
 def _fold_fact(session: Session, msg: EventMsg) -> Session:
     match msg:
+        # What every step has comes first: the cases are tried one after the other.
+        case StepStarted(step=step):
+            return replace(session, last_step=step)
+        case StepCompleted(time=time, usage=usage, counted=counted):
+            return replace(
+                session,
+                steps=session.steps + int(counted),
+                time=session.time.plus(time),
+                usage=session.usage.plus(usage),
+            )
+        case AgentMessage(text=text):
+            return replace(session, latest_trace=text)
         case SessionStateChanged(state=state):
             put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
             return replace(session, state=state, deferred=put_off)
@@ -127,15 +139,6 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(
                 session, presentation=presentation, target_runtime=runtime, target_display=display
             )
-        case StepStarted(step=step):
-            return replace(session, last_step=step)
-        case StepCompleted(time=time, usage=usage, counted=counted):
-            return replace(
-                session,
-                steps=session.steps + int(counted),
-                time=session.time.plus(time),
-                usage=session.usage.plus(usage),
-            )
         case PlanUpdate(plan=plan):
             return replace(session, plan=plan)
         case RequestUserInput(question=question):
@@ -159,8 +162,6 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, latest_result=text)
         case ErrorEvent(message=message):
             return replace(session, latest_error=message)
-        case AgentMessage(text=text):
-            return replace(session, latest_trace=text)
         case BudgetExtended(kind=kind, amount=amount):
             return _extended(session, kind, amount)
         case UserMessage(text=text, steer=False) if not session.goal:

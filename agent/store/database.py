@@ -108,7 +108,9 @@ class Database:
             StoreError: nothing was changed.
         """
         try:
-            await self._connection._execute(self._transact, tuple(statements), epoch)
+            await self._connection._execute(  # type: ignore[no-untyped-call]
+                self._transact, tuple(statements), epoch
+            )
         except sqlite3.Error as error:
             raise from_sqlite(error, self.path) from error
         except (OverflowError, UnicodeError) as error:
