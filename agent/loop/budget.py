@@ -32,11 +32,9 @@ class BudgetWatch:
     ledger: Ledger
     _granted: dict[BudgetKind, float] = field(default_factory=dict)
     """How much of each kind the session began the turn with: what one extension adds."""
-    _steps_at_start: int = 0
 
     def __post_init__(self) -> None:
         session = self.context.session
-        self._steps_at_start = session.max_steps
         self._granted = {
             BudgetKind.STEPS: session.max_steps,
             BudgetKind.SECONDS: session.budget.seconds,
@@ -69,8 +67,7 @@ class BudgetWatch:
         session = self.context.session
         match kind:
             case BudgetKind.STEPS:
-                extended = session.max_steps - self._steps_at_start
-                return self.context.limits.max_steps + extended
+                return self.context.limits.max_steps + self.ledger.more_steps
             case BudgetKind.SECONDS:
                 return session.budget.seconds
             case BudgetKind.TOKENS:
@@ -101,6 +98,8 @@ class BudgetWatch:
         if answer != EXTEND:
             return False
         await self.ledger.tell(BudgetExtended(kind=kind, amount=more))
+        if kind is BudgetKind.STEPS:
+            self.ledger.more_steps += round(more)
         return True
 
     def _refusals(self, prefix: str) -> int:

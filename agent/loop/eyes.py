@@ -87,7 +87,7 @@ class Eyes:
             screen_text=prompts.observation_text(
                 observation,
                 step=step,
-                max_steps=self.context.limits.max_steps,
+                max_steps=self.context.limits.max_steps + self.ledger.more_steps,
                 plan=memory.plan,
                 warnings=warnings,
                 bans=memory.trail.bans,

@@ -40,6 +40,8 @@ class Ledger:
     seconds: Seconds
     time: TimeSplit = field(default_factory=TimeSplit)
     usage: Usage = field(default_factory=Usage)
+    more_steps: int = 0
+    """How many the operator has granted beyond the turn's limit."""
     _call_ids: set[str] = field(default_factory=set)
 
     async def tell(self, msg: EventMsg) -> None:

@@ -195,9 +195,9 @@ def busy() -> ScriptedModel:
 
 
 async def test_a_spent_budget_pauses_and_asks_and_an_extension_is_stored() -> None:
-    login = Login()
+    model = busy()
     context = MemoryContext(
-        busy(), login.phone, limits=Limits(max_steps=2), answer=lambda question: "Extend"
+        model, Login().phone, limits=Limits(max_steps=2), answer=lambda question: "Extend"
     )
     end = await task().run(context)
     assert end.completed
@@ -206,6 +206,7 @@ async def test_a_spent_budget_pauses_and_asks_and_an_extension_is_stored() -> No
     extended = [m for m in context.of(BudgetExtended) if isinstance(m, BudgetExtended)]
     assert [m.amount for m in extended] == [2, 2]
     assert context.session.max_steps == 6
+    assert "Turn: 5 / 6" in texts(model)[-1]
 
 
 async def test_silence_about_a_spent_budget_stops() -> None:
