@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agent.errors import DeviceError, DeviceLostError
 from agent.loop import prompts
 from agent.loop.changes import describe_change
+from agent.loop.dialogs import dialog_note
 from agent.loop.ledger import Ledger
 from agent.loop.marks import MEDIA_TYPE, is_black, numbered
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
@@ -80,7 +81,8 @@ class Eyes:
         stray = wrong_app(observation.foreground.package, memory.target)
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
         phase = phase_of(observation.elements) if helped else None
-        warnings = (*memory.warnings(observation.fingerprint), *filter(None, [stray]))
+        notes = filter(None, (stray, dialog_note(observation)))
+        warnings = (*memory.warnings(observation.fingerprint), *notes)
         picture, note = await self._picture(seen, observation)
         observation = replace(
             observation,

@@ -46,12 +46,14 @@ class Memory:
         goal: what the session was created for.
         apps: what is installed, for the model to choose from.
         target: the one app the session belongs to; empty when it may use any.
+        required: where that app has to be in the end, for a session that was delegated.
         card: what is known of the app that the goal is about.
     """
 
     goal: str
     apps: Sequence[AppInfo] = ()
     target: str = ""
+    required: str = ""
     card: Card | None = None
     messages: list[Message] = field(default_factory=list)
     plan: tuple[PlanItem, ...] = ()
@@ -73,15 +75,18 @@ class Memory:
 
     def __post_init__(self) -> None:
         self._add(Role.SYSTEM, MessageKind.INSTRUCTIONS, prompts.INSTRUCTIONS)
-        text = prompts.goal_text(self.goal, self.apps, target=self.target, card=self.card)
-        self._add(Role.USER, MessageKind.GOAL, text)
+        self._add(Role.USER, MessageKind.GOAL, self._goal_text())
         self._orders.append(self.goal.strip())
 
     def know(self, apps: Sequence[AppInfo]) -> None:
         """Learn what is installed, before anything else is remembered."""
         self.apps = apps
-        text = prompts.goal_text(self.goal, apps, target=self.target, card=self.card)
-        self.messages[1] = replace(self.messages[1], text=text)
+        self.messages[1] = replace(self.messages[1], text=self._goal_text())
+
+    def _goal_text(self) -> str:
+        return prompts.goal_text(
+            self.goal, self.apps, target=self.target, required=self.required, card=self.card
+        )
 
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""

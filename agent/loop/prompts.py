@@ -51,12 +51,23 @@ _MAX_BANNED = 8
 
 
 def goal_text(
-    goal: str, apps: Sequence[AppInfo], *, target: str = "", card: Card | None = None
+    goal: str,
+    apps: Sequence[AppInfo],
+    *,
+    target: str = "",
+    required: str = "",
+    card: Card | None = None,
 ) -> str:
-    """Write the goal, what the phone has to reach it with, and what is known of the app."""
+    """Write the goal, what the phone has to reach it with, and what is known of the app.
+
+    Args:
+        required: where a delegated app has to be in the end (CONTRACTS 1.5); empty: not delegated.
+    """
     lines = ["## Goal", operator_text(goal), ""]
     if target:
         lines.append(f"Stay in the app {target}.")
+        if required:
+            lines.append(f"Required final target presentation: {required}")
     if apps:
         lines.append("## Installed apps")
         lines += [
