@@ -5,6 +5,7 @@ Not the writing. Invariant: a request is a value; it can be tried again after a 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -90,3 +91,26 @@ Request = (
     | ForgetBlobs
 )
 Result = tuple[Event, ...] | Lease | Job | bool | None
+
+
+class Entry:
+    """A request and the caller's future."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.result: Result = None
+
+    @property
+    def weight(self) -> int:
+        return len(self.request.drafts) if isinstance(self.request, Append) else 1
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+            # Seen: a caller who was cancelled no longer looks, and it is not an unhandled failure.
+            self.future.exception()
+
+    def finish(self) -> None:
+        if not self.future.done():
+            self.future.set_result(self.result)

@@ -28,6 +28,10 @@ _VERSION = 1
 """Raised when what is indexed, or how, changes: the index is then built anew."""
 _BATCH_EVENTS = 500
 _RETRY_S = 5.0
+_PAUSE_S = 0.05
+"""How long it lets events gather once it has caught up, so that it does not keep pace with every
+commit; a search ends the pause.
+"""
 _CATCH_UP_S = 0.25
 """How long a search waits for the index to take in what was stored last."""
 _SNIPPET_WORDS = 16
@@ -87,6 +91,7 @@ class SearchIndex:
         self._news = asyncio.Event()
         self._news.set()
         self._moved = asyncio.Event()
+        self._wanted = asyncio.Event()
         self._stopping = asyncio.Event()
 
     @classmethod
@@ -122,8 +127,12 @@ class SearchIndex:
         while not self._stopping.is_set():
             await self._news.wait()
             self._news.clear()
+            if not self._stopping.is_set():
+                self._wanted.clear()
             try:
                 await self._follow()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wanted.wait(), _PAUSE_S)
             except StoreError as error:
                 _log.warning("The search index could not be written: %s", error)
                 with suppress(TimeoutError):
@@ -142,6 +151,7 @@ class SearchIndex:
     def stop(self) -> None:
         """End `run` after the batch it is at; to cancel it would leave a transaction open."""
         self._stopping.set()
+        self._wanted.set()
         self._news.set()
 
     async def find(self, query: str, limit: int) -> tuple[SearchHit, ...]:
@@ -196,6 +206,8 @@ class SearchIndex:
 
     async def _catch_up(self) -> None:
         wanted = await self._log.last_event_id()
+        if self._indexed_id < wanted:
+            self._wanted.set()
         try:
             async with asyncio.timeout(_CATCH_UP_S):
                 while self._indexed_id < wanted:

@@ -33,6 +33,7 @@ from agent.store.requests import (
     Append,
     CreateJob,
     DeleteSessions,
+    Entry,
     ForgetBlobs,
     RecordBlob,
     ReleaseLease,
@@ -59,30 +60,7 @@ _CACHED_SESSIONS = 4096
 _log = logging.getLogger(__name__)
 
 
-class _Entry:
-    """A request and the caller's future."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self.result: Result = None
-
-    @property
-    def weight(self) -> int:
-        return len(self.request.drafts) if isinstance(self.request, Append) else 1
-
-    def fail(self, error: Exception) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
-            # Seen: a caller who was cancelled no longer looks, and it is not an unhandled failure.
-            self.future.exception()
-
-    def finish(self) -> None:
-        if not self.future.done():
-            self.future.set_result(self.result)
-
-
-_Refused = list[tuple[_Entry, Exception]]
+_Refused = list[tuple[Entry, Exception]]
 
 
 class Writer:
@@ -96,7 +74,7 @@ class Writer:
         self._clock_ms = clock_ms
         self._last_job_id = 0
         self._heads: dict[str, SessionHead] = {}
-        self._queue: asyncio.Queue[_Entry | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[Entry | None] = asyncio.Queue()
         self._refusal: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -116,7 +94,7 @@ class Writer:
         """
         if self._refusal is not None:
             raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
-        entry = _Entry(request)
+        entry = Entry(request)
         self._queue.put_nowait(entry)
         # The future is this caller's alone: to cancel it cancels nothing that is queued.
         return await entry.future
@@ -132,7 +110,7 @@ class Writer:
         await asyncio.wait({self._task})
 
     async def _run(self) -> None:
-        batch: list[_Entry] = []
+        batch: list[Entry] = []
         try:
             while True:
                 batch = []
@@ -149,7 +127,7 @@ class Writer:
             for entry in batch:
                 entry.fail(StoreError("The store closed before this was stored."))
 
-    def _gather(self, batch: list[_Entry], first: _Entry | None) -> bool:
+    def _gather(self, batch: list[Entry], first: Entry | None) -> bool:
         """Add what waits to a batch, up to its limit; True at the end of the queue's life."""
         entry = first
         events = 0
@@ -161,7 +139,7 @@ class Writer:
             entry = self._queue.get_nowait()
         return True
 
-    async def _write_batch(self, batch: list[_Entry]) -> None:
+    async def _write_batch(self, batch: list[Entry]) -> None:
         """Try the batch in one go, then under savepoints, then each request by itself."""
         try:
             await self._transact(batch)
@@ -187,7 +165,7 @@ class Writer:
             except StoreError as error:
                 entry.fail(error)
 
-    async def _transact(self, batch: list[_Entry], *, savepoints: bool = False) -> None:
+    async def _transact(self, batch: list[Entry], *, savepoints: bool = False) -> None:
         """Store a batch in one transaction, or raise and leave everything as it was."""
         ledger = Ledger(
             last_event_id=self.last_event_id,
@@ -210,7 +188,7 @@ class Writer:
         for entry in batch:
             entry.finish()
 
-    async def _write_under_savepoints(self, batch: list[_Entry], ledger: Ledger) -> _Refused:
+    async def _write_under_savepoints(self, batch: list[Entry], ledger: Ledger) -> _Refused:
         """Write a batch so that a request which cannot be written fails alone."""
         await self._database.run("BEGIN IMMEDIATE")
         try:
@@ -223,7 +201,7 @@ class Writer:
         return refused
 
     async def _fold_batch(
-        self, batch: list[_Entry], ledger: Ledger, *, savepoints: bool = False
+        self, batch: list[Entry], ledger: Ledger, *, savepoints: bool = False
     ) -> _Refused:
         """Fold a batch into the ledger; give the requests that do not fit, each with why."""
         refused: _Refused = []
@@ -382,9 +360,9 @@ class Writer:
         self._last_job_id = as_int(job_id)
 
 
-def _groups(batch: list[_Entry]) -> Iterator[list[_Entry]]:
+def _groups(batch: list[Entry]) -> Iterator[list[Entry]]:
     """Part a batch so that what deletes is committed by itself, after all that came before it."""
-    group: list[_Entry] = []
+    group: list[Entry] = []
     for entry in batch:
         if isinstance(entry.request, DeleteSessions):
             if group:
