@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-BOUND_S = 15.0
+BOUND_S = 30.0
 
 
 async def wait_for(pilot: Pilot[Any], predicate: Callable[[], object], description: str) -> None:

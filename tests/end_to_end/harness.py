@@ -207,7 +207,7 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
-def wait_until(true: Callable[[], bool], what: str, bound_s: float = 20.0) -> None:
+def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) -> None:
     """Wait for a condition that nothing announces."""
     deadline = time.monotonic() + bound_s
     while not true():

@@ -35,7 +35,7 @@ from tests.store.conftest import make_job, session_draft, step_draft
 from tests.store.memory import MemoryStore
 
 Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Store]]
-PATIENCE_S = 15.0
+PATIENCE_S = 30.0
 RUNNING, COMPLETED = SessionState.RUNNING, SessionState.COMPLETED
 
 

@@ -73,7 +73,7 @@ async def test_a_store_that_was_killed_opens_again_with_rows_that_match_its_log(
             assert event.seq == len(events) + 1
 
 
-def run(program: str, *arguments: str, timeout_s: float = 30) -> subprocess.CompletedProcess[str]:
+def run(program: str, *arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         capture_output=True,
@@ -104,7 +104,7 @@ kept = []
 # Not asyncio.run, which would close the store after all when it shuts generators down.
 asyncio.new_event_loop().run_until_complete(main())
 """
-    run(program, str(tmp_path), timeout_s=20)
+    run(program, str(tmp_path), timeout_s=60)
     assert len(stored_ids(tmp_path)) == 1
 
 
@@ -116,7 +116,7 @@ def test_an_interrupt_from_the_keyboard_closes_in_order(tmp_path: Path) -> None:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(100)]
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     lines += out.splitlines(keepends=True)
     assert b"KeyboardInterrupt" in err
     assert b"never retrieved" not in err

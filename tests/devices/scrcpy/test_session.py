@@ -55,7 +55,7 @@ async def test_where_nobody_is_let_in_the_server_comes_to_us(
     assert (await first_picture(session)).data
     await session.close()
     listed = await bench.device._shell.client.open(
-        bench.device.serial, "reverse:list-forward", timeout_s=5
+        bench.device.serial, "reverse:list-forward", timeout_s=20
     ).__aenter__()
     assert await listed.block() == b"", "the reversal is taken back"
     listed.close()
@@ -89,7 +89,7 @@ async def test_a_server_that_says_nothing_is_given_up(
         await asyncio.Event().wait()
         return 0
 
-    monkeypatch.setattr(sessions, "OPEN_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(sessions, "OPEN_TIMEOUT_S", 2.0)
     replace_server(bench, sleep)
     server = PhoneServer(dialect(BUILT_IN), "/dev/null")
     with pytest.raises(DeviceTimeoutError, match="did not come up"):
