@@ -87,7 +87,11 @@ class AdbDevice:
         self._extra = None
         if self._scrcpy is not None:
             self._displays = self._extra = ScrcpyDisplays(
-                self._shell, self._scrcpy, self, free=self._uiautomator.stop
+                self._shell,
+                self._scrcpy,
+                self,
+                free=self._uiautomator.stop,
+                may_act=may_act or (lambda: None),
             )
 
     @property

@@ -35,12 +35,14 @@ class DisplayDevice:
         channel: ControlChannel,
         probe: Callable[[float], Awaitable[None]],
         trees: DisplayTrees,
+        may_act: Callable[[], None],
     ) -> None:
         self._display = display
         self._main = main
         self._channel = channel
         self._probe = probe
         self._trees = trees
+        self._may_act = may_act
 
     @property
     def serial(self) -> str:
@@ -88,6 +90,7 @@ class DisplayDevice:
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
         """Do a gesture on this display."""
+        self._may_act()
         width, height = self._display.size
         await self._channel.play(
             events(strokes(gesture, aspect=height / max(width, 1))), self._display.place
@@ -98,16 +101,19 @@ class DisplayDevice:
         self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
         """Turn a mouse wheel over a place."""
+        self._may_act()
         await self._channel.scroll(self._display.place(at), horizontal, vertical)
         await self._probe(timeout_s)
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
         """Press a key on this display."""
+        self._may_act()
         await self._channel.key(key_code(name))
         await self._probe(timeout_s)
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         """Press a button on this display."""
+        self._may_act()
         await self._channel.key(button_code(button))
         await self._probe(timeout_s)
 
@@ -119,6 +125,7 @@ class DisplayDevice:
         self, text: str, *, paste: bool = False, timeout_s: float = 10.0
     ) -> None:
         """Set the clipboard, and paste it on this display."""
+        self._may_act()
         await self._channel.set_clipboard(text, paste=paste)
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
@@ -132,6 +139,7 @@ class DisplayDevice:
                 f"{self.serial}.",
                 "Bring the app to the main display to type the rest.",
             )
+        self._may_act()
         await self._channel.type_ascii(text)
         await self._probe(timeout_s)
         return Typed(way=TextWay.KEYS, note="Text on another display is not read back.")

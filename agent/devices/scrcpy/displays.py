@@ -2,7 +2,7 @@
 
 The protocols are those of `agent.devices.display`; what acts on one is `display_device`.
 Invariants: a display lives exactly as long as its run, so it goes with us, with the link and with
-the phone; what is done on one goes to no other display.
+the phone; what is done on one goes to no other display, and only while the phone is ours to drive.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class ScrcpyDisplays:
         link: opens runs of its server.
         main: the phone itself, for what belongs to no display.
         free: has our service let go of the phone's UiAutomation, for trees of a display.
+        may_act: called before each action; raises when the phone is somebody else's now.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class ScrcpyDisplays:
         main: Device,
         *,
         free: Callable[[], Awaitable[None]],
+        may_act: Callable[[], None],
     ) -> None:
         self._shell = shell
         self._free = free
+        self._may_act = may_act
         self._link = link
         self._main = main
         self._open: dict[int, VirtualDisplay] = {}
@@ -75,6 +78,7 @@ class ScrcpyDisplays:
 
     async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
         """Open a display; zeros take the main display's figures. Raises DeviceError."""
+        self._may_act()
         why = await self.refusal()
         if why:
             raise DeviceError(
@@ -90,7 +94,9 @@ class ScrcpyDisplays:
         loading = asyncio.get_running_loop().run_in_executor(None, load)
         session = await self._link.open(options)
         await loading
-        display = VirtualDisplay(self._shell, self._link, session, self._main, self._free)
+        display = VirtualDisplay(
+            self._shell, self._link, session, self._main, self._free, self._may_act
+        )
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
                 await display.come_up()
@@ -127,8 +133,10 @@ class VirtualDisplay:
         session: ScrcpySession,
         main: Device,
         free: Callable[[], Awaitable[None]],
+        may_act: Callable[[], None],
     ) -> None:
         self._shell = shell
+        self._may_act = may_act
         self._link = link
         self._session = session
         self._size = (0, 0)
@@ -140,7 +148,7 @@ class VirtualDisplay:
         self._number = 0
         self._closed = False
         trees = DisplayTrees(shell, lambda: self._number, lambda: self._size, free)
-        self._device = DisplayDevice(self, main, self._channel, link.probe, trees)
+        self._device = DisplayDevice(self, main, self._channel, link.probe, trees, may_act)
 
     @property
     def number(self) -> int:
@@ -293,6 +301,7 @@ class VirtualDisplay:
         return str(found[-1])
 
     async def _start(self, component: str, display: int, timeout_s: float) -> None:
+        self._may_act()
         self._check()
         result = await self._shell.run(f"am start --display {display} -n '{component}'", timeout_s)
         if result.exit_code != 0 or "Error" in result.text:

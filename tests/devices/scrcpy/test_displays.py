@@ -8,7 +8,10 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
+from agent.devices.adb import AdbDevice
+from agent.devices.device import Button
 from agent.devices.scrcpy.dialect import dialect
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.devices.scrcpy.server_file import PhoneServer
 from agent.devices.shell import PhoneShell
 from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
@@ -109,3 +112,39 @@ async def test_an_old_server_says_at_planning_time_that_it_cannot(
     assert "3.1 or newer" in await bench.device.displays.refusal()
     with pytest.raises(DeviceError, match=r"3\.1 or newer"):
         await bench.device.displays.open()
+
+
+async def test_a_display_of_a_phone_that_is_driven_elsewhere_is_not_touched(bench: Bench) -> None:
+    is_ours = True
+
+    def may_act() -> None:
+        if not is_ours:
+            raise DeviceLostError(
+                f"{bench.device.serial} was taken over.", "Wait until it is free."
+            )
+
+    client = bench.device._client
+    device = AdbDevice(client, bench.device.serial, may_act=may_act, scrcpy=ScrcpySettings())
+    display = await device.displays.open(width_px=360, height_px=640, dpi=160)
+    await display.start_app(SETTINGS)
+    is_ours = False
+    there = display.device
+    for act in (
+        lambda: there.tap(Point(x=0.5, y=0.5)),
+        lambda: there.scroll(Point(x=0.5, y=0.5), vertical=-1.0),
+        lambda: there.key("ENTER"),
+        lambda: there.press(Button.BACK),
+        lambda: there.type_text("x"),
+        lambda: there.set_clipboard("x"),
+        lambda: there.launch(SETTINGS),
+        lambda: display.attach(SETTINGS),
+        lambda: device.displays.open(),
+    ):
+        with pytest.raises(DeviceLostError, match="taken over"):
+            await act()
+    assert not bench.touches
+    assert (await display.device.foreground()).package == SETTINGS
+    is_ours = True
+    await display.device.tap(Point(x=0.5, y=0.25))
+    await bench.until(lambda: len(bench.touches) == 2)
+    await device.close()
