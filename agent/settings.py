@@ -163,6 +163,10 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
     dry_run: Annotated[
         bool, Meta(description="Draw what would be done, and do nothing to any phone.")
     ] = False
+    pause_on_touch: Annotated[
+        bool,
+        Meta(description="Whether a session pauses when somebody touches its phone."),
+    ] = True
     apps: Annotated[
         tuple[AppRule, ...],
         Meta(description="Rules for single apps, each a table [[safety.apps]]."),

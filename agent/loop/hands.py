@@ -21,7 +21,10 @@ _AGAIN_S = 5.0
 
 @asynccontextmanager
 async def watched(context: TaskContext, sleep: Sleep) -> AsyncIterator[None]:
-    """Watch a session's phone for hands for the length of a block."""
+    """Watch a session's phone for hands for the length of a block, where that is wanted."""
+    if not context.limits.pause_on_touch:
+        yield
+        return
     watch = asyncio.create_task(_watch(context, sleep), name="hands on the phone")
     try:
         yield

@@ -310,6 +310,7 @@ class Turns:
             max_steps=staging.steps_before + (turn.max_steps or live.record.max_steps),
             max_total_steps=self._parts.settings.run.max_total_steps,
             deadline_s=turn.deadline_s,
+            pause_on_touch=self._parts.settings.safety.pause_on_touch,
         )
         return TurnContext(
             self._parts,

@@ -58,6 +58,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Counted or not."""
     deadline_s: float = 0.0
     """Seconds for the turn; 0 = none."""
+    pause_on_touch: bool = True
+    """Whether a hand on the phone pauses the session."""
 
 
 class Steering(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from agent.errors import DeviceError
 from agent.loop.hands import TOUCHED, watched
 from agent.protocol import SessionFlagsChanged
+from agent.tasks.task import Limits
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, Clock, says, scripted, task
@@ -72,3 +73,11 @@ async def test_a_paused_session_is_not_paused_again() -> None:
         phone.fingers.put_nowait(None)
         await phone.left.wait()
     assert context.pauses == [TOUCHED]
+
+
+async def test_where_it_is_not_wanted_nobody_watches() -> None:
+    phone = TouchedPhone()
+    phone.fingers.put_nowait(1)
+    context = MemoryContext(scripted(DONE), phone, limits=Limits(pause_on_touch=False))
+    await task().run(context)
+    assert not phone.followed.is_set()
