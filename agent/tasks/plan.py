@@ -26,7 +26,7 @@ from agent.protocol import AgentMessage, SteerApplied, ToolCallRequested, UserMe
 from agent.records import ActionOutcome
 from agent.tasks.delegation import Delegation, PhoneView
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
-from agent.tasks.targets import BadTargets, checked_targets
+from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
 from agent.tasks.task import Following, TaskContext, TurnEnd
 from agent.tools.arguments import AskUser, BadArguments, Finish, UpdatePlan
 from agent.tools.planning import (
@@ -212,7 +212,13 @@ class _Planning:
     ) -> TurnEnd | None:
         try:
             targets = checked_targets(
-                [target.as_target() for target in proposal.targets], self.phones
+                [target.as_target() for target in proposal.targets],
+                self.phones,
+                unsaid=[
+                    number
+                    for number, target in enumerate(proposal.targets, start=1)
+                    if not target.final_presentation
+                ],
             )
         except BadTargets as error:
             await self._fail(request, str(error))
@@ -220,9 +226,12 @@ class _Planning:
             if self.refusals < MAX_ATTEMPTS:
                 return None
             return TurnEnd(completed=False, message=f"The plan cannot be carried out: {error}.")
+        notes = on_main_displays(targets, self.phones)
         # The result first: with the children stored, the session is no planner any more.
-        await self.ledger.finish(request, ActionOutcome.DONE, f"{len(targets)} are sent off.")
-        await self.delegation.delegate(targets, tidy(proposal.reason))
+        told = "\n".join((f"{len(targets)} are sent off.", *notes))
+        await self.ledger.finish(request, ActionOutcome.DONE, told)
+        reason = "\n".join(filter(None, (tidy(proposal.reason), *notes)))
+        await self.delegation.delegate(targets, reason)
         return TurnEnd(
             completed=True,
             message=f"Delegated to {len(targets)} sessions.",

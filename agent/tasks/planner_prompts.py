@@ -25,7 +25,9 @@ How to plan
 with one target for each phone. A phone does one thing at a time.
 - Give each target an objective that is complete in itself: whoever works on it sees nothing else.
 - Name a phone by its serial, and an app by its package, only as they are listed.
-- Leave final_presentation at AGENT_CHOICE unless the goal says where the app must be in the end.
+- Leave final_presentation out unless the goal says or clearly implies where the app must be in \
+the end: an app that is named works hidden then, where its phone can, and its main screen is left \
+alone. Propose ATTACHED when the operator wants to see the app on the phone.
 - When the goal leaves open what only a person can say, call ask_user before anything is started.
 
 What binds you

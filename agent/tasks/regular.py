@@ -123,7 +123,10 @@ class _Turn:
         self.secrets = Secrets()
         library = context.library
         card = library.of(session.target_package) or library.named(session.goal)
-        self.memory = Memory(session.goal, target=session.target_package, card=card)
+        required = session.required_presentation.value if session.parent_id else ""
+        self.memory = Memory(
+            session.goal, target=session.target_package, required=required, card=card
+        )
         self.ledger = Ledger(context, self.memory, seconds)
         observer = Observer(
             put_blob=context.put_blob,

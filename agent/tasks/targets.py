@@ -1,13 +1,14 @@
 """Check what a planner proposes: each target can be started, and each is asked for once; pure.
 
 Invariants: what passes names a phone that is online, or none, and an app that is installed there
-and may be driven, or none; system parts and our own helpers are never targets (CONTRACTS 1.9).
+and may be driven, or none; system parts and our own helpers are never targets (CONTRACTS 1.9); an
+app for which nobody said where it is to end is hidden where its phone can detach it (A3).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
@@ -38,10 +39,15 @@ class BadTargets(Exception):
     """A proposal cannot be carried out; the text says what to propose instead."""
 
 
-def checked_targets(proposed: Sequence[Target], phones: Sequence[PhoneView]) -> tuple[Target, ...]:
+def checked_targets(
+    proposed: Sequence[Target], phones: Sequence[PhoneView], *, unsaid: Collection[int] = ()
+) -> tuple[Target, ...]:
     """Give the targets as they can be started: deduplicated, phones by serial, apps found.
 
     A target that names an app and no phone gets the phone with that app and the fewest targets.
+
+    Args:
+        unsaid: numbers, from 1, of those for which nobody said where the app is to be in the end.
 
     Raises:
         BadTargets: one of them cannot be started; nothing is to be.
@@ -68,7 +74,11 @@ def checked_targets(proposed: Sequence[Target], phones: Sequence[PhoneView]) -> 
             )
         serial = "" if phone is None else phone.info.serial
         load[serial] += 1
-        required = _presentation(target, number, phone)
+        required = (
+            _default_presentation(target, phone)
+            if number in unsaid
+            else _presentation(target, number, phone)
+        )
         placed.append(replace(target, objective=objective, serial=serial, presentation=required))
     return _once_each(placed)
 
@@ -116,6 +126,25 @@ def _presentation(target: Target, number: int, phone: PhoneView | None) -> Targe
             f"{one_line(phone.detach_refusal, 200)}; propose ATTACHED"
         )
     return wanted
+
+
+def _default_presentation(target: Target, phone: PhoneView | None) -> TargetPresentation:
+    if target.package and phone is not None and not phone.detach_refusal:
+        return TargetPresentation.DETACHED_HIDDEN
+    return TargetPresentation.AGENT_CHOICE
+
+
+def on_main_displays(targets: Sequence[Target], phones: Sequence[PhoneView]) -> tuple[str, ...]:
+    """Say which apps work on a main display because their phone cannot detach them, and why."""
+    refusals = {phone.info.serial: phone.detach_refusal for phone in phones}
+    return tuple(
+        f"{target.package} works on the main display of {target.serial}, which cannot detach it: "
+        f"{one_line(refusals[target.serial], 200)}"
+        for target in targets
+        if target.package
+        and target.presentation is TargetPresentation.AGENT_CHOICE
+        and refusals.get(target.serial)
+    )
 
 
 def _once_each(targets: Sequence[Target]) -> tuple[Target, ...]:

@@ -35,9 +35,12 @@ class ProposedTarget(Arguments, frozen=True, kw_only=True):
     device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: any.")] = ""
     package: Annotated[str, msgspec.Meta(description="The one app it needs; empty: any.")] = ""
     final_presentation: Annotated[
-        Literal["ATTACHED", "DETACHED_HIDDEN", "DETACHED_SHOWN", "AGENT_CHOICE"],
-        msgspec.Meta(description="Where the app must be in the end, if the goal says so."),
-    ] = "AGENT_CHOICE"
+        Literal["", "ATTACHED", "DETACHED_HIDDEN", "DETACHED_SHOWN", "AGENT_CHOICE"],
+        msgspec.Meta(
+            description="Where the app must be in the end, if the goal says so; empty: hidden, "
+            "where its phone can."
+        ),
+    ] = ""
     reason: str = ""
 
     def as_target(self) -> Target:
@@ -46,7 +49,7 @@ class ProposedTarget(Arguments, frozen=True, kw_only=True):
             objective=self.objective,
             serial=self.device.strip(),
             package=self.package.strip(),
-            presentation=TargetPresentation(self.final_presentation),
+            presentation=TargetPresentation(self.final_presentation or "AGENT_CHOICE"),
         )
 
 

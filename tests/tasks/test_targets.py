@@ -14,7 +14,7 @@ from agent.protocol import Target
 from agent.records import AppInfo, DeviceInfo, DeviceState, TargetPresentation
 from agent.tasks.delegation import PhoneView
 from agent.tasks.planner_prompts import goal_text
-from agent.tasks.targets import FORBIDDEN_PACKAGES, BadTargets, checked_targets
+from agent.tasks.targets import FORBIDDEN_PACKAGES, BadTargets, checked_targets, on_main_displays
 
 APP = "org.example.app"
 
@@ -88,6 +88,27 @@ def test_a_phone_that_cannot_detach_says_so_at_planning_time() -> None:
     with pytest.raises(BadTargets, match="Android 8 has no such displays; propose ATTACHED"):
         checked_targets([hidden], phones)
     assert checked_targets([hidden], (a_phone("one", APP),))[0].serial == "one"
+
+
+def test_an_app_is_hidden_unless_somebody_said_where_it_ends_or_its_phone_cannot() -> None:
+    phones = (a_phone("one", APP), a_phone("two", APP, refusal="its scrcpy is too old"))
+    wanted = [
+        Target(objective="a", serial="one", package=APP),
+        Target(objective="b", serial="two", package=APP),
+        Target(objective="c", serial="one"),
+    ]
+    placed = checked_targets(wanted, phones, unsaid=(1, 2, 3))
+    choice = TargetPresentation.AGENT_CHOICE
+    assert [target.presentation for target in placed] == [
+        TargetPresentation.DETACHED_HIDDEN,
+        choice,
+        choice,
+    ]
+    assert on_main_displays(placed, phones) == (
+        f"{APP} works on the main display of two, which cannot detach it: its scrcpy is too old",
+    )
+    said = checked_targets(wanted, phones, unsaid=())
+    assert {target.presentation for target in said} == {choice}
 
 
 @given(st.lists(st.builds(Target, objective=st.text(), serial=st.text(), package=st.text())))
