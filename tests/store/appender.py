@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -55,4 +56,6 @@ async def main(directory: Path, *, is_early: bool) -> None:
 
 
 if __name__ == "__main__":
+    # A suite that a shell runs in the background hands down that the keyboard is not listened to.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.run(main(Path(sys.argv[1]), is_early=sys.argv[2] == "early"))
