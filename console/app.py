@@ -31,14 +31,12 @@ from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.help import HelpScreen
 from console.screens.jobs import JobsScreen
-from console.screens.leave import LeaveScreen
+from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
 from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
-from widgets.parts import Parts
-from widgets.session_rows import session_title
 from widgets.sturdy import Broke
 
 if TYPE_CHECKING:
@@ -216,6 +214,10 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def report(self, error: BaseException, doing: str) -> None:
         """Log an error and say it; the console goes on unless it does nothing but fail."""
+        if self._exit or self._closing:
+            # Frames and events still arrive while the screens are taken down.
+            _log.debug("While the console closed, %s: %s", doing, error)
+            return
         _log.error("The console failed %s", doing, exc_info=error)
         now_s = time.monotonic()
         self._errors_s = [at for at in self._errors_s if now_s - at < 10.0] + [now_s]
@@ -358,7 +360,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""
-        told = self._under_way()
+        told = under_way(self.bridge.state)
         if not told:
             self.exit(0)
         elif isinstance(self.screen, LeaveScreen):
@@ -370,23 +372,6 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     def _leave(self, leave: bool | None) -> None:
         if leave:
             self.exit(0)
-
-    def _under_way(self) -> Parts:
-        running = [
-            view.session for view in self.bridge.state.sessions.values() if view.session.turn_id
-        ]
-        if not running:
-            return ()
-        parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]
-        for session in running[:8]:
-            parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
-        if len(running) > 8:
-            parts.append((f"  and {len(running) - 8} more\n", "$muted"))
-        parts.append(
-            ("\nA core that lives in this console ends with it, and these sessions wait to be "
-             "resumed; a core of its own goes on with them.", "$muted")
-        )  # fmt: skip
-        return tuple(parts)
 
     def copy(self, text: str) -> None:
         """Copy a text to the terminal's clipboard and to a file, and say where."""

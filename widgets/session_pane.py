@@ -110,6 +110,12 @@ def session_head(
         facts.append(device_name(session.serial, devices))
     if session.target_package:
         facts.append(one_line(session.target_package, 40))
+    if where := status.TARGET[session.target_runtime]:
+        facts.append(f"{where} {session.target_display}" if session.target_display else where)
+    if session.driver:
+        facts.append(f"driven by {one_line(session.driver, 40)}")
+    if session.deferred is not None:
+        facts.append(f"then {session.deferred.value.lower()}")
     if spent := phrases.cost(session.usage):
         facts.append(spent)
     if session.generation:

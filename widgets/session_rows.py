@@ -34,10 +34,14 @@ def step_words(view: SessionView) -> list[str]:
 
 
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
-    """Name a device shortly: its model, with the end of its serial where several are alike."""
+    """Name a device shortly: as the operator calls it, else by its model, with the end of its
+    serial where several are alike.
+    """
     device = devices.get(serial)
     if device is None:
         return one_line(serial, 24)
+    if device.name:
+        return one_line(device.name, 24)
     kind = "virtual" if device.virtual else device.model
     same = [d for d in devices.values() if (d.model, d.virtual) == (device.model, device.virtual)]
     if not kind:
@@ -105,7 +109,9 @@ def _matches(view: SessionView, wanted: str, state: State) -> bool:
     session = view.session
     mark = status.of_session(session)
     device = device_name(session.serial, state.devices)
-    hay = f"{session.title} {session.goal} {session.serial} {device} {mark.word}"
+    known = state.devices.get(session.serial)
+    tags = " ".join(known.tags) if known else ""
+    hay = f"{session.title} {session.goal} {session.serial} {device} {tags} {mark.word}"
     return all(word in hay.casefold() for word in wanted.casefold().split())
 
 
@@ -171,7 +177,8 @@ def device_rows(state: State) -> list[Row]:
         style = "$faint" if device.state is DeviceState.GONE else "$foreground"
         name = device_name(device.serial, state.devices)
         right = ((who or mark.word, "$muted" if who else mark.style),)
-        rows.append(
-            Row(device.serial, (Line(((f"{mark.glyph} ", mark.style), (name, style)), right),))
-        )
+        left: Parts = ((f"{mark.glyph} ", mark.style), (name, style))
+        if device.tags:
+            left = (*left, (f" {one_line(' '.join(device.tags), 40)}", "$faint"))
+        rows.append(Row(device.serial, (Line(left, right),)))
     return rows

@@ -16,6 +16,7 @@ from agent.records import (
     PlanStatus,
     Session,
     SessionState,
+    TargetRuntime,
 )
 from agent.state import AttentionKind, Tone
 
@@ -56,7 +57,8 @@ def of_session(session: Session, *, asks: bool = False, delegates: bool = False)
         return ASKS
     if session.paused:
         return PAUSED
-    if session.held:
+    if session.held and not session.turn_id:
+        # Driven by somebody and at work, it runs; at rest, it waits to be let go.
         return HELD
     if delegates and session.state is SessionState.WAITING_FOR_USER:
         return DELEGATES
@@ -82,6 +84,16 @@ def of_device(device: DeviceInfo) -> Mark:
     """Say how a device stands."""
     return _DEVICE[device.state]
 
+
+TARGET = {
+    TargetRuntime.NONE: "",
+    TargetRuntime.ATTACHED: "",
+    TargetRuntime.DETACHED_LAUNCHING: "app starting, hidden",
+    TargetRuntime.DETACHED_HIDDEN: "app hidden",
+    TargetRuntime.DETACHED_SHOWN: "app on a display of its own",
+    TargetRuntime.MISSING: "app lost its display",
+}
+"""Where the app of a session is, when it is not in front like any other."""
 
 JOB = {
     JobStatus.ACTIVE: Mark("◔", "active", "$live"),

@@ -143,6 +143,8 @@ def _details(step: StepItem) -> list[Paragraph]:
 def _message(said: MessageItem, expanded: bool) -> list[Paragraph]:
     if not said.steer:
         right: Parts = ()
+    elif said.withdrawn:
+        right = (("taken back", "$faint"),)
     elif said.applied_step:
         right = ((f"taken in at step {said.applied_step}", "$muted"),)
     else:

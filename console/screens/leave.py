@@ -13,8 +13,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from agent.state import State
 from widgets.lines import PartsLine
 from widgets.parts import Parts
+from widgets.session_rows import session_title
 from widgets.sturdy import Sturdy
 
 
@@ -39,3 +41,20 @@ class LeaveScreen(Sturdy, ModalScreen[bool]):
     def action_answer(self, leave: bool) -> None:
         """Leave or stay."""
         self.dismiss(leave)
+
+
+def under_way(state: State) -> Parts:
+    """Name the sessions that are at work; empty when there are none."""
+    running = [view.session for view in state.sessions.values() if view.session.turn_id]
+    if not running:
+        return ()
+    parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]
+    for session in running[:8]:
+        parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
+    if len(running) > 8:
+        parts.append((f"  and {len(running) - 8} more\n", "$muted"))
+    parts.append(
+        ("\nA core that lives in this console ends with it, and these sessions wait to be "
+         "resumed; a core of its own goes on with them.", "$muted")
+    )  # fmt: skip
+    return tuple(parts)

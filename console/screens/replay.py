@@ -168,7 +168,8 @@ class ReplayScreen(ConsoleScreen):
             finally:
                 if self._reading == wanted:
                     self._reading = ""
-            self.show_frame()
+            if self.is_running and self.is_attached:
+                self.show_frame()
 
         self.console_app.spawn(read(), "reading a stored frame")
 
