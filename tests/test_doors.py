@@ -6,9 +6,13 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+# One worker reads the sources, and no other needs to.
+pytestmark = pytest.mark.xdist_group("doors")
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("agent", "widgets", "console")
@@ -69,21 +73,30 @@ LOOP_MAY_SEE = ("agent.devices.device", "agent.models.model", "agent.models.retr
 BUILDS_A_RUNTIME = ("agent/daemon.py", "console/host.py", "console/cli.py")
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    """Give every module of the three packages with its path below the root."""
+@cache
+def modules() -> dict[str, frozenset[str]]:
+    """Read what every module of the three packages imports, by its path below the root.
+
+    The trees themselves are not kept: they would weigh on every other test of the process.
+    """
+    found: dict[str, frozenset[str]] = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            yield name, ast.parse(path.read_text(encoding="utf-8"), filename=name)
+            tree = ast.parse(path.read_text(encoding="utf-8"), filename=name)
+            found[name] = frozenset(imports(tree))
+    return found
 
 
 def imports(tree: ast.Module) -> Iterator[str]:
-    """Give every module name that a source imports, relative imports left out."""
+    """Give every module name that a source imports; relative ones begin with their dots."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+        elif isinstance(node, ast.ImportFrom) and node.level > 0:
+            yield "." * node.level + (node.module or "")
+        elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             for alias in node.names:
                 yield f"{node.module}.{alias.name}"
@@ -94,15 +107,12 @@ def within(name: str, allowed: tuple[str, ...]) -> bool:
     return any(name == module or name.startswith(module + ".") for module in allowed)
 
 
-MODULES = list(modules())
-
-
 @pytest.mark.parametrize("package", ["textual", "rich", "widgets", "console"])
 def test_the_core_never_imports_what_draws(package: str) -> None:
     guilty = [
         name
-        for name, tree in MODULES
-        if name.startswith("agent/") and any(within(i, (package,)) for i in imports(tree))
+        for name, imported in modules().items()
+        if name.startswith("agent/") and any(within(i, (package,)) for i in imported)
     ]
     assert guilty == []
 
@@ -110,9 +120,9 @@ def test_the_core_never_imports_what_draws(package: str) -> None:
 def test_widgets_see_only_records_state_and_text() -> None:
     guilty = [
         (name, seen)
-        for name, tree in MODULES
+        for name, imported in modules().items()
         if name.startswith("widgets/")
-        for seen in imports(tree)
+        for seen in imported
         if (within(seen, ("agent",)) and seen != "agent" and not within(seen, WIDGETS_MAY_SEE))
         or within(seen, ("console",))
     ]
@@ -124,9 +134,9 @@ def test_a_room_sees_only_what_it_may(room: str) -> None:
     allowed = ROOM_MAY_SEE[room]
     guilty = [
         (name, seen)
-        for name, tree in MODULES
+        for name, imported in modules().items()
         if (name == room or (room.endswith("/") and name.startswith(room)))
-        for seen in imports(tree)
+        for seen in imported
         if within(seen, ("agent",)) and seen != "agent" and not within(seen, allowed)
     ]
     assert guilty == []
@@ -135,9 +145,9 @@ def test_a_room_sees_only_what_it_may(room: str) -> None:
 def test_the_loop_knows_protocols_and_never_adb_or_a_client() -> None:
     guilty = [
         (name, seen)
-        for name, tree in MODULES
+        for name, imported in modules().items()
         if name.startswith(("agent/loop/", "agent/tasks/", "agent/tools/"))
-        for seen in imports(tree)
+        for seen in imported
         if seen.startswith(LOOP_NEVER_SEES) and not within(seen, LOOP_MAY_SEE)
     ]
     assert guilty == []
@@ -147,9 +157,8 @@ def test_the_loop_knows_protocols_and_never_adb_or_a_client() -> None:
 def test_a_library_is_imported_only_where_it_is_wrapped(library: str) -> None:
     guilty = [
         name
-        for name, tree in MODULES
-        if any(within(i, (library,)) for i in imports(tree))
-        and not name.startswith(WRAPPERS[library])
+        for name, imported in modules().items()
+        if any(within(i, (library,)) for i in imported) and not name.startswith(WRAPPERS[library])
     ]
     assert guilty == []
 
@@ -157,8 +166,8 @@ def test_a_library_is_imported_only_where_it_is_wrapped(library: str) -> None:
 def test_only_the_host_and_the_daemon_build_a_runtime() -> None:
     guilty = [
         name
-        for name, tree in MODULES
-        if any(within(i, ("agent.runtime",)) for i in imports(tree))
+        for name, imported in modules().items()
+        if any(within(i, ("agent.runtime",)) for i in imported)
         and name not in (*BUILDS_A_RUNTIME, "agent/runtime.py")
         and not name.startswith("agent/sessions/")
     ]
@@ -168,9 +177,8 @@ def test_only_the_host_and_the_daemon_build_a_runtime() -> None:
 def test_sibling_modules_are_named_in_full() -> None:
     guilty = [
         name
-        for name, tree in MODULES
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.level > 0
+        for name, imported in modules().items()
+        if any(seen.startswith(".") for seen in imported)
     ]
     assert guilty == []
 
