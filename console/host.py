@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 TAKEOVER_S = 5.0
 """How long the one who has the lock may take until it serves its socket."""
 DEVICE_BOUND_S = 15.0
+_KNOWN_S = 3.0
 _LOOK_S = 0.05
 
 Choose = Callable[["Store"], Awaitable[Devices]]
@@ -76,7 +77,7 @@ class Host:
             AdbError: no adb server can be had, or the phone's port is taken.
             DeviceLostError: the core does not see it.
         """
-        online = [info for info in await self._online() if info.virtual]
+        online = await self._virtual_ones()
         free = [info.serial for info in online if not info.driver]
         if online:
             return (free or [online[0].serial])[0]
@@ -108,6 +109,20 @@ class Host:
                     f"The core did not see {serial} within {DEVICE_BOUND_S:g} s.",
                     "Make sure that it watches the same adb server (adb.server in the settings).",
                 )
+            await asyncio.sleep(_LOOK_S)
+
+    async def _virtual_ones(self) -> list[DeviceInfo]:
+        """List the virtual phones, once it is known of each phone whether it is one.
+
+        Another's core may have been started a moment ago and have looked at none yet.
+        """
+        deadline = asyncio.get_running_loop().time() + _KNOWN_S
+        while True:
+            online = await self._online()
+            known = all(info.virtual or info.model for info in online)
+            settled = known and bool(online or self.owned)
+            if settled or asyncio.get_running_loop().time() > deadline:
+                return [info for info in online if info.virtual]
             await asyncio.sleep(_LOOK_S)
 
     async def _online(self) -> list[DeviceInfo]:
