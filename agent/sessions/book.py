@@ -64,7 +64,7 @@ class Book:
         return "" if live is None else live.record.parent_id
 
     def delegates(self, session_id: str) -> bool:
-        """Tell whether a session is live and has children."""
+        """Tell whether a session is live and has children that work for it."""
         live = self._known.get(session_id)
         return live is not None and live.delegates
 
@@ -136,6 +136,8 @@ class Book:
                 self._tell_parent(live)
             elif (record := fold_session(live.record, event)) is not None:
                 live.see(record)
+                if isinstance(event.msg, SessionContinued):
+                    self._tell_parent(live)
             self._keep(live)
 
     def _keep(self, live: LiveSession) -> None:
@@ -146,8 +148,11 @@ class Book:
 
     def _tell_parent(self, live: LiveSession) -> None:
         parent = self._known.get(live.record.parent_id)
-        if parent is not None:
+        if parent is None:
+            return
+        if live.session_id not in parent.child_ids:
             parent.child_ids = (*parent.child_ids, live.session_id)
+        parent.newest_children = max(parent.newest_children, live.record.generation)
 
     async def _enter(self, record: Session) -> LiveSession:
         children: tuple[Session, ...] = ()
@@ -157,7 +162,11 @@ class Book:
         known = self._known.get(record.session_id)
         if known is not None:
             return known
-        live = LiveSession(record, tuple(child.session_id for child in children))
+        live = LiveSession(
+            record,
+            tuple(child.session_id for child in children),
+            max((child.generation for child in children), default=0),
+        )
         self._known[record.session_id] = live
         return live
 

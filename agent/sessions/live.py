@@ -60,6 +60,8 @@ class LiveSession:
 
     record: Session
     child_ids: tuple[str, ...] = ()
+    newest_children: int = 0
+    """The highest generation among its children."""
     turn: Turn | None = None
     steering: list[Steering] = field(default_factory=list)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -79,13 +81,16 @@ class LiveSession:
 
     @property
     def delegates(self) -> bool:
-        """Whether its children do the work."""
-        return bool(self.child_ids)
+        """Whether children do the work in its present generation.
+
+        One that was taken on with a new prompt has only those of the past, until it plans anew.
+        """
+        return bool(self.child_ids) and self.newest_children >= self.record.generation
 
     @property
     def in_tree(self) -> bool:
         """Whether it has a parent or children."""
-        return self.delegates or bool(self.record.parent_id)
+        return bool(self.child_ids or self.record.parent_id)
 
     @property
     def is_at_work(self) -> bool:

@@ -2,26 +2,33 @@
 
 Not the resuming of them, which is the operator's (or the setting's) decision. Invariants: a turn
 that was open gets its TurnAborted once, however often the core dies; no session claims to be at
-work when none is; an open question stays open, for its answer resumes the session.
+work when none is; an open question stays open, for its answer resumes the session; a study that
+died among the newest facts is closed, its session left as it is.
 """
 
 from __future__ import annotations
 
-from agent.errors import ErrorKind
+from agent.errors import ErrorKind, UsageError
 from agent.protocol import (
     AbortReason,
     ErrorEvent,
     EventMsg,
     QuestionClosed,
     TargetObserved,
+    TaskComplete,
+    TaskStarted,
     TurnAborted,
 )
 from agent.records import SessionState, TargetRuntime
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER
+from agent.tasks.task import TaskKind
 
 _IDLE = "the core was restarted; resume to go on"
+_NEWEST_FACTS = 2000
+"""How far back a study is looked for that its core did not end: it takes one call of a model."""
+_STUDIES = frozenset(kind.value for kind in TaskKind if kind.is_study)
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
@@ -35,6 +42,7 @@ async def recover(parts: Parts) -> tuple[LiveSession, ...]:
     Raises:
         StoreError: the repair could not be stored.
     """
+    await _close_studies(parts)
     resumable: list[LiveSession] = []
     for live in parts.book.active():
         if live.delegates:
@@ -48,6 +56,31 @@ async def recover(parts: Parts) -> tuple[LiveSession, ...]:
         if was_under_way and not was_paused and not live.record.state.is_terminal:
             resumable.append(live)
     return tuple(resumable)
+
+
+async def _close_studies(parts: Parts) -> None:
+    """End the reviews and compactions that died with their core; their sessions stay as they are.
+
+    Not in the record, for a settled session stays as it was: they are found in the newest facts.
+    """
+    last = await parts.store.last_event_id()
+    newest = await parts.store.events(after=max(last - _NEWEST_FACTS, 0), limit=_NEWEST_FACTS)
+    unended: dict[str, str] = {}
+    for event in newest:
+        match event.msg:
+            case TaskStarted(turn_id=turn_id, kind=kind) if kind in _STUDIES:
+                unended[turn_id] = event.session_id
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id):
+                unended.pop(turn_id, None)
+            case _:
+                pass
+    for turn_id, session_id in unended.items():
+        try:
+            live = await parts.book.get(session_id)
+        except UsageError:
+            continue  # it was deleted since
+        aborted = TurnAborted(turn_id=turn_id, reason=AbortReason.RECOVERED)
+        await parts.book.append(*live.drafts(aborted))
 
 
 async def _close_plan(parts: Parts, live: LiveSession) -> None:

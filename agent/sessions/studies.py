@@ -2,7 +2,7 @@
 
 Not the tasks themselves (`agent.tasks.review`, `agent.tasks.compact`). Invariants: one task at a
 time per session, so what is at work is ended first (`replaced`) or in the way; a settled session
-stays settled; a study that dies with its core leaves no trace but its beginning.
+stays settled; a study that dies with its core is ended at the next start.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import pytest
 from agent.protocol import (
     AbortReason,
     Interrupt,
+    NoticeSend,
     ResultPublished,
     SessionResume,
     TargetsPlanned,
@@ -195,3 +196,50 @@ async def test_the_history_of_a_plan_is_the_planners_alone(stage: Stage) -> None
     assert any(isinstance(event.msg, ToolCallRequested) for event in planner)
     assert not any(isinstance(event.msg, ToolCallRequested) for event in worker)
     assert seen_by(TaskKind.REVIEW, history) == tuple(history)
+
+
+async def sent_on(stage: Stage, session_id: str, text: str) -> None:
+    """Send a settled session's notice on, as an operator does."""
+    await stage.do(NoticeSend(session_id=session_id, text=text))
+
+
+async def test_a_settled_parent_that_is_sent_on_plans_anew_with_what_came_of_it_before(
+    stage: Stage,
+) -> None:
+    async def part(context: TaskContext) -> str:
+        return "the first result"
+
+    stage.parts["part 0"] = part
+    model = scripted(stage, propose({"objective": "part 0"}), propose({"objective": "part 1"}))
+    async with stage.play():
+        parent_id = await stage.create("all of it")
+        await stage.reach(parent_id, COMPLETED)
+        await sent_on(stage, parent_id, "and now the rest")
+        parent = await stage.reach(parent_id, COMPLETED)
+        first, second = await stage.store.children(parent_id)
+        msgs = await stage.msgs(parent_id)
+    assert [started.kind for started in of_type(msgs, TaskStarted)] == ["plan", "plan"]
+    assert (first.generation, second.generation, parent.generation) == (0, 1, 1)
+    told = "\n".join(message.text for message in model.messages)
+    assert "the first result" in told and "and now the rest" in told
+
+
+async def test_a_parent_that_was_sent_on_goes_on_after_a_crash_though_it_has_old_children(
+    stage: Stage,
+) -> None:
+    scripted(stage, propose({"objective": "part 0"}), call("ask_user", question="Which?"))
+    async with stage.play():
+        parent_id = await stage.create("all of it")
+        await stage.reach(parent_id, COMPLETED)
+        await sent_on(stage, parent_id, "and now the rest")
+        await stage.reach(parent_id, WAITING)
+    scripted(stage, propose({"objective": "part 1"}))
+    async with stage.play():
+        await stage.idle(parent_id)
+        await stage.do(SessionResume(session_id=parent_id))
+        await stage.reach(parent_id, WAITING)
+        [question] = await stage.store.open_questions()
+        await stage.do(UserInputAnswer(question_id=question.question_id, answer="so"))
+        await stage.reach(parent_id, COMPLETED)
+        first, second = await stage.store.children(parent_id)
+    assert (first.generation, second.generation) == (0, 1)

@@ -179,6 +179,23 @@ async def test_cancelling_an_idle_session_ends_it_though_it_is_being_reviewed(
     assert [end.reason for end in ends] == [AbortReason.INTERRUPTED, AbortReason.CANCELLED]
 
 
+async def test_a_review_that_died_with_its_core_is_ended_once_at_the_next_start(
+    stage: Stage,
+) -> None:
+    reader = SlowReader()
+    use(stage, reader)
+    async with stage.play():
+        session_id = await stage.create("go")
+        await stage.reach(session_id, COMPLETED)
+        await under_review(stage, reader, session_id)
+    for _ in range(2):
+        async with stage.play():
+            msgs = await stage.msgs(session_id)
+            session = await stage.store.session(session_id)
+        assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.RECOVERED]
+        assert session.state is COMPLETED
+
+
 async def test_a_review_is_nothing_to_pause(stage: Stage) -> None:
     reader = SlowReader()
     use(stage, reader)
