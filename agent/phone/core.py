@@ -118,7 +118,45 @@ class Core:
     @property
     def rotation(self) -> int:
         """How the default display is turned, in quarter turns."""
+        if self.settings.flag("system", "accelerometer_rotation"):
+            return self.state_record.turned
         return int(self.settings.number("system", "user_rotation", 0)) % 4
+
+    def turn(self, quarters: int) -> None:
+        """Turn the device as a hand does; the screen follows if it rotates by itself.
+
+        Upside down turns no screen, as phones have it (config_allowAllRotations).
+
+        Raises:
+            PhoneError: that is no quarter turn.
+        """
+        if quarters not in range(4):
+            raise PhoneError(
+                f"The phone {self.name} cannot be held at {quarters} quarter turns.",
+                "Turn it by 0, 90, 180 or 270 degrees.",
+            )
+        before = self.rotation
+        self.state_record.held = quarters
+        self._follow_hand()
+        if self.rotation != before:
+            self._transition()
+        self.invalidate()
+
+    def lock_rotation(self, quarters: int, *, stays: bool = True) -> None:
+        """Turn the screen whatever a hand does.
+
+        Args:
+            stays: whether it is locked from now on; else it rotates by itself if it did.
+        """
+        free = self.settings.flag("system", "accelerometer_rotation")
+        self.settings.put("system", "user_rotation", str(quarters % 4))
+        self.settings.put("system", "accelerometer_rotation", "0")
+        if free and not stays:
+            self.settings.put("system", "accelerometer_rotation", "1")
+
+    def _follow_hand(self) -> None:
+        if self.state_record.held in (0, 1, 3):
+            self.state_record.turned = self.state_record.held
 
     @property
     def screen_on(self) -> bool:
@@ -312,13 +350,15 @@ class Core:
     @property
     def idle(self) -> bool:
         """Whether nothing is moving on the screen."""
-        return time.monotonic() >= self._busy_until
+        return time.monotonic() >= self._busy_until and not self._touch.gliding
 
     async def wait_idle(self, timeout_s: float = 10.0) -> bool:
         """Wait until nothing moves; return False when that took too long."""
         deadline = time.monotonic() + timeout_s
         while not self.idle:
             left = min(self._busy_until, deadline) - time.monotonic()
+            if self._touch.gliding:
+                left = MOVE_STEP_S
             if time.monotonic() >= deadline:
                 return False
             await asyncio.sleep(max(left, 0.001))
@@ -364,6 +404,10 @@ class Core:
         loop.call_later(delay_s, lambda: None if self._closed else self.run(call))
 
     def _setting_changed(self, namespace: str, key: str) -> None:
-        if key == "user_rotation":
+        if key == "accelerometer_rotation" and self.settings.flag(namespace, key):
+            # A device that lies flat stays as it is until a hand takes it.
+            self.state_record.turned = int(self.settings.number("system", "user_rotation", 0)) % 4
+            self._follow_hand()
+        if key in ("user_rotation", "accelerometer_rotation"):
             self._transition()
         self.invalidate()

@@ -93,9 +93,14 @@ class Gestures(Services):
         self._touch.up(0, x, y, display)
 
     async def swipe(
-        self, x1: float, y1: float, x2: float, y2: float, duration_ms: int, display: int = 0
-    ) -> None:
-        """Move a finger in a straight line, taking `duration_ms`."""
+        self, x1: float, y1: float, x2: float, y2: float, duration_ms: int, display: int = 0,
+        *, throws: bool = True,
+    ) -> None:  # fmt: skip
+        """Move a finger in a straight line, taking `duration_ms`.
+
+        Args:
+            throws: whether it is lifted in motion, so that what it scrolled glides on.
+        """
         loop = asyncio.get_running_loop()
         self._touch.down(0, x1, y1, display, stays=duration_ms >= LONG_PRESS_S * 1000)
         start, length = loop.time(), max(duration_ms, 1) / 1000
@@ -103,7 +108,8 @@ class Gestures(Services):
             await asyncio.sleep(min(MOVE_STEP_S, length * (1 - part)))
             part = min(1.0, (loop.time() - start) / length)
             self._touch.move(0, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, display)
-        self._touch.up(0, x2, y2, display)
+        # Of the two ends, as when its moves came tells how busy the machine is.
+        self._touch.up(0, x2, y2, display, speed=(y2 - y1) / length if throws else 0.0)
 
     async def touch(
         self, action: str, pointer_id: int, x: float, y: float, display: int = 0

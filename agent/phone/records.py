@@ -110,6 +110,10 @@ class PhoneState(msgspec.Struct):
     profile: str = DEFAULT_PROFILE
     posture: int = 0
     """Which of its profile's screens it shows."""
+    held: int = -1
+    """How a hand holds it, in quarter turns; -1 while it lies flat."""
+    turned: int = 0
+    """How the screen is turned while it follows the sensor, in quarter turns."""
 
 
 class StartStatus(StrEnum):

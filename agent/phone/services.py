@@ -174,6 +174,7 @@ class Services(Core):
         self.state_record.keyboard_shown = False
         self.shade = ""
         self._pressed = None
+        self._touch.stop_gliding()
         self.processes.all()
         self._transition()
         self.invalidate()

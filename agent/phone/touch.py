@@ -1,7 +1,7 @@
 """Fingers on the screen: from down, move and up to taps, long presses, scrolls and system swipes.
 
 Works on the current scene through `TouchHost`; not drawing and not app logic. Invariant: content
-moves exactly as far as the finger did, nothing glides on after it is lifted.
+moves exactly as far as the finger did, and glides on only where the finger was lifted in motion.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent.phone import editing, fonts
+from agent.phone import caret, editing
+from agent.phone.fling import Glide, Trail, glide_of
 from agent.phone.records import PageState
 from agent.phone.scene import Scene, Surface
 from agent.phone.ui.bind import field_state, path_at
-from agent.phone.ui.draw import field_shift
-from agent.phone.ui.layout import shown_text
 from agent.phone.ui.views import Kind, View
 
 SLOP_DP = 8
@@ -54,9 +53,12 @@ class _Finger:
     moved: bool = False
     done: bool = False
     """It has been used up: by a long press, a system swipe or a second finger."""
+    stopped: bool = False
+    """It went down on what was gliding and held it, so that it presses nothing."""
     scroller: View | None = None
     travel: float = 0
     dragging: View | None = None
+    trail: Trail = field(default_factory=lambda: Trail(0.0))
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
 
@@ -66,9 +68,22 @@ class Touch:
     def __init__(self, host: TouchHost) -> None:
         self._host = host
         self._fingers: dict[tuple[int, int], _Finger] = {}
+        self._glides: dict[tuple[int, str], Glide] = {}
+        """By display and the key of what glides there."""
+
+    @property
+    def gliding(self) -> bool:
+        """Whether content of any display still moves after a swipe."""
+        return bool(self._glides)
+
+    def stop_gliding(self) -> None:
+        """Let all content stay where it is, as when another page comes."""
+        for glide in list(self._glides.values()):
+            glide.stop()
 
     def cancel_all(self) -> None:
         """Forget every finger, as when the screen turns off."""
+        self.stop_gliding()
         for finger in self._fingers.values():
             self._stop_timer(finger)
         self._fingers.clear()
@@ -89,6 +104,7 @@ class Touch:
         others = [f for (d, _), f in self._fingers.items() if d == display]
         surface = scene.surface_at(x, y)
         finger = _Finger(display, x, y, x, y, self._host.gesture_zone(scene, x, y), surface)
+        finger.trail = Trail(y)
         self._fingers[display, pointer] = finger
         if others:
             for other in [*others, finger]:
@@ -99,6 +115,13 @@ class Touch:
         if surface is None:
             return
         finger.path = path_at(surface.root, x, y)
+        for view in finger.path:
+            glide = self._glides.get((display, view.key)) if view.scrolls else None
+            if glide is not None:
+                glide.stop()
+                finger.stopped = True
+        if finger.stopped:
+            return
         self._show_pressed(finger)
         slide = next((v for v in reversed(finger.path) if v.kind is Kind.SLIDER), None)
         if slide is not None:
@@ -132,6 +155,8 @@ class Touch:
             return
         dx, dy = x - finger.last_x, y - finger.last_y
         finger.last_x, finger.last_y = x, y
+        if dx or dy:
+            finger.trail.add(y)
         if finger.done:
             return
         if not finger.moved:
@@ -153,8 +178,15 @@ class Touch:
         elif finger.scroller is not None and finger.surface is not None:
             self._scroll(finger, dy)
 
-    def up(self, pointer: int, x: float, y: float, display: int = 0) -> None:
-        """Lift a finger."""
+    def up(
+        self, pointer: int, x: float, y: float, display: int = 0, *, speed: float | None = None
+    ) -> None:
+        """Lift a finger.
+
+        Args:
+            speed: how fast it moved down the screen in pixels per second, if that is known better
+                than from when its moves came.
+        """
         self.move(pointer, x, y, display)
         finger = self._fingers.pop((display, pointer), None)
         if finger is None:
@@ -166,8 +198,9 @@ class Touch:
         if finger.zone.startswith("claimed"):
             self._finish_system(finger, x, y)
         elif finger.moved:
-            self._swiped(finger, x, y)
-        else:
+            if not self._swiped(finger, x, y):
+                self._throw(finger, finger.trail.speed() if speed is None else speed)
+        elif not finger.stopped:
             self._click(finger)
 
     def cancel(self, pointer: int, display: int = 0) -> None:
@@ -220,6 +253,31 @@ class Touch:
             surface.page.scroll[view.key] = after
             self._host.scrolled(finger.display, surface.page, view.key)
 
+    def _throw(self, finger: _Finger, speed: float) -> None:
+        """Let what a finger scrolled glide on."""
+        view, surface, display = finger.scroller, finger.surface, finger.display
+        if view is None or surface is None:
+            return
+        far, length_s = glide_of(speed, self._host.scene(display).metrics.scale)
+        key, page, limit = view.key, surface.page, view.scroll_range
+        start = page.scroll.get(key, view.scroll_y)
+        if not far or start == (limit if (far > 0) == view.reverse else 0):
+            return
+
+        def move(way: int) -> bool:
+            after = start + (way if view.reverse else -way)
+            inside = min(max(after, 0), limit)
+            if page.scroll.get(key, start) != inside:
+                page.scroll[key] = inside
+                self._host.scrolled(display, page, key)
+            return after == inside
+
+        def over() -> None:
+            self._glides.pop((display, key), None)
+
+        glide = self._glides[display, key] = Glide(far, length_s, move, over)
+        glide.begin()
+
     def _drag(self, finger: _Finger, x: float) -> None:
         view = finger.dragging
         if view is None or view.on_value is None or finger.surface is None:
@@ -252,23 +310,24 @@ class Touch:
             name = "quick_settings"
         self._host.system_gesture(name)
 
-    def _swiped(self, finger: _Finger, x: float, y: float) -> None:
-        """Offer a finished swipe to the nearest view that takes swipes."""
+    def _swiped(self, finger: _Finger, x: float, y: float) -> bool:
+        """Offer a finished swipe to the nearest view that takes swipes; return whether one did."""
         if finger.surface is None or finger.dragging is not None:
-            return
+            return False
         dx, dy = x - finger.x, y - finger.y
         if finger.scroller is not None and abs(dy) > abs(dx):
-            return
+            return False
         scene = self._host.scene(finger.display)
         if max(abs(dx), abs(dy)) < scene.metrics.px(SWIPE_DP):
-            return
+            return False
         if abs(dx) > abs(dy):
             direction = "left" if dx < 0 else "right"
         else:
             direction = "up" if dy < 0 else "down"
-        for view in reversed(finger.path):
-            if view.on_swipe is not None and self._offer(view.on_swipe, direction, finger.surface):
-                return
+        return any(
+            view.on_swipe is not None and self._offer(view.on_swipe, direction, finger.surface)
+            for view in reversed(finger.path)
+        )
 
     def _offer(self, swipe: Callable[[str], bool], direction: str, surface: Surface) -> bool:
         """Let a view have a swipe; return whether it took it, or failed trying."""
@@ -290,7 +349,8 @@ class Touch:
                 finger.done = True
                 self._host.focus_view(surface, view, keyboard=True)
                 state = field_state(surface.page, view)
-                editing.select_word(state, self._offset_at(finger, view))
+                m = self._host.scene(finger.display).metrics
+                editing.select_word(state, caret.offset_at(view, m, finger.x, finger.y))
                 self._host.offer_text_tools(surface.page)
                 return
             if view.acts:
@@ -319,32 +379,11 @@ class Touch:
         if target.kind is Kind.FIELD:
             self._host.focus_view(surface, target, keyboard=True)
             state = field_state(surface.page, target)
-            editing.move_to(state, self._offset_at(finger, target))
+            m = scene.metrics
+            editing.move_to(state, caret.offset_at(target, m, finger.x, finger.y))
             self._host.invalidate()
         if target.on_click is not None:
             self._host.run(target.on_click, surface)
-
-    def _offset_at(self, finger: _Finger, view: View) -> int:
-        """Return the character offset nearest to the finger in a field."""
-        if not view.text:
-            return 0
-        m = self._host.scene(finger.display).metrics
-        size = m.text_px(view.style.size)
-        line_height = size * view.style.line_height
-        shift_x, shift_y = field_shift(view, m)
-        top = view.rect.top + m.px(view.pad[1])
-        row = int((finger.y - top + shift_y) / line_height) if view.multiline else 0
-        start, end = view.lines[min(max(row, 0), len(view.lines) - 1)]
-        text = shown_text(view)
-        x = finger.x - view.rect.left - m.px(view.pad[0]) + shift_x
-        at, used = start, 0.0
-        for cluster in fonts.clusters(text[start : min(end, start + fonts.LINE_LIMIT)]):
-            wide = fonts.width_of(cluster, size, view.style.weight)
-            if used + wide / 2 > x:
-                break
-            used += wide
-            at += len(cluster)
-        return at
 
 
 def _same_window(one: Surface, other: Surface) -> bool:

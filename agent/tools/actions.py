@@ -29,7 +29,8 @@ from agent.tools.arguments import (
 )
 
 LONG_PRESS_MS = 1000
-SWIPE_MS = 300
+SWIPE_MS = 700
+"""Slow enough that lists glide on by less than the part of them that the swipe leaves out."""
 _MARGIN = 0.15
 """Share of an area that a swipe keeps clear of at either end."""
 

@@ -211,11 +211,13 @@ class DeviceMethods:
     async def _set_orientation(self, name: str) -> None:
         rotation = ROTATIONS.get(name.lower())
         if rotation is not None:
-            self._phone.settings.put("system", "accelerometer_rotation", "0")
-            self._phone.settings.put("system", "user_rotation", str(rotation))
+            self._phone.lock_rotation(rotation)
 
     async def _freeze_rotation(self, frozen: bool) -> None:
-        self._phone.settings.put("system", "accelerometer_rotation", "0" if frozen else "1")
+        if frozen:
+            self._phone.lock_rotation(self._phone.rotation)
+        else:
+            self._phone.settings.put("system", "accelerometer_rotation", "1")
 
     async def _open_notification(self) -> bool:
         return self._phone.system_gesture("shade")

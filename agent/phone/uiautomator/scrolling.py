@@ -15,6 +15,8 @@ from agent.phone.uiautomator.service import Service, Target, steps_of
 DEAD_ZONE = 0.1
 """The part of an object's length at each end where no swipe begins."""
 SCROLL_STEPS, FLING_STEPS = 55, 5
+SCROLL_EVENTS_S = 5.0
+"""How long scrolling is waited for."""
 SEARCH_SWIPES, SWIPES_LIMIT = 30, 500
 
 
@@ -103,7 +105,9 @@ class Scroller:
             low, high = (seen.right - margin, y), (seen.left + margin, y)
         start, end = (low, high) if forward else (high, low)
         before = _position(node)
-        await self._service.swipe(start, end, steps_of(steps))
+        # Only a fling throws: UiScrollable's searches count on nothing being passed by.
+        await self._service.swipe(start, end, steps_of(steps), throws=steps <= FLING_STEPS)
+        await self._service.phone.wait_idle(SCROLL_EVENTS_S)
         nodes = await self._service.find_all(target)
         if not nodes or not vertical:
             return bool(nodes) and _texts(nodes[0]) != _texts(node)

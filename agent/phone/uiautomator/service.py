@@ -100,9 +100,13 @@ class Service:
 
     # -- input
 
-    async def swipe(self, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
-        """Move a finger from a point to another."""
-        await self.phone.swipe(*start, *end, round(steps_of(steps) * STEP_S * 1000))
+    async def swipe(
+        self, start: tuple[float, float], end: tuple[float, float], steps: int, *,
+        throws: bool = True,
+    ) -> None:  # fmt: skip
+        """Move a finger from a point to another; `throws` as for `Gestures.swipe`."""
+        lasting_ms = round(steps_of(steps) * STEP_S * 1000)
+        await self.phone.swipe(*start, *end, lasting_ms, throws=throws)
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
         """Hold a finger on a point long enough to pick up what is there, then move it."""
