@@ -23,7 +23,8 @@ from agent.phone import checkpoint
 from agent.phone.faults import parse_kind
 
 if TYPE_CHECKING:
-    from agent.phone.serve import PhoneHost, ServedPhone
+    from agent.phone.serve import PhoneHost
+    from agent.phone.served_phone import ServedPhone
 
 SOCKET_NAME = "phones.sock"
 MOST_CLIENTS = 16
@@ -84,9 +85,15 @@ class Swipe(_Request, frozen=True, kw_only=True, tag="swipe"):
     duration_ms: int = 80
 
 
+class Turn(_Request, frozen=True, kw_only=True, tag="turn"):
+    """Turn the phone as a hand does."""
+
+    degrees: int
+
+
 Request = (
     BeginFault | ClearFaults | ListFaults | AskState | Reset | TakeSnapshot | RestoreSnapshot
-    | Swipe
+    | Swipe | Turn
 )  # fmt: skip
 
 
@@ -249,6 +256,8 @@ def answer(served: ServedPhone, request: Request) -> Answer:
             checkpoint.go_back(served.phone, checkpoint.read(Path(path)))
         case Swipe():
             served.touch(request.start, request.end, request.duration_ms)
+        case Turn():
+            served.turn(request.degrees)
         case _:
             assert_never(request)
     return Answer(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.commands.phone_content import home_of, restore, snapshot, touch
+from console.commands.phone_content import home_of, restore, snapshot, touch, turn
 from console.commands.phone_fault import fault
 from console.exits import ExitCode, end, say
 
@@ -23,7 +23,7 @@ def phone() -> None:
     """Serve, inspect, reset or disturb virtual phones. They live below the data directory."""
 
 
-for command in (fault, restore, snapshot, touch):
+for command in (fault, restore, snapshot, touch, turn):
     phone.add_command(command)
 
 
@@ -133,7 +133,7 @@ def reset(ctx: click.Context, name: str) -> None:
     from agent.phone.channel import Reset
     from agent.phone.claim import Claim
     from agent.phone.remote import NotServedError, ask
-    from agent.phone.serve import ServedPhone
+    from agent.phone.served_phone import ServedPhone
 
     home = home_of(ctx, name)
     try:

@@ -1,4 +1,4 @@
-"""`switchboard phone snapshot`, `restore` and `touch`: what a phone holds, and a finger on it.
+"""`switchboard phone snapshot`, `restore`, `touch`, `turn`: what it holds, and a hand on it.
 
 Not adb: a snapshot also works while no process serves the phone. Invariant: a phone that another
 process serves is changed by that process alone.
@@ -99,6 +99,26 @@ def touch(ctx: click.Context, name: str, points: tuple[float, ...], ms: int) -> 
     ask(home.parent, Swipe(phone=name, start=start, end=end, duration_ms=ms))
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard phone turn virtual-1 90
+"""
+)
+@click.argument("name")
+@click.argument("degrees", type=click.Choice(["0", "90", "180", "270"]))
+@click.pass_context
+def turn(ctx: click.Context, name: str, degrees: str) -> None:
+    """Turn the virtual phone NAME as a hand does; it must be served.
+
+    Its screen follows while it rotates by itself (accelerometer_rotation is 1).
+    """
+    from agent.phone.channel import Turn
+    from agent.phone.remote import ask
+
+    ask(home_of(ctx, name).parent, Turn(phone=name, degrees=int(degrees)))
+
+
 def _asked(ctx: click.Context, request: Request) -> bool:
     """Have the process that serves a phone do something; False when there is none."""
     from agent.phone.remote import NotServedError, ask
@@ -114,7 +134,7 @@ def _asked(ctx: click.Context, request: Request) -> bool:
 def _unserved(ctx: click.Context, name: str) -> Iterator[Phone]:
     """Give a phone that nobody serves; nobody can begin to until the block has ended."""
     from agent.phone.claim import Claim
-    from agent.phone.serve import ServedPhone
+    from agent.phone.served_phone import ServedPhone
 
     home = home_of(ctx, name)
     # A phone that comes to life meanwhile would write its own state over the new one.

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.phone.phone import Phone
-from agent.phone.serve import PhoneHost, ServedPhone
+from agent.phone.serve import PhoneHost
+from agent.phone.served_phone import ServedPhone
 from agent.phone.userland.userland import Userland
 from tests.adb import RealAdb, Said, real_adb_server
 

@@ -24,7 +24,8 @@ from pathlib import Path
 
 from agent.phone.adbd import wire
 from agent.phone.adbd.wire import Command
-from agent.phone.serve import PhoneHost, ServedPhone
+from agent.phone.serve import PhoneHost
+from agent.phone.served_phone import ServedPhone
 from agent.phone.shell.call import TABLE
 from agent.phone.userland.processes import FIRST_PID
 

@@ -16,7 +16,8 @@ from PIL import Image
 from agent.phone.faults import FaultKind
 from agent.phone.phone import Phone
 from agent.phone.pipes import Socket, read_all
-from agent.phone.serve import PhoneHost, ServedPhone
+from agent.phone.serve import PhoneHost
+from agent.phone.served_phone import ServedPhone
 from agent.phone.shell.interpreter import Shell
 from agent.phone.uiautomator import CLASS
 from tests.phone.conftest import Connected

@@ -53,9 +53,8 @@ async def window_command(call: Call, words: list[str]) -> int:
                 await call.line("free" if free else f"lock {phone.rotation}")
                 return 0
             if rest[0] == "lock":
-                phone.settings.put("system", "accelerometer_rotation", "0")
-                if len(rest) > 1 and rest[1] in "0123":
-                    phone.settings.put("system", "user_rotation", rest[1])
+                named = len(rest) > 1 and rest[1] in ("0", "1", "2", "3")
+                phone.lock_rotation(int(rest[1]) if named else phone.rotation)
             elif rest[0] == "free":
                 phone.settings.put("system", "accelerometer_rotation", "1")
             else:

@@ -117,8 +117,7 @@ class Hands:
             case control.ControlType.COLLAPSE_PANELS:
                 phone.close_shade()
             case control.ControlType.ROTATE:
-                phone.settings.put("system", "user_rotation", "0" if phone.rotation else "1")
-                phone.invalidate()
+                phone.lock_rotation(0 if phone.rotation else 1, stays=False)
             case control.ControlType.RESET_VIDEO:
                 self._restart_video()
             case _:
