@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent.loop.ledger import Ledger
-from agent.protocol import BudgetExtended, QuestionAnswered, RequestUserInput
+from agent.protocol import BudgetExtended, QuestionAnswered, RequestUserInput, WarningEvent
 from agent.records import AtLimit, BudgetKind, QuestionOption, Session
 from agent.tasks.task import TaskContext, TurnEnd
 
@@ -32,6 +32,7 @@ class BudgetWatch:
     ledger: Ledger
     _granted: dict[BudgetKind, float] = field(default_factory=dict)
     """How much of each kind the session began the turn with: what one extension adds."""
+    _told: bool = False
 
     def __post_init__(self) -> None:
         session = self.context.session
@@ -51,6 +52,7 @@ class BudgetWatch:
                 message=f"The limit of {limits.max_total_steps} steps in all, counted or not, "
                 "was reached before the goal.",
             )
+        await self._tell_uncounted()
         for kind in BudgetKind:
             limit = self._limit(kind)
             while limit and spent(self.context.session, kind) >= limit:
@@ -62,6 +64,17 @@ class BudgetWatch:
                     )
                 limit = self._limit(kind)
         return None
+
+    async def _tell_uncounted(self) -> None:
+        """Say once that a budget of money holds nothing, where nobody knows the model's price."""
+        session = self.context.session
+        counts = session.usage.cost_usd or not session.usage.input_tokens
+        if self._told or counts or not session.budget.cost_usd:
+            return
+        self._told = True
+        name = self.context.model.name
+        text = f"The price of {name} is not known, so the budget of money does not hold it."
+        await self.ledger.tell(WarningEvent(message=f"{text} Add it to prices.toml."))
 
     def _limit(self, kind: BudgetKind) -> float:
         session = self.context.session

@@ -11,6 +11,7 @@ from agent.protocol import (
     ObservationRecorded,
     ToolCallFinished,
     ToolCallRequested,
+    WarningEvent,
 )
 from agent.records import AtLimit, Autonomy, Budget, Question, QuestionKind, UiNode, Usage
 from agent.safety.app_rules import AppDecision, AppRule
@@ -244,6 +245,14 @@ async def test_tokens_and_money_are_budgets_too() -> None:
         assert not end.completed
         assert said in end.message
         assert said in context.questions[0].text
+
+
+async def test_a_budget_of_money_that_nobody_can_count_is_said_once() -> None:
+    context = MemoryContext(busy(), Login().phone, budget=Budget(cost_usd=1.0))
+    await task().run(context)
+    said = [m.message for m in context.of(WarningEvent) if isinstance(m, WarningEvent)]
+    assert len(said) == 1
+    assert "price of scripted is not known" in said[0]
 
 
 async def test_time_of_work_is_a_budget() -> None:
