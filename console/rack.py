@@ -98,6 +98,9 @@ class Phones:
             await self._running.stop()
         if self._may_stop_server or self.server.is_child:
             await self.server.stop()
+        if self._may_stop_server:
+            # Its start may have been broken off before it was known as ours.
+            await self.server.end_leftover()
 
 
 async def make_rack(

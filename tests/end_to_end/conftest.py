@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.devices.server import find_adb
-from tests.end_to_end.harness import Workshop, base_environment, wait_until
+from tests.end_to_end.harness import Workshop, base_environment, end_all_of, wait_until
 
 
 def free_port() -> int:
@@ -24,13 +24,14 @@ def free_port() -> int:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
     """A data directory of its own; the operator's adb server is named and does not run."""
     home = tmp_path / "home"
     home.mkdir()
     environment = base_environment(home)
     environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{free_port()}"
-    return Workshop(tmp_path / "data", environment)
+    yield Workshop(tmp_path / "data", environment)
+    end_all_of(tmp_path / "data")
 
 
 class Bench(Workshop):
@@ -94,5 +95,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             )
             yield made
     finally:
+        end_all_of(folder / "data")
         server.terminate()
-        server.wait(10)
+        server.wait(30)

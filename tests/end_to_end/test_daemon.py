@@ -145,11 +145,19 @@ def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) 
         wait_until(attached, "the console to be a client")
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to take over", 45)
+
+        def serves() -> bool:
+            status = bench.call("daemon", "status", "--json")
+            return status.code == 0 and bool(status.json["pid"] == console.pid)
+
+        wait_until(serves, "the console to serve")
     finally:
         console.terminate()
         console.wait(45)
         hang_up.set()
         drain.join(30)
+    left = bench.data / "adb" / "server.json"
+    assert not left.exists(), "the adb server of the killed one is ended with its heir"
 
 
 def _drain(controller: int, hang_up: threading.Event) -> None:
