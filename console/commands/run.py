@@ -31,7 +31,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 nobody answered a question, 130 interru
 Examples:
   switchboard run "open Settings and turn on Bluetooth" --virtual
   switchboard run "write a note saying 'milk and eggs'" --virtual --json > events.jsonl
-  switchboard run "delete my account" --virtual --dry-run
+  switchboard run "turn on Bluetooth" --virtual --dry-run
   switchboard run "archive the newest message" --device R58M123ABC --max-steps 15
   switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
 """,
