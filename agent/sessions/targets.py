@@ -14,6 +14,7 @@ from collections import defaultdict
 
 from agent.devices.device import Device
 from agent.devices.display import Display
+from agent.devices.target_picture import MEDIA_TYPE, small_picture
 from agent.errors import DeviceError, SwitchboardError, UsageError, WrongStateError
 from agent.protocol import TargetControl, TargetObserved
 from agent.records import (
@@ -160,7 +161,8 @@ class Targets:
 
     async def _capture(self, live: LiveSession, display: Display) -> TargetResult:
         capture = await display.capture()
-        digest = await self._parts.store.put_blob(capture.data, capture.frame.media_type)
+        small = await asyncio.to_thread(small_picture, capture.data)
+        digest = await self._parts.store.put_blob(small, MEDIA_TYPE)
         return _result(TargetStatus.OK, _runtime(live), display, digest=digest)
 
     async def _close(self, live: LiveSession, display: Display | None) -> TargetResult:

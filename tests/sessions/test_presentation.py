@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from agent.devices.device import Capture, Device
 from agent.devices.display import Display
@@ -38,6 +40,9 @@ HIDDEN, SHOWN = TargetPresentation.DETACHED_HIDDEN, TargetPresentation.DETACHED_
 COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
 RUNNING = SessionState.RUNNING
 APP = "org.example.app"
+_drawn = io.BytesIO()
+Image.new("RGB", (1080, 2400), "navy").save(_drawn, "PNG")
+PICTURE = _drawn.getvalue()
 
 # --- roll-up + policy ----------
 
@@ -186,8 +191,8 @@ class OneDisplay:
         self.apps.append(package)
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
-        frame = Frame(digest="", width_px=1, height_px=1, captured_ms=1)
-        return Capture(frame=frame, data=b"picture")
+        frame = Frame(digest="", width_px=1080, height_px=2400, captured_ms=1)
+        return Capture(frame=frame, data=PICTURE)
 
     def frames(self, *, width_px: int, height_px: int, max_hz: float) -> AsyncIterator[LiveFrame]:
         raise DeviceError("nothing is drawn here")
@@ -295,7 +300,8 @@ async def test_a_lost_target_is_recovered_by_hiding_it_anew_once(stage: Stage) -
         capture = TargetControl(session_id=child_session.session_id, action=TargetAction.CAPTURE)
         taken = (await stage.do(capture)).target
         assert taken is not None
-        assert await stage.store.read_blob(taken.digest) == b"picture"
+        small = Image.open(io.BytesIO(await stage.store.read_blob(taken.digest)))
+        assert (small.format, max(small.size)) == ("JPEG", 480)
         close = TargetControl(session_id=child_session.session_id, action=TargetAction.CLOSE)
         closed = (await stage.do(close)).target
         again = (await stage.do(close)).target
