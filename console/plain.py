@@ -26,8 +26,12 @@ def cell_width(text: str) -> int:
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay rows out under their heads; the last column is as long as it likes."""
-    table = [list(head), *([one_line(cell, 100) for cell in row] for row in rows)]
+    """Lay rows out under their heads; the last column, which says what to do, may be long."""
+    limits = [*[100] * (len(head) - 1), 400]
+    table = [
+        list(head),
+        *([one_line(cell, most) for cell, most in zip(row, limits, strict=True)] for row in rows),
+    ]
     widths = [max(cell_width(row[i]) for row in table) for i in range(len(head))]
     lines = []
     for row in table:

@@ -111,7 +111,9 @@ async def pair(client: AdbClient, target: str, code: str) -> str:
     except AdbError:
         raise
     except DeviceError as error:
-        said = error.message
+        # What the server itself says follows what we make of a refusal: it is reached, the phone
+        # was not.
+        said = error.message.partition(": ")[2].rstrip(".") or error.message
     if not said.startswith("Successfully paired"):
         raise DeviceError(
             f"{target} was not paired: {one_line(said, 200) or 'no reason given'}.",

@@ -11,11 +11,15 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 
+from msgspec.structs import replace
+
+from agent.devices.adb import AdbDevice
 from agent.devices.device import Device
-from agent.devices.doctor import Finding
 from agent.devices.extras import Extras
+from agent.devices.finding import Ailment, Repair, latency
+from agent.devices.health_warm import examine_touch, examine_video
+from agent.devices.scrcpy.link import ScrcpyLink
 from agent.errors import DeviceError
 from agent.text import one_line
 
@@ -32,32 +36,25 @@ _SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
 _DIALOG = re.compile(r"Window\{[^}]*(Application Not Responding|Application Error)[^}]*\}", re.I)
 
 
-class Repair(StrEnum):
-    """What can be put right by adb."""
-
-    WAKE = "wake"
-    UNLOCK = "unlock"
-    KEYBOARD = "keyboard"
-    DIALOGS = "dialogs"
-    STORAGE = "storage"
-    CLOCK = "clock"
-
-
-class Ailment(Finding, frozen=True, kw_only=True):
-    """One finding about a phone, with its repair where there is one."""
-
-    repair: Repair | None = None
-    took_ms: int = 0
-
-
 class Health:
-    """Examine one phone and put right what was found."""
+    """Examine one phone and put right what was found.
+
+    Args:
+        link: opens runs of its scrcpy server.
+        wall_s: what this machine's clock says.
+    """
 
     def __init__(
-        self, device: Device, extras: Extras, *, wall_s: Callable[[], float] = time.time
+        self,
+        device: Device,
+        extras: Extras,
+        link: ScrcpyLink,
+        *,
+        wall_s: Callable[[], float] = time.time,
     ) -> None:
         self._device = device
         self._extras = extras
+        self._link = link
         self._wall_s = wall_s
 
     async def examine(self) -> tuple[Ailment, ...]:
@@ -74,6 +71,8 @@ class Health:
             ("dialogs", self._dialogs),
             ("capture", self._capture),
             ("tree", self._tree),
+            ("video", lambda: examine_video(self._link)),
+            ("touch", lambda: examine_touch(self._link)),
         )
         return tuple([await self._one(name, examine) for name, examine in examinations])
 
@@ -133,17 +132,25 @@ class Health:
 
     async def _shell(self) -> Ailment:
         took_ms = await _timed(self._extras.shell("echo"))
-        return _latency("shell", took_ms, SLOW_SHELL_MS, "adb shell")
+        return latency("shell", took_ms, SLOW_SHELL_MS, "adb shell")
 
     async def _capture(self) -> Ailment:
         took_ms = await _timed(self._device.capture())
-        return _latency("capture", took_ms, SLOW_CAPTURE_MS, "a picture of the screen")
+        return latency("capture", took_ms, SLOW_CAPTURE_MS, "a picture of the screen")
 
     async def _tree(self) -> Ailment:
         began = time.monotonic()
         tree = await self._device.tree()
         took_ms = round((time.monotonic() - began) * 1000)
-        return _latency("tree", took_ms, SLOW_TREE_MS, f"a UI tree of {len(tree.nodes)} nodes")
+        what = f"a UI tree of {len(tree.nodes)} nodes"
+        found = latency("tree", took_ms, SLOW_TREE_MS, what)
+        if not isinstance(self._device, AdbDevice):
+            return found
+        why_cold = self._device.why_cold_trees
+        if not why_cold:
+            return replace(found, detail=f"{found.detail}, by the service that stays up")
+        remedy = found.remedy or 'For faster ones: pip install "switchboard-console[uiautomator2]"'
+        return replace(found, detail=f"{found.detail}, by a dump: {why_cold}", remedy=remedy)
 
     # --- the phone ----------
 
@@ -254,14 +261,3 @@ async def _timed(call: Awaitable[object]) -> int:
     began = time.monotonic()
     await call
     return round((time.monotonic() - began) * 1000)
-
-
-def _latency(name: str, took_ms: int, slow_ms: int, what: str) -> Ailment:
-    ok = took_ms <= slow_ms
-    return Ailment(
-        name=name,
-        ok=ok,
-        detail=f"{what} in {took_ms} ms",
-        remedy="" if ok else "Use a better cable or network, or restart the phone.",
-        took_ms=took_ms,
-    )

@@ -10,7 +10,8 @@ from console.commands.devices_reach import Reached, done, run_with_phone
 from console.exits import ExitCode
 
 if TYPE_CHECKING:
-    from agent.devices.health import Ailment
+    from agent.devices.finding import Ailment
+    from agent.devices.health import Health
 
 
 @click.command()
@@ -29,13 +30,14 @@ def info(ctx: click.Context, serial: str, as_json: bool) -> None:
 
     async def work(phone: Reached) -> ExitCode:
         from agent.devices.discovery import hardware_serial
+        from agent.records import Transport
 
         known = await phone.device.info()
         own = await hardware_serial(phone.client, phone.serial, timeout_s=5)
         label = labels.of(phone.info.serial, own)
         whole = replace(
             known,
-            transport=phone.info.transport,
+            transport=Transport.VIRTUAL if known.virtual else phone.info.transport,
             server=phone.info.server,
             product=phone.info.product,
             driver=phone.info.driver,
@@ -58,7 +60,7 @@ def info(ctx: click.Context, serial: str, as_json: bool) -> None:
 def _said(value: object) -> str:
     from agent.text import one_line
 
-    return ", ".join(map(str, value)) if isinstance(value, list) else one_line(str(value))
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else one_line(str(value))
 
 
 @click.command()
@@ -67,10 +69,9 @@ def _said(value: object) -> str:
 @click.pass_context
 def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Examine the phone SERIAL: how it is, and how long each way to it takes."""
-    from agent.devices.health import Health
 
     async def work(phone: Reached) -> ExitCode:
-        found = await Health(phone.device, phone.extras).examine()
+        found = await _health(ctx, phone).examine()
         _print(found, as_json=as_json)
         return ExitCode.DONE if all(one.ok for one in found) else ExitCode.FAILED
 
@@ -83,10 +84,9 @@ def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
 @click.pass_context
 def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Put right what the doctor finds on the phone SERIAL, where adb can."""
-    from agent.devices.health import Health
 
     async def work(phone: Reached) -> ExitCode:
-        health = Health(phone.device, phone.extras)
+        health = _health(ctx, phone)
         found = await health.examine()
         if not any(one.repair for one in found if not one.ok):
             _print(found, as_json=as_json)
@@ -96,6 +96,17 @@ def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
         return ExitCode.DONE if all(one.ok for one in mended) else ExitCode.FAILED
 
     run_with_phone(ctx, serial, work, drives=True)
+
+
+def _health(ctx: click.Context, phone: Reached) -> Health:
+    from agent.devices.health import Health
+    from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+    from agent.devices.shell import PhoneShell
+    from console.setup import settings_for
+
+    settings = ScrcpySettings(server=settings_for(ctx).scrcpy.server)
+    link = ScrcpyLink(PhoneShell(phone.client, phone.serial), settings)
+    return Health(phone.device, phone.extras, link)
 
 
 def _print(found: tuple[Ailment, ...], *, as_json: bool) -> None:

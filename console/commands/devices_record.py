@@ -52,7 +52,8 @@ def record(ctx: click.Context, serial: str, file: Path, seconds: float | None) -
         if recorded.ended_early:
             say(f"It ended early: {recorded.ended_early}")
         names = ", ".join(str(path) for path in recorded.files) or "nothing"
-        say(f"{names}: {recorded.seconds:.1f} s, {recorded.pictures} pictures.")
+        pictures = "1 picture" if recorded.pictures == 1 else f"{recorded.pictures} pictures"
+        say(f"{names}: {recorded.seconds:.1f} s, {pictures}.")
         return ExitCode.DONE if recorded.files else ExitCode.FAILED
 
     end(run_async(main))
