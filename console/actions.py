@@ -60,6 +60,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
     Action("question.dismiss", ("d",), "Dismiss", "Take the failure or device under the cursor out of what waits.", _DECK, "Questions", 9),
     Action("question.option", ("1…9",), "Answer", "Choose an option of the question that has the focus.", _DECK, "Questions", own=True),
+    # --- phones
+    Action("wheel.take", ("w",), "Drive", "Take the wheel of the phone that is shown: its session waits. Again, or esc, hands it back.", _DECK, "Phones", 13),
+    Action("wheel.buttons", ("f2", "f3", "f4"), "Back, home, recents", "Press a button of the phone that you drive; the right and middle mouse buttons are back and home.", _DECK, "Phones", own=True),
+    Action("device.virtual", ("v",), "Virtual phone", "Start a virtual phone.", _DECK, "Phones", 32),
     # --- looking
     Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
     Action("view.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DECK, "Looking"),
@@ -123,6 +127,9 @@ _NAMES = {
     "pagedown": "pgdn",
     "pageup": "pgup",
     "f1": "F1",
+    "f2": "F2",
+    "f3": "F3",
+    "f4": "F4",
     "ctrl+x": "^x",
     "ctrl+p": "^p",
     "ctrl+q": "^q",

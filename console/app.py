@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -37,12 +37,14 @@ from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
+from widgets.phone_pane import PhonePane
 from widgets.sturdy import Broke
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
 _log = logging.getLogger(__name__)
+StartPhone = Callable[[], Awaitable[str]]
 _FATAL_AFTER = 25
 """Errors in ten seconds that mean the console can no longer draw itself."""
 
@@ -54,6 +56,7 @@ async def run_console(
     title: str = "",
     focus_session: str = "",
     replay: str = "",
+    start_phone: StartPhone | None = None,
 ) -> int:
     """Show the console on the terminal until the operator leaves; the core stays open.
 
@@ -63,6 +66,7 @@ async def run_console(
         title: what the header says beside the name, such as "demo".
         focus_session: the session that is selected at first.
         replay: the session that is replayed at once; leaving the replay leaves the console.
+        start_phone: gives the serial of a virtual phone, starting one if there is none.
 
     Returns:
         0, or 1 when the console had to give up.
@@ -70,6 +74,7 @@ async def run_console(
     app = SwitchboardApp(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
     )
+    app.start_phone = start_phone
     try:
         await app.run_async()
     finally:
@@ -84,6 +89,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     TITLE = "Switchboard"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
+    start_phone: StartPhone | None = None
 
     def __init__(
         self,
@@ -276,7 +282,10 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave a letter that opens a field to the field that is open already."""
         opens = action == "act" and parameters[0] in actions.OPENS_FIELD
-        return not (opens and isinstance(self.focused, TextArea | Input))
+        typing = isinstance(self.focused, TextArea | Input) or (
+            isinstance(self.focused, PhonePane) and self.focused.is_driven
+        )
+        return not (opens and typing)
 
     async def action_act(self, action_id: str) -> None:
         """Do an action of the registry: on the screen that has it, else here."""

@@ -33,6 +33,9 @@ class Mode(StrEnum):
     ANSWER = "answer"
     NEW = "new session"
     REASON = "reject"
+    NOTE = "hand back"
+    NEXT = "go on"
+    EDIT = "change the hint"
     NONE = "nothing"
 
 
@@ -49,9 +52,20 @@ HINTS = {
     Mode.ANSWER: "Answer in words",
     Mode.NEW: "What should be done? ↑ ↓ choose the device",
     Mode.REASON: "Why not? Enter rejects; the reason may be empty",
+    Mode.NOTE: "What should the session know? Enter hands back; the note may be empty",
+    Mode.NEXT: "What is to be done now, from what it came to?",
+    Mode.EDIT: "The hint as it should be; enter changes it",
     Mode.NONE: "Press n to begin a session",
 }
-_SENDS = {Mode.ANSWER: "answer", Mode.NEW: "begin", Mode.REASON: "reject", Mode.STEER: "steer"}
+_SENDS = {
+    Mode.ANSWER: "answer",
+    Mode.NEW: "begin",
+    Mode.REASON: "reject",
+    Mode.STEER: "steer",
+    Mode.NOTE: "hand back",
+    Mode.NEXT: "go on",
+    Mode.EDIT: "change",
+}
 _STYLES = {Mode.ANSWER: "$ask", Mode.REASON: "$bad", Mode.NEW: "$good", Mode.NONE: "$faint"}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from rich.segment import Segment
 from rich.style import Style
+from textual.events import MouseDown, MouseScrollDown, MouseScrollUp, MouseUp
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
@@ -21,6 +22,7 @@ from agent.text import one_line
 from widgets.frame_strip import FrameStrip
 from widgets.half_blocks import Grid, Pixels565, fit, pack, settle, to_565
 from widgets.sturdy import Sturdy
+from widgets.touch import Hand, Touch, place
 
 _CHIP_INK, _CHIP_PAPER = pack(16, 18, 22), pack(255, 209, 92)
 _NEW_INK, _NEW_PAPER = pack(16, 18, 22), pack(126, 214, 160)
@@ -44,8 +46,25 @@ class FrameView(Sturdy, Widget):
             self.columns = columns
             self.rows = rows
 
+    class Touched(Message):
+        """A finger, or a mouse with this button, came down on the picture and went up."""
+
+        def __init__(self, touch: Touch, button: int) -> None:
+            super().__init__()
+            self.touch = touch
+            self.button = button
+
+    class Scrolled(Message):
+        """The wheel of the mouse was turned over the picture; down is 1, up is -1."""
+
+        def __init__(self, at: Point, down: int) -> None:
+            super().__init__()
+            self.at = at
+            self.down = down
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.hand = Hand()
         self.numbers_shown = True
         self._pixels: Pixels565 | None = None
         self._source: Pixels565 | None = None
@@ -81,6 +100,30 @@ class FrameView(Sturdy, Widget):
     def has_picture(self) -> bool:
         """Whether there is anything to see."""
         return self._source is not None
+
+    # --- hands ----------
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        self.hand.press(event.x, event.y)
+        # A drag that leaves the picture ends where it left it.
+        self.capture_mouse()
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        self.release_mouse()
+        touch = self.hand.release(event.x, event.y, (self.size.width, self.size.height))
+        if touch is not None:
+            self.post_message(self.Touched(touch, event.button))
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        self._scrolled(event.x, event.y, 1)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        self._scrolled(event.x, event.y, -1)
+
+    def _scrolled(self, column: int, row: int, down: int) -> None:
+        if all(self.size):
+            at = place(column, row, (self.size.width, self.size.height))
+            self.post_message(self.Scrolled(at, down))
 
     # --- drawing ----------
 

@@ -6,20 +6,29 @@ Draws a frame and its marks. Invariant: the picture never has other proportions 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Center, Vertical
 from textual.content import Content
+from textual.events import Key, Paste
 from textual.message import Message
 
 from agent.records import Element, FrameStatus, LiveFrame, Point, TimeSplit
-from agent.text import one_line
+from agent.text import clean, one_line
 from widgets.frame_view import FrameView
 from widgets.lines import PartsLine, frame_label, time_panel
 from widgets.parts import Parts, steady, to_content
 from widgets.sturdy import Sturdy
+from widgets.touch import Touch
 
 _USUAL = (1080, 2400)
+_DRIVEN = "You drive: click, drag, type. F2 back, F3 home, F4 recents; esc hands back."
+_PASTE_CHARS = 10_000
+_PRESSES = {"enter": "ENTER", "backspace": "DELETE", "tab": "TAB"}
+# As in scrcpy's own window: the middle button is home, the right one back.
+_CLICKS = {2: "HOME", 3: "BACK"}
 
 
 class PhonePane(Sturdy, Vertical, can_focus=True):
@@ -39,6 +48,46 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             super().__init__()
             self.width_px = width_px
             self.height_px = height_px
+
+    class Touched(Message):
+        """The operator, who drives, touched the picture."""
+
+        def __init__(self, touch: Touch) -> None:
+            super().__init__()
+            self.touch = touch
+
+    class Scrolled(Message):
+        """The operator, who drives, turned the wheel of the mouse; down is 1, up is -1."""
+
+        def __init__(self, at: Point, down: int) -> None:
+            super().__init__()
+            self.at = at
+            self.down = down
+
+    class Typed(Message):
+        """The operator, who drives, typed."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Pressed(Message):
+        """The operator, who drives, wants a button of the phone pressed."""
+
+        def __init__(self, button: str) -> None:
+            super().__init__()
+            self.button = button
+
+    class Left(Message):
+        """The operator, who drives, wants to hand back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"button('{button}')", button.capitalize(), show=False)
+        for key, button in (("f2", "BACK"), ("f3", "HOME"), ("f4", "RECENTS"))
+    ]
+
+    is_driven = False
+    """Whether the operator drives: then hands on the picture are the phone's."""
 
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
@@ -85,9 +134,61 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             note = ((self.empty, "$muted"),)
         elif frame.status is FrameStatus.SECURE:
             note = (("The app keeps its screen from being captured.", "$ask"),)
+        if self.is_driven:
+            note = ((_DRIVEN, "bold $ask"), *((("\n", ""), *note) if note else ()))
         self._note.set_class(bool(note), "-shown")
-        self._note.show(note)
+        if note != self._note.parts:
+            # A sentence takes lines from the picture, or gives them back.
+            self._note.show(note)
+            self.call_after_refresh(self._fit)
         self.frame.show_frame(frame)
+
+    # --- driving ----------
+
+    def drive(self, driven: bool) -> None:
+        """Take hands on the picture for the phone's, or do not any more."""
+        self.is_driven = driven
+        self.set_class(driven, "-driven")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the buttons of the phone alone while nobody drives it."""
+        return self.is_driven if action == "button" else True
+
+    def action_button(self, button: str) -> None:
+        """Press a button of the phone."""
+        self.post_message(self.Pressed(button))
+
+    async def _on_key(self, event: Key) -> None:
+        if not self.is_driven:
+            return
+        button = _PRESSES.get(event.key)
+        if event.key == "escape":
+            self.post_message(self.Left())
+        elif button:
+            self.post_message(self.Pressed(button))
+        elif event.is_printable and event.character:
+            self.post_message(self.Typed(event.character))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    async def _on_paste(self, event: Paste) -> None:
+        if self.is_driven and (text := clean(event.text, _PASTE_CHARS)):
+            event.stop()
+            self.post_message(self.Typed(text))
+
+    def on_frame_view_touched(self, event: FrameView.Touched) -> None:
+        if not self.is_driven:
+            return
+        if event.button in _CLICKS:
+            self.post_message(self.Pressed(_CLICKS[event.button]))
+        else:
+            self.post_message(self.Touched(event.touch))
+
+    def on_frame_view_scrolled(self, event: FrameView.Scrolled) -> None:
+        if self.is_driven:
+            self.post_message(self.Scrolled(event.at, event.down))
 
     def show_marks(self, elements: Sequence[Element], touch: Point | None) -> None:
         """Show what the model sees and touched."""

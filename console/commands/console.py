@@ -15,6 +15,7 @@ from console.exits import ExitCode, end, say
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
+    from console.app import StartPhone
     from console.host import Host
     from console.stopping import StopRequest
 
@@ -37,12 +38,18 @@ async def show(
     title: str = "",
     focus_session: str = "",
     replay: str = "",
+    start_phone: StartPhone | None = None,
 ) -> ExitCode:
     """Show the console until the operator leaves it, or a signal ends it."""
     from console.app import run_console
 
     failed = await run_console(
-        core, settings=settings, title=title, focus_session=focus_session, replay=replay
+        core,
+        settings=settings,
+        title=title,
+        focus_session=focus_session,
+        replay=replay,
+        start_phone=start_phone,
     )
     # Textual takes a cancellation as a wish to leave, and returns.
     if stop.asked.is_set():
@@ -96,7 +103,7 @@ async def _show_while_it_lives(
         stop.ask(signal.SIGHUP)
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
-    showing = asyncio.ensure_future(show(host.core, settings, stop))
+    showing = asyncio.ensure_future(show(host.core, settings, stop, start_phone=host.start_phone))
     closing = asyncio.ensure_future(host.closed())
     try:
         await asyncio.wait({showing, closing}, return_when=asyncio.FIRST_COMPLETED)

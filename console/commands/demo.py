@@ -63,7 +63,14 @@ def demo(ctx: click.Context, fresh: bool) -> None:
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         first = await begin(host) if host.owned else ""
-        return await show(host.core, settings, stop, title="demo", focus_session=first)
+        return await show(
+            host.core,
+            settings,
+            stop,
+            title="demo",
+            focus_session=first,
+            start_phone=host.start_phone,
+        )
 
     say("Starting two virtual phones and an adb server for them.")
     end(run_with_host(settings, devices, work))

@@ -34,7 +34,7 @@ from widgets.session_rows import delegating, device_rows, session_rows, session_
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
-_NO_DEVICES = "No devices. Plug one in with USB debugging on."
+_NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
 READ_S = 3.0
 """How long a failed session is looked at until its failure counts as read."""
 _COLUMNS = ("left", "middle", "right")

@@ -22,7 +22,7 @@ from agent.protocol import (
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state import Attention, SessionView
 from agent.text import one_line
-from console.screens.deck_phone import DeckPhone
+from console.screens.deck_wheel import DeckWheel
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer, Mode, Purpose
 from widgets.question_card import QuestionCard
@@ -34,7 +34,7 @@ _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 _ASKING = "May I do this?"
 
 
-class DeckActs(DeckPhone):
+class DeckActs(DeckWheel):
     """The Deck's actions."""
 
     _begins = False
@@ -70,6 +70,10 @@ class DeckActs(DeckPhone):
                 return self._dismissable() is not None
             case "screen.deck":
                 return False
+            case "wheel.take":
+                return bool(self.shown_serial())
+            case "device.virtual":
+                return self.console_app.start_phone is not None
             case _:
                 return True
 
@@ -117,6 +121,8 @@ class DeckActs(DeckPhone):
     def aim_composer(self, view: SessionView | None, asked: list[Question]) -> None:
         """Say what the composer's text will be, without changing it under typing hands."""
         composer = self.deck.composer
+        if self.aim_note():
+            return
         if self._begins:
             self._offer_devices()
             composer.aim(Purpose(Mode.NEW, ""))
@@ -184,7 +190,7 @@ class DeckActs(DeckPhone):
     async def on_composer_sent(self, event: Composer.Sent) -> None:
         app = self.console_app
         mode, subject = event.purpose
-        if not event.text and mode is not Mode.REASON:
+        if not event.text and mode not in {Mode.REASON, Mode.NOTE}:
             return
         composer = self.deck.composer
         composer.forget(event.purpose)
@@ -198,6 +204,8 @@ class DeckActs(DeckPhone):
                 self._rejects = None
                 reason = f"{_DENY}: {event.text}" if event.text else _DENY
                 app.request(UserInputAnswer(question_id=subject, answer=reason))
+            case Mode.NOTE:
+                self.hand_back(event.text)
             case Mode.PROMPT | Mode.STEER:
                 app.request(UserInput(session_id=subject, text=event.text))
             case Mode.NONE:
@@ -351,7 +359,9 @@ class DeckActs(DeckPhone):
         """Leave the composer, the filter or the right column; never a session."""
         deck = self.deck
         field = self.query_one("#filter", Input)
-        if self._begins or self._rejects is not None:
+        if self.notes_back:
+            self.hand_back("")
+        elif self._begins or self._rejects is not None:
             self._begins, self._rejects = False, None
             self.refresh_all()
             deck.go_to("middle", deck.pane.transcript)

@@ -31,7 +31,8 @@ class DeckPhone(ConsoleScreen):
         assert isinstance(self, DeckScreen)
         return self
 
-    def _device_serial(self) -> str:
+    def shown_serial(self) -> str:
+        """Name the phone whose screen is shown; empty when there is none."""
         view = self.deck.view()
         state = self.console_app.bridge.state
         if view is not None:
@@ -47,7 +48,7 @@ class DeckPhone(ConsoleScreen):
 
     def want_frames(self, state: State) -> None:
         """Follow the device that is seen, at the size it is drawn; nothing while nobody sees it."""
-        serial = self._device_serial()
+        serial = self.shown_serial()
         device = state.devices.get(serial)
         width_px, height_px = self.deck.phone.wanted_px
         seen = self.is_current and self.deck.phone.frame.is_on_screen and width_px > 1
@@ -58,7 +59,7 @@ class DeckPhone(ConsoleScreen):
     def show_frame(self) -> None:
         app = self.console_app
         state = app.bridge.state
-        serial = self._device_serial()
+        serial = self.shown_serial()
         device = state.devices.get(serial)
         proportions = (device.width_px, device.height_px) if device else (0, 0)
         frame: LiveFrame | None = app.feed.newest
@@ -86,6 +87,20 @@ class DeckPhone(ConsoleScreen):
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
         if self.deck.is_running and self.deck.phone.is_mounted:
             self.show_frame()
+
+    def do_device_virtual(self) -> None:
+        """Start a virtual phone, if none is there."""
+        if self.console_app.start_phone is None:
+            self.console_app.say("This console starts no phones: switchboard phone serve does.")
+            return
+        self.console_app.say("Looking for a virtual phone, or starting one.")
+        self.console_app.spawn(self._start_phone(), "starting a virtual phone")
+
+    async def _start_phone(self) -> None:
+        start = self.console_app.start_phone
+        if start is not None:
+            serial = await start()
+            self.console_app.say(f"The virtual phone {serial} is there.")
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames(self.console_app.bridge.state)
