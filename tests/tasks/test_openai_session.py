@@ -100,13 +100,13 @@ async def test_llm_errors_silence_within_the_time_out_is_borne_and_beyond_it_is_
         return faults.pop(0) if faults else think(request)
 
     async with openai_server(script) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k", timeout_s=2.0)
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k", timeout_s=3.0)
         context = MemoryContext(model, lamp(), goal="switch the lamp on")
         end = await task().run(context)
         await model.close()
     assert end.completed
     [error] = [m for m in context.of(StreamError) if isinstance(m, StreamError)]
-    assert "no answer within 2 s" in error.message
+    assert "no answer within 3 s" in error.message
 
 
 async def test_llm_errors_five_failures_in_a_row_end_the_turn_with_the_last_ones_words() -> None:
