@@ -31,6 +31,7 @@ DEFAULTS: dict[str, dict[str, str]] = {
         "sound_effects_enabled": "1",
         "status_bar_show_battery_percent": "0",
         "time_12_24": "24",
+        "system_locales": "en-US",
         "user_rotation": "0",
         "vibrate_when_ringing": "0",
         "volume_alarm": "6",

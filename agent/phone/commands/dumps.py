@@ -6,6 +6,12 @@ from collections.abc import Callable
 
 from agent.phone import adb_keyboards
 from agent.phone.commands.alarm_dump import dump_alarm
+from agent.phone.commands.device_dumps import (
+    dump_deviceidle,
+    dump_gfxinfo,
+    dump_location,
+    dump_telephony,
+)
 from agent.phone.commands.package_dump import dump_package
 from agent.phone.commands.window_dump import (
     dump_activities,
@@ -227,6 +233,10 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
     "audio": _audio,
     "cpuinfo": _cpuinfo,
     "alarm": dump_alarm,
+    "telephony.registry": dump_telephony,
+    "deviceidle": dump_deviceidle,
+    "location": dump_location,
+    "gfxinfo": dump_gfxinfo,
 }
 
 

@@ -15,6 +15,7 @@ clipboard connectivity content device_policy device_state display dropbox input 
 jobscheduler
 location lock_settings media.camera media_session netstats nfc notification overlay package
 permission phone power procstats role settings shortcut statusbar telecom trust uimode user
+telephony.registry deviceidle gfxinfo meminfo cpuinfo
 vibrator_manager voiceinteraction wallpaper webviewupdate wifi window
 """
 SERVICES = tuple(_SERVICES.split())
@@ -170,6 +171,12 @@ async def cmd(call: Call) -> int:
             return await _clipboard(call, rest)
         case "notification":
             return await _notification(call, rest)
+        case "media_session":
+            from agent.phone.commands.sound import media_command
+
+            return await media_command(call, rest)
+        case "location":
+            return await _location(call, rest)
         case _ if service in SERVICES:
             raise CommandError("cmd: Failure calling service " + service + ": Unknown error", 255)
         case _:
@@ -255,6 +262,19 @@ async def _radio(call: Call, service: str, words: list[str]) -> int:
             await call.line("enabled" if on else "disabled")
         case "connectivity", ["airplane-mode", "enable" | "disable"]:
             settings.set_flag("global", "airplane_mode_on", words[1] == "enable")
+        case _:
+            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
+    return 0
+
+
+async def _location(call: Call, words: list[str]) -> int:
+    from agent.phone.commands.device_dumps import location_on
+
+    match [word for word in words if word not in ("--user", "0", "current")]:
+        case ["is-location-enabled"]:
+            await call.line(str(location_on(call.phone)).lower())
+        case ["set-location-enabled", "true" | "false" as wanted]:
+            call.phone.settings.put("secure", "location_mode", "3" if wanted == "true" else "0")
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
     return 0
