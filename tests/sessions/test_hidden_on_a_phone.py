@@ -1,0 +1,110 @@
+"""A delegated app that nobody sees: a real core, a virtual phone, and a display of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from agent.devices.client import AdbClient
+from agent.devices.rack import AdbRack
+from agent.devices.server import AdbServer
+from agent.devices.virtual import VirtualPhones
+from agent.models.pilot import Pilot
+from agent.protocol import (
+    ObservationRecorded,
+    SessionCreate,
+    SessionStateChanged,
+    Target,
+    TargetControl,
+    TaskComplete,
+)
+from agent.records import (
+    Session,
+    SessionState,
+    TargetAction,
+    TargetPresentation,
+    TargetRuntime,
+    TargetStatus,
+)
+from agent.runtime import Runtime
+from agent.settings import Settings
+from agent.store.sqlite import SqliteStore
+from agent.tasks.regular import RegularTask
+
+BOUND_S = 90.0
+SETTINGS_APP = "com.android.settings"
+
+
+@pytest.mark.timeout(240)
+async def test_a_hidden_target_does_its_work_on_a_display_of_its_own_and_the_main_one_stays(
+    tmp_path: Path,
+) -> None:
+    async with AsyncExitStack() as stack:
+        server = AdbServer(tmp_path / "adb")
+        stack.push_async_callback(server.stop)
+        phones = VirtualPhones(tmp_path / "phones", server, count=1)
+        stack.push_async_callback(phones.stop)
+        await phones.start()
+        [serial] = phones.serials
+        store = await stack.enter_async_context(SqliteStore.open(tmp_path / "data"))
+        rack = AdbRack([server.address])
+        core = await Runtime.spawn(
+            Settings(data_dir=tmp_path / "data", config_file=tmp_path / "config.toml"),
+            store=store,
+            rack=rack,
+            models=lambda session: Pilot(),
+            task=RegularTask,
+        )
+        stack.push_async_callback(core.close)
+        device, client = await rack.device(serial), AdbClient(server.address)
+        before = await device.foreground()
+        target = Target(
+            objective="turn on Bluetooth",
+            serial=serial,
+            package=SETTINGS_APP,
+            presentation=TargetPresentation.DETACHED_HIDDEN,
+        )
+        reply = await core.request(SessionCreate(goal="Bluetooth, unseen", targets=(target,)))
+        parent = await settled(core, reply.session_id)
+        [child] = await store.children(parent.session_id)
+        assert (parent.state, child.state) == (SessionState.COMPLETED, SessionState.COMPLETED), (
+            parent.latest_error or child.latest_error
+        )
+        assert (child.presentation, child.target_runtime) == (
+            TargetPresentation.DETACHED_HIDDEN,
+            TargetRuntime.DETACHED_HIDDEN,
+        )
+        assert child.target_display > 0
+        asked = "settings get global bluetooth_on"
+        said = await client.shell(serial, asked, features=frozenset(), timeout_s=30.0)
+        assert said.text.strip() == "1"
+        assert await device.foreground() == before, "nobody saw it work"
+        msgs = [event.msg for event in await store.session_events(child.session_id)]
+        seen = [msg.observation for msg in msgs if isinstance(msg, ObservationRecorded)]
+        assert {one.foreground.package for one in seen if one.foreground} == {SETTINGS_APP}
+        assert sum(isinstance(msg, TaskComplete) for msg in msgs) == 1
+
+        capture = TargetControl(session_id=child.session_id, action=TargetAction.CAPTURE)
+        taken = (await core.request(capture)).target
+        assert taken is not None and taken.status is TargetStatus.OK
+        picture = Image.open(io.BytesIO(await store.read_blob(taken.digest)))
+        assert max(picture.size) <= 480
+        attach = TargetControl(session_id=child.session_id, action=TargetAction.ATTACH)
+        attached = (await core.request(attach)).target
+        assert attached is not None and attached.runtime is TargetRuntime.ATTACHED
+        assert (await device.foreground()).package == SETTINGS_APP
+
+
+async def settled(core: Runtime, session_id: str) -> Session:
+    async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
+        async for event in events:
+            if event.session_id == session_id and isinstance(event.msg, SessionStateChanged):
+                session = await core.session(session_id)
+                if session.state.is_terminal:
+                    return session
+    raise AssertionError("the core ended")
