@@ -87,22 +87,33 @@ class FrameWriter:
         height, width, depth = pixels.shape
         if depth != BYTES_PER_PIXEL or pixels.dtype != "uint8":
             raise UsageError("A frame is not RGB of one byte a colour.", "Convert it first.")
-        check_size(width, height)
-        if width * height * BYTES_PER_PIXEL > self._segment.slot_bytes:
-            self._move(width * height * BYTES_PER_PIXEL)
-        segment = self._segment
-        self._number += 1
-        at = segment.slot_at(self._number % SLOTS)
+        with self.filling(width, height, captured_ms=captured_ms) as place:
+            place[...] = pixels
+
+    @contextmanager
+    def filling(self, width_px: int, height_px: int, *, captured_ms: int) -> Iterator[Pixels]:
+        """Give the next frame's place for a block to draw or decode into, without a copy.
+
+        The frame is the newest when the block ends; one whose block raised is never seen. The
+        place is height × width × 3 bytes of RGB, holds an older frame at first, and is not to be
+        used after the block.
+        """
+        check_size(width_px, height_px)
+        if width_px * height_px * BYTES_PER_PIXEL > self._segment.slot_bytes:
+            self._move(width_px * height_px * BYTES_PER_PIXEL)
+        segment, number = self._segment, self._number + 1
+        at = segment.slot_at(number % SLOTS)
         (sequence,) = SEQUENCE.unpack_from(segment.memory, at)
         sequence += sequence & 1
         SEQUENCE.pack_into(segment.memory, at, sequence + 1)
         fence()
-        SLOT.pack_into(segment.memory, at, sequence + 1, self._number, width, height, captured_ms)
-        segment.view(at, width, height)[...] = pixels
+        SLOT.pack_into(segment.memory, at, sequence + 1, number, width_px, height_px, captured_ms)
+        yield segment.view(at, width_px, height_px)
+        self._number = number
         fence()
         SEQUENCE.pack_into(segment.memory, at, sequence + 2)
         fence()
-        NEWEST.pack_into(segment.memory, NEWEST_AT, self._number)
+        NEWEST.pack_into(segment.memory, NEWEST_AT, number)
 
     def close(self) -> None:
         """Remove the segment; readers that have it mapped keep their last frame. Idempotent."""

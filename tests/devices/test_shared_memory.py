@@ -108,6 +108,35 @@ def test_a_look_that_the_writer_overtook_is_an_error(writer: FrameWriter) -> Non
                 writer.write(flat(value), captured_ms=1)
 
 
+def draw_half(writer: FrameWriter) -> None:
+    with writer.filling(8, 16, captured_ms=3) as place:
+        place[:8] = 3
+        place[8:] = flat(3, width=5)
+
+
+def test_a_frame_is_drawn_where_readers_find_it_and_a_drawing_that_failed_is_never_seen(
+    writer: FrameWriter,
+) -> None:
+    with FrameReader(writer.url) as reader:
+        writer.write(flat(1), captured_ms=1)
+        with writer.filling(8, 16, captured_ms=2) as place:
+            place[...] = 2
+            during = reader.newest()
+            assert during is not None and during.captured_ms == 1
+        after = reader.newest()
+        assert after is not None and (after.number, after.captured_ms) == (2, 2)
+        assert np.array_equal(after.pixels, flat(2)) and reader.is_whole(after)
+        with pytest.raises(ValueError, match="broadcast"):
+            draw_half(writer)
+        still = reader.copy()
+        assert still is not None and still.number == 2
+        assert np.array_equal(still.pixels, flat(2))
+        writer.write(flat(4), captured_ms=4)
+        last = reader.copy()
+        assert last is not None and (last.number, last.captured_ms) == (3, 4)
+        assert np.array_equal(last.pixels, flat(4))
+
+
 def test_a_turned_phone_keeps_the_segment_and_a_larger_one_moves_it(writer: FrameWriter) -> None:
     with FrameReader(writer.url) as reader:
         writer.write(flat(1), captured_ms=1)
