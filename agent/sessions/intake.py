@@ -50,7 +50,8 @@ class Intake:
         self._waiting: deque[Submission] = deque()
         self._room = asyncio.Semaphore(QUEUE_LIMIT)
         self._filled = asyncio.Event()
-        self._current: Submission | None = None
+        self._taken: set[Submission] = set()
+        """Those under way that somebody waits for."""
         self._closed: RuntimeDiedError | None = None
 
     async def put(self, submission: Submission) -> None:
@@ -66,23 +67,25 @@ class Intake:
         self._filled.set()
 
     async def take(self) -> Submission:
-        """Wait for the next op; the one taken before counts as carried out."""
-        self._current = None
+        """Wait for the next op; until it is answered, closing answers it."""
         while not self._waiting:
             self._filled.clear()
             await self._filled.wait()
-        self._current = self._waiting.popleft()
+        submission = self._waiting.popleft()
         self._room.release()
-        return self._current
+        if submission.reply is not None:
+            self._taken.add(submission)
+            submission.reply.add_done_callback(lambda _: self._taken.discard(submission))
+        return submission
 
     def close(self, error: RuntimeDiedError) -> None:
-        """Refuse what comes, and fail what waits, with this error."""
+        """Refuse what comes, and fail what waits or is under way, with this error."""
         if self._closed is not None:
             return
         self._closed = error
         # Whoever waits for room is let in one after the other, each to find the door closed.
         self._room.release()
-        left = [*([self._current] if self._current else []), *self._waiting]
+        left = [*self._taken, *self._waiting]
         self._waiting.clear()
         for submission in left:
             submission.fail(error)
