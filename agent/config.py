@@ -170,6 +170,9 @@ def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
         yield "model.base_url", url
 
 
+_COMMA_LISTS = frozenset({"adb.server", "loop.without"})
+
+
 def _from_text(key: Key, text: str) -> object:
     """Check what an environment variable says."""
     return _checked(key, text, key.variable, is_text=True)
@@ -177,11 +180,11 @@ def _from_text(key: Key, text: str) -> object:
 
 def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> object:
     """Check one value against its key. Raises ConfigError."""
-    if key.name == "adb.server" and isinstance(value, str):
+    if key.name in _COMMA_LISTS and isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     if isinstance(value, Path):
         value = str(value)
-    wrong = _objection(value)
+    wrong = _objection(key, value)
     if not wrong:
         try:
             checked = cast(object, msgspec.convert(value, key.type, strict=not is_text))
@@ -189,7 +192,7 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
             form = "matching regex" in str(error)
             wrong = "that has not the form it needs" if form else str(error).replace("`", "")
         else:
-            wrong = _objection(checked)
+            wrong = _objection(key, checked)
             if not wrong:
                 return checked
     shown = repr(value) if len(repr(value)) < 80 else repr(value)[:80] + "…"
@@ -199,13 +202,13 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
     )
 
 
-def _objection(value: object) -> str:
+def _objection(key: Key, value: object) -> str:
     """Say what is wrong with a value that its type does not tell; empty when nothing is."""
     if isinstance(value, float) and not math.isfinite(value):
         return "it is no finite number"
     if isinstance(value, str) and not value.isprintable():
         return "it holds a control character"
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and key.name == "adb.server":
         for address in value:
             if isinstance(address, str) and not 0 < int(address.rpartition(":")[2]) < 65_536:
                 return "a port is between 1 and 65535"

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from agent.loop.patterns import Pattern
 from agent.safety.app_rules import AppRule
 
 PILOT = "pilot"
@@ -208,6 +209,19 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
     ] = 10
 
 
+class LoopSettings(_Section, frozen=True, kw_only=True):
+    """`[loop]`: how a step is done; only for measuring."""
+
+    without: Annotated[
+        tuple[Pattern, ...],
+        Meta(
+            description="Patterns of the loop that are switched off, to measure what they do: "
+            + ", ".join(Pattern)
+            + "."
+        ),
+    ] = ()
+
+
 class NoticeSettings(_Section, frozen=True, kw_only=True):
     """`[notices]`: where it is told that a session waits or has ended, beside the console."""
 
@@ -277,6 +291,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
     retention: RetentionSettings = RetentionSettings()
+    loop: LoopSettings = LoopSettings()
     notices: NoticeSettings = NoticeSettings()
     pool: PoolSettings = PoolSettings()
     ui: UiSettings = UiSettings()

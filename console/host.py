@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from agent.daemon import Daemon
     from agent.store.store import Store
 
-TAKEOVER_S = 5.0
+TAKEOVER_S = 15.0
 """How long the one who has the lock may take until it serves its socket."""
 DEVICE_BOUND_S = 15.0
-_KNOWN_S = 3.0
+_APPEAR_S = 5.0
 _LOOK_S = 0.05
 
 Choose = Callable[["Store"], Awaitable[Devices]]
@@ -114,14 +114,16 @@ class Host:
     async def _virtual_ones(self) -> list[DeviceInfo]:
         """List the virtual phones, once it is known of each phone whether it is one.
 
-        Another's core may have been started a moment ago and have looked at none yet.
+        Another's core may have been started a moment ago and have looked at none yet: a server
+        tells the model of a phone, and only the phone itself its Android and whether it is one.
         """
-        deadline = asyncio.get_running_loop().time() + _KNOWN_S
+        began_s = asyncio.get_running_loop().time()
         while True:
             online = await self._online()
-            known = all(info.virtual or info.model for info in online)
+            known = all(info.virtual or info.android for info in online)
             settled = known and bool(online or self.owned)
-            if settled or asyncio.get_running_loop().time() > deadline:
+            bound_s = DEVICE_BOUND_S if online else _APPEAR_S
+            if settled or asyncio.get_running_loop().time() - began_s > bound_s:
                 return [info for info in online if info.virtual]
             await asyncio.sleep(_LOOK_S)
 
@@ -210,7 +212,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         store=store,
         rack=rack,
         models=lambda session: model_for(session, settings),
-        task=RegularTask,
+        task=lambda: RegularTask(without=frozenset(settings.loop.without)),
         plan=PlanTask,
         wake_jobs=devices.wakes_jobs,
     )

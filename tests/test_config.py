@@ -32,6 +32,18 @@ def test_without_anything_said_every_key_has_its_default(tmp_path: Path) -> None
     assert loaded.adb.server == ("127.0.0.1:5037",)
 
 
+def test_lists_of_words_are_no_addresses(tmp_path: Path) -> None:
+    text = (
+        "[notices]\ncommand = ['notify', '--to:0']\n[pool]\nserials = ['R5CT', '10.0.0.7:5555']\n"
+    )
+    loaded = load(tmp_path, text, SWITCHBOARD_LOOP_WITHOUT="masking, bans")
+    assert loaded.notices.command == ("notify", "--to:0")
+    assert loaded.loop.without == ("masking", "bans")
+    assert loaded.pool.serials == ("R5CT", "10.0.0.7:5555")
+    with pytest.raises(ConfigError, match=r"loop\.without"):
+        load(tmp_path, "[loop]\nwithout = ['safety']\n")
+
+
 def test_each_layer_is_stronger_than_the_one_before(tmp_path: Path) -> None:
     file = "[run]\nmax_steps = 7\n[adb]\nserver = '10.0.0.1:5037'\n"
     environ = {"SWITCHBOARD_DATA_DIR": str(tmp_path), "ANDROID_ADB_SERVER_PORT": "6000"}

@@ -16,6 +16,7 @@ from agent.loop import prompts, verify
 from agent.loop.eyes import Eyes
 from agent.loop.ledger import Ledger
 from agent.loop.observe import Seconds, Sleep
+from agent.loop.patterns import Pattern
 from agent.loop.screen import element_line, left_out
 from agent.loop.think import tidy
 from agent.protocol import PlanUpdate, ToolCallRequested
@@ -56,6 +57,13 @@ class Controls:
         """Carry one out."""
         match arguments:
             case Finish(success=success, summary=summary):
+                memory = self.ledger.memory
+                unfinished = prompts.open_items(memory.plan) if success else ""
+                if Pattern.FINISH_CHECK in memory.without or memory.was_told(prompts.UNFINISHED):
+                    unfinished = ""
+                if unfinished:
+                    text = f"FAILED: {prompts.UNFINISHED}: {unfinished}. {prompts.FINISH_AGAIN}."
+                    return Controlled(text, ActionOutcome.FAILED)
                 message = tidy(summary).strip() or "The model gave no reason."
                 return Controlled("Recorded.", end=TurnEnd(completed=success, message=message))
             case UpdatePlan(plan=plan, explanation=explanation):

@@ -19,8 +19,8 @@ from agent.loop.ledger import Ledger
 from agent.loop.marks import MEDIA_TYPE, is_black, numbered
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
+from agent.loop.patterns import Pattern
 from agent.loop.phase import is_support_goal, phase_of
-from agent.loop.recover import wrong_app
 from agent.protocol import ObservationRecorded
 from agent.records import AppInfo, Observation
 from agent.safety.scope import is_neutral
@@ -76,9 +76,10 @@ class Eyes:
             seen = await self.observe(memory.last_seen)
         again, self._shown = seen is self._shown, seen
         # The very observation of the step before, after a plan: no news, and no failure either.
+        again = again or Pattern.CHANGES in memory.without
         change = "" if again else describe_change(memory.last_seen, seen.observation)
         observation = replace(seen.observation, change=change)
-        stray = wrong_app(observation.foreground.package, memory.target)
+        stray = memory.stray(observation.foreground.package)
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
         phase = phase_of(observation.elements) if helped else None
         notes = filter(None, (stray, dialog_note(observation)))
@@ -90,10 +91,11 @@ class Eyes:
                 observation,
                 step=step,
                 max_steps=self.context.limits.max_steps + self.ledger.more_steps,
-                plan=memory.plan,
+                plan=() if Pattern.TRACKER in memory.without else memory.plan,
                 warnings=warnings,
                 bans=memory.trail.bans,
                 phase=phase,
+                may_collapse=Pattern.NAVIGATION_FIRST not in memory.without,
                 picture_note=note,
             ),
         )

@@ -47,6 +47,15 @@ def fit(messages: Sequence[Message]) -> list[Message]:
     return masked
 
 
+def newest_only(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Give what stands for itself: all but calls, their results and earlier screens."""
+    screens = [at for at, m in enumerate(messages) if m.kind is MessageKind.OBSERVATION]
+    left = {MessageKind.REPLY, MessageKind.RESULT}
+    return tuple(
+        m for at, m in enumerate(messages) if m.kind not in left and at not in screens[:-1]
+    )
+
+
 def estimate_tokens(messages: Sequence[Message]) -> int:
     """Estimate tokens as a quarter of the characters."""
     return (

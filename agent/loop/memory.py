@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from agent.knowledge.card import Card
 from agent.loop import prompts
-from agent.loop.masking import fit
+from agent.loop.masking import fit, newest_only
+from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.recover import Trail, wrong_app
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.protocol import (
@@ -48,6 +49,7 @@ class Memory:
         target: the one app the session belongs to; empty when it may use any.
         required: where that app has to be in the end, for a session that was delegated.
         card: what is known of the app that the goal is about.
+        without: patterns that are switched off.
     """
 
     goal: str
@@ -55,6 +57,7 @@ class Memory:
     target: str = ""
     required: str = ""
     card: Card | None = None
+    without: Without = NOTHING
     messages: list[Message] = field(default_factory=list)
     plan: tuple[PlanItem, ...] = ()
     trail: Trail = field(default_factory=Trail)
@@ -74,6 +77,7 @@ class Memory:
     _deferred: list[Message] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.trail.without = self.without
         self._add(Role.SYSTEM, MessageKind.INSTRUCTIONS, prompts.INSTRUCTIONS)
         self._add(Role.USER, MessageKind.GOAL, self._goal_text())
         self._orders.append(self.goal.strip())
@@ -136,7 +140,8 @@ class Memory:
                 if self._said:
                     # A step that ended with words only: `_request` would have taken them.
                     self._add(Role.ASSISTANT, MessageKind.REPLY, self._said)
-                    self._add(Role.USER, MessageKind.RESULT, prompts.NO_TOOL)
+                    if Pattern.NO_TOOL not in self.without:
+                        self._add(Role.USER, MessageKind.RESULT, prompts.NO_TOOL)
                 self._said = ""
             case _:
                 # Every other fact is for operators, not for the model.
@@ -149,6 +154,15 @@ class Memory:
         self._orders.append(text.strip())
         self.total = 0
         self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
+
+    def stray(self, package: str) -> str:
+        """Warn of another app in front than the session's own."""
+        return "" if Pattern.WRONG_APP in self.without else wrong_app(package, self.target)
+
+    def was_told(self, words: str) -> bool:
+        """Tell whether the newest result says something; the next call is an answer to it."""
+        results = (m.text for m in reversed(self.messages) if m.kind is MessageKind.RESULT)
+        return words in next(results, "")
 
     def warnings(self, fingerprint: str) -> tuple[str, ...]:
         """Say what the model should know with a screen that is about to be stored."""
@@ -168,13 +182,16 @@ class Memory:
 
     def conversation(self) -> tuple[Message, ...]:
         """Give the whole conversation, old screens shortened for good."""
-        self.messages = fit(self.messages)
+        if Pattern.MASKING not in self.without:
+            self.messages = fit(self.messages)
+        if Pattern.CONVERSATION in self.without:
+            return newest_only(self.messages)
         return tuple(self.messages)
 
     def _observe(self, observation: Observation) -> None:
         self.last_seen = observation
         package = observation.foreground.package
-        if wrong_app(package, self.target):
+        if self.stray(package):
             self.trail.strayed(package)
         else:
             self.trail.strays = 0

@@ -23,6 +23,7 @@ from agent.errors import (
 from agent.loop.changes import fingerprint
 from agent.loop.elements import number_elements
 from agent.loop.pace import Pace
+from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.records import Element, Foreground, Frame, Observation, UiNode
 from agent.safety.redaction import redact, redact_tree
 from agent.text import one_line
@@ -71,6 +72,7 @@ class Observer:
         now_ms: the wall clock, for what is recorded.
         seconds: a monotonic clock, for what is waited.
         hide: takes out what was typed as a secret.
+        without: patterns that are switched off.
     """
 
     def __init__(
@@ -82,7 +84,9 @@ class Observer:
         sleep: Sleep,
         seconds: Seconds,
         hide: Callable[[str], str] = str,
+        without: Without = NOTHING,
     ) -> None:
+        self._without = without
         self._hide = hide
         self._last: _Numbered | None = None
         self._put_blob = put_blob
@@ -109,7 +113,7 @@ class Observer:
         if acted:
             await self._sleep(self._pace.initial_s)
         look = await self._look(device, previous)
-        while True:
+        while Pattern.SETTLE not in self._without:
             await self._sleep(self._pace.poll_s)
             last, look = look, await self._look(device, previous)
             waited = self._seconds() - began
@@ -155,10 +159,10 @@ class Observer:
     ) -> bool:
         if look.note:
             return waited >= self._pace.react_s
-        if previous is None:
+        if previous is None and Pattern.FIRST_SCREEN not in self._without:
             usable = sum(e.clickable or e.editable or e.checkable for e in look.elements)
             return usable >= self._pace.first_interactive or waited >= self._pace.settle_s
-        return not (acted and look.fingerprint == previous.fingerprint)
+        return not (acted and previous and look.fingerprint == previous.fingerprint)
 
     async def _together(
         self, device: Device, previous: Observation | None, settled: _Look

@@ -50,6 +50,9 @@ _MARKS = {
 }
 MAX_APPS = 150
 _MAX_BANNED = 8
+_MAX_OPEN = 6
+UNFINISHED = "These items of your plan are not completed"
+FINISH_AGAIN = "Do them, or call finish again if the screen shows that they are done"
 
 
 def goal_text(
@@ -96,6 +99,13 @@ def _about(card: Card, needs_support: bool) -> list[str]:
     return lines + list(card.hints)
 
 
+def open_items(plan: Sequence[PlanItem]) -> str:
+    """Name the items of a plan that are not completed; empty when none is open."""
+    names = [f'"{item.step[:60]}"' for item in plan if item.status is not PlanStatus.COMPLETED]
+    more = f" and {len(names) - _MAX_OPEN} more" if len(names) > _MAX_OPEN else ""
+    return ", ".join(names[:_MAX_OPEN]) + more
+
+
 def new_goal_text(text: str) -> str:
     """Write what the operator asks for after an earlier turn has ended."""
     return f"## New goal\n{operator_text(text)}"
@@ -134,6 +144,7 @@ def observation_text(
     warnings: Sequence[str],
     bans: Mapping[str, str] | None = None,
     phase: Phase | None = None,
+    may_collapse: bool = True,
     picture_note: str = "",
 ) -> str:
     """Write one observation as a model reads it: where the work stands, then the screen.
@@ -141,6 +152,7 @@ def observation_text(
     Args:
         bans: elements that are not to be pressed again, by key: why.
         phase: where a support case stands; None for every other goal.
+        may_collapse: whether a page on the way to support may be shortened to what leads on.
         picture_note: why there is no picture, for a model that expects one.
     """
     lines = [f"Turn: {step} / {max_steps}"]
@@ -168,7 +180,9 @@ def observation_text(
             observation.foreground,
             observation.elements,
             note=observation.tree_note,
-            collapse=phase is Phase.NAVIGATING and _has_way_on(observation.elements),
+            collapse=may_collapse
+            and phase is Phase.NAVIGATING
+            and _has_way_on(observation.elements),
         )
     )
     return "\n".join(lines)

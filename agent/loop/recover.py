@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.safety.scope import is_neutral
 
 WINDOW = 6
@@ -36,6 +37,7 @@ class Trail:
     """Actions in a row after which there was something to warn of."""
     bans: dict[str, str] = field(default_factory=dict)
     """Elements that led nowhere, by stable key: why."""
+    without: Without = NOTHING
     _clicked: str = ""
     """The element that the newest action pressed, while nothing has been done since."""
     _left_again: Counter[str] = field(default_factory=Counter)
@@ -51,7 +53,7 @@ class Trail:
         if after_action:
             self.unchanged = self.unchanged + 1 if same else 0
             # A long list is scrolled for long; only what changes nothing is trouble.
-            stuck = oscillates(self.fingerprints) or self.unchanged >= STAGNATION
+            stuck = bool(self._stuck())
             self.troubled = self.troubled + 1 if stuck else 0
 
     def did(self, action: str, *, scroll: bool, changed: bool) -> None:
@@ -66,7 +68,7 @@ class Trail:
     def went_back(self) -> None:
         """Take in that the phone was sent back: what was pressed just before led nowhere."""
         key, self._clicked = self._clicked, ""
-        if not key:
+        if not key or Pattern.BANS in self.without:
             return
         self._left_again[key] += 1
         if self._left_again[key] >= FRUITLESS:
@@ -76,33 +78,39 @@ class Trail:
         """Take in that another app came in front of the session's own."""
         self.strays += 1
         key, self._clicked = self._clicked, ""
-        if key:
+        if key and Pattern.BANS not in self.without:
             self.bans[key] = f"it led out of the app, to {package}"
 
     def is_duplicate(self, action: str) -> bool:
         """Tell whether an action would be the third that is the same and changes nothing."""
         last = list(self.actions)[-(DUPLICATES - 1) :]
+        if Pattern.DUPLICATES in self.without:
+            return False
         return len(last) == DUPLICATES - 1 and all(done == (action, False) for done in last)
 
     def warnings(self) -> tuple[str, ...]:
         """Say what the model should know before it chooses again."""
-        said = []
-        if oscillates(self.fingerprints):
-            said.append(
-                "WARNING: You are going back and forth between the same screens. "
-                "Choose something that you have not tried."
-            )
-        if self.unchanged >= STAGNATION:
-            said.append(
-                f"WARNING: The last {self.unchanged} actions changed nothing. "
-                "Try another element, scroll, or go back."
-            )
-        if self.scrolls >= SCROLL_BUDGET:
+        said = self._stuck()
+        if self.scrolls >= SCROLL_BUDGET and Pattern.SCROLL_BUDGET not in self.without:
             said.append(
                 f"WARNING: You have scrolled {self.scrolls} times in a row. "
                 "What you look for may be somewhere else."
             )
         return tuple(said)
+
+    def _stuck(self) -> list[str]:
+        said = []
+        if oscillates(self.fingerprints) and Pattern.OSCILLATION not in self.without:
+            said.append(
+                "WARNING: You are going back and forth between the same screens. "
+                "Choose something that you have not tried."
+            )
+        if self.unchanged >= STAGNATION and Pattern.STAGNATION not in self.without:
+            said.append(
+                f"WARNING: The last {self.unchanged} actions changed nothing. "
+                "Try another element, scroll, or go back."
+            )
+        return said
 
 
 def oscillates(fingerprints: Sequence[str]) -> bool:

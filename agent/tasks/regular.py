@@ -28,6 +28,7 @@ from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.pace import PACE, Pace
+from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.rehearse import rehearse
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.think import Thought, keep, think
@@ -71,6 +72,7 @@ class RegularTask:
     Args:
         pace: bounds on watching a screen.
         sleep: waits; seconds: a monotonic clock; jitter: a number from [0, 1). Tests give theirs.
+        without: patterns that are switched off, for measuring.
     """
 
     def __init__(
@@ -80,7 +82,9 @@ class RegularTask:
         sleep: Sleep = asyncio.sleep,
         seconds: Seconds = time.monotonic,
         jitter: Callable[[], float] = random.random,
+        without: Without = NOTHING,
     ) -> None:
+        self._without = without
         self._pace = pace
         self._sleep = sleep
         self._seconds = seconds
@@ -92,7 +96,7 @@ class RegularTask:
 
     async def run(self, context: TaskContext) -> TurnEnd:
         """Work until the turn ends."""
-        turn = _Turn(context, self._pace, self._sleep, self._seconds, self._jitter)
+        turn = _Turn(context, self._pace, self._sleep, self._seconds, self._jitter, self._without)
         async with watched(context, self._sleep):
             end = await turn.begin()
             while end is None:
@@ -114,6 +118,7 @@ class _Turn:
         sleep: Sleep,
         seconds: Seconds,
         jitter: Callable[[], float],
+        without: Without,
     ) -> None:
         self.context = context
         self.sleep = sleep
@@ -125,7 +130,11 @@ class _Turn:
         card = library.of(session.target_package) or library.named(session.goal)
         required = session.required_presentation.value if session.parent_id else ""
         self.memory = Memory(
-            session.goal, target=session.target_package, required=required, card=card
+            session.goal,
+            target=session.target_package,
+            required=required,
+            card=None if Pattern.APP_CARDS in without else card,
+            without=without,
         )
         self.ledger = Ledger(context, self.memory, seconds)
         observer = Observer(
@@ -135,9 +144,10 @@ class _Turn:
             sleep=sleep,
             seconds=seconds,
             hide=self.secrets.hide,
+            without=without,
         )
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
-        self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets)
+        self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
         self.budget = BudgetWatch(context, self.ledger)
         self.ladder = Ladder(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.loop.patterns import Pattern
 from bench.exercises import report
 from bench.exercises.exercise import Exercise, Tag
 from bench.exercises.fallible.flaws import Flaw
@@ -36,6 +37,7 @@ def command(arguments: Sequence[str]) -> None:
             repeats=given.repeat,
             seed=given.seed,
             phones=given.phones,
+            without=tuple(dict.fromkeys(given.without)),
             folder=Path(given.folder or scratch),
         )
         outcomes = asyncio.run(run(plan, _tell))
@@ -81,6 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="only this exercise"
     )
+    parser.add_argument(
+        "--without", action="append", default=[], choices=[str(p) for p in Pattern],
+        metavar="PATTERN", help="switch a pattern of the loop off: " + ", ".join(Pattern),
+    )  # fmt: skip
     parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="times each")
     parser.add_argument("--seed", type=int, default=1, help="of the fallible models' chances")
     parser.add_argument("--phones", type=_count, default=4, metavar="N", help="phones at once")

@@ -68,7 +68,7 @@ async def house(
             store=store,
             rack=AdbRack([address]),
             models=models or (lambda session: model_for(session, settings)),
-            task=RegularTask,
+            task=lambda: RegularTask(without=frozenset(settings.loop.without)),
             wake_jobs=False,
         )
         stack.push_async_callback(core.close)

@@ -16,7 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.config import load_settings
-from agent.settings import Settings
+from agent.loop.patterns import Pattern
+from agent.settings import LoopSettings, Settings
 from bench.exercises.exercise import Exercise
 from bench.exercises.fallible.server import PREFIX, fallible_models
 from bench.exercises.house import House, house
@@ -103,7 +104,9 @@ def _trials(plan: Plan) -> dict[Key, None]:
 
 
 def _settings(plan: Plan) -> Settings:
-    return load_settings(overrides={"data_dir": str(plan.folder / "data")})
+    settings = load_settings(overrides={"data_dir": str(plan.folder / "data")})
+    without = tuple(Pattern(name) for name in plan.without)
+    return replace(settings, loop=LoopSettings(without=without))
 
 
 async def _work_off(

@@ -19,6 +19,12 @@ DISTRACTION = "com.android.calculator2"
 FORGETS_AFTER = 6
 """Messages that a forgetful model keeps in mind beside its instructions and goal."""
 _DONE = re.compile(r"^\[x\] (\d+)\. ", re.MULTILINE)
+NARROW_WINDOW_CHARS = 8_000
+"""What a narrow model keeps of the newest messages, about 2,000 tokens."""
+_BANNED = re.compile(r"^Do not press again \(it led nowhere\): (.*)$", re.MULTILINE)
+_NUMBER = re.compile(r"\[(\d+)\]")
+_TRACKER = "## Progress Tracker"
+_REMINDED = "You did not call a tool"
 _REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
 _ASTRAY = ("but this session works in",)
 _UNFINISHED = ("not completed", "still open", "unfinished")
@@ -37,6 +43,12 @@ class Flaw(StrEnum):
     """Falls into repeating its last call, until the prompt says that it repeats itself."""
     OVEREAGER = "overeager"
     """Claims success before the end, one time in eight."""
+    NARROW = "narrow"
+    """Sees only the newest messages that fit a short context, and keeps no plan."""
+    TALKATIVE = "talkative"
+    """Only talks, one time in four, and goes on talking until it is told to call a tool."""
+    STRANGER = "stranger"
+    """Does not know the app: what neither goal nor card names, it looks for by trial."""
     DISTRACTED = "distracted"
     """Opens an app that has nothing to do with it, one time in ten, and stays there."""
 
@@ -53,25 +65,72 @@ def think(
         seed: of its chances.
         tracker: whether it keeps a plan, which the prompt then shows it again.
     """
-    seen = _remembered(messages) if flaw is Flaw.FORGETFUL else list(messages)
+    seen = _remembered(messages, flaw)
     view = read(seen)
     marked = _marked(messages)
     chance = Random(
         f"{seed} {flaw} {view.goal} {sum(m.kind is MessageKind.REPLY for m in messages)}"
     )
-    if tracker:
-        planning = _planning(view, route, marked, keeps_it=flaw is Flaw.FORGETFUL)
+    if flaw is Flaw.TALKATIVE and _talks(messages, chance):
+        return Call("", {})
+    if tracker and flaw is not Flaw.NARROW:
+        planning = _planning(
+            view,
+            route,
+            marked,
+            keeps_it=flaw is Flaw.FORGETFUL,
+            shown=any(_TRACKER in m.text for m in messages[-3:]),
+        )
         if planning is not None:
             return planning
     known = marked if flaw is Flaw.FORGETFUL else 0
     call = next_call(view, route, from_step=known)
+    if flaw is Flaw.STRANGER:
+        return _guess(call, view, messages, chance)
     return _spoil(call, view, route, flaw, chance, newest=_newest(messages))
 
 
-def _remembered(messages: Sequence[Message]) -> list[Message]:
+def _remembered(messages: Sequence[Message], flaw: Flaw) -> list[Message]:
+    """Give what a model has before it: its instructions, its goal, and as much as it can hold."""
     lasting = [m for m in messages if m.kind in (MessageKind.INSTRUCTIONS, MessageKind.GOAL)]
     rest = [m for m in messages if m not in lasting]
-    return lasting + rest[-FORGETS_AFTER:]
+    match flaw:
+        case Flaw.FORGETFUL:
+            return lasting + rest[-FORGETS_AFTER:]
+        case Flaw.NARROW:
+            held, room = 0, NARROW_WINDOW_CHARS
+            for message in reversed(rest):
+                room -= len(message.text) + sum(len(c.arguments) for c in message.tool_calls)
+                if room < 0:
+                    break
+                held += 1
+            return lasting + rest[len(rest) - max(held, 1) :]
+        case _:
+            return list(messages)
+
+
+def _talks(messages: Sequence[Message], chance: Random) -> bool:
+    """Talk now and then, and again after talking, unless the prompt asks for a tool."""
+    replies = [at for at, m in enumerate(messages) if m.kind is MessageKind.REPLY]
+    if not replies:
+        return chance.random() < 1 / 4
+    if any(_REMINDED in m.text for m in messages[replies[-1] :]):
+        return False
+    return not messages[replies[-1]].tool_calls or chance.random() < 1 / 4
+
+
+def _guess(call: Call, view: View, messages: Sequence[Message], chance: Random) -> Call:
+    """Try something that is not ruled out, where nobody has said what the right thing is called."""
+    if call.tool != "click_element":
+        return call
+    told = " ".join(m.text for m in messages if m.kind is MessageKind.GOAL).casefold()
+    wanted = next(i for i in view.items if i.number == call.arguments["element"])
+    if wanted.title.casefold() in told:
+        return call
+    banned = _BANNED.search(_newest(messages))
+    out = set(map(int, _NUMBER.findall(banned[1]))) if banned else set()
+    choices = [i.number for i in view.clickable() if i.number not in out] or [wanted.number]
+    return Call("click_element", {"element": chance.choice(choices)})
 
 
 def _newest(messages: Sequence[Message]) -> str:
@@ -81,16 +140,22 @@ def _newest(messages: Sequence[Message]) -> str:
 def _marked(messages: Sequence[Message]) -> int:
     """Count the steps that the newest observation's plan shows as done."""
     for message in reversed(messages):
-        if message.kind is MessageKind.OBSERVATION and "## Progress Tracker" in message.text:
+        if message.kind is MessageKind.OBSERVATION and _TRACKER in message.text:
             return len(_DONE.findall(message.text))
     return 0
 
 
-def _planning(view: View, route: Sequence[Step], marked: int, *, keeps_it: bool) -> Call | None:
-    """Write the plan down at the start and, for who forgets, again whenever a step is behind."""
+def _planning(
+    view: View, route: Sequence[Step], marked: int, *, keeps_it: bool, shown: bool
+) -> Call | None:
+    """Write the plan down at the start and, for who forgets, again whenever a step is behind.
+
+    Args:
+        shown: whether the prompt shows a plan already.
+    """
     planned = [deed for deed in view.done if deed.tool == "update_plan"]
     done = max(marked, steps_done(view, route, from_step=marked))
-    begun = bool(planned or marked or view.done)
+    begun = bool(planned or view.done) or shown
     if begun and (not keeps_it or done <= marked):
         return None
     plan = [
@@ -107,7 +172,7 @@ def _spoil(
     call: Call, view: View, route: Sequence[Step], flaw: Flaw, chance: Random, *, newest: str
 ) -> Call:
     match flaw:
-        case Flaw.NONE | Flaw.FORGETFUL:
+        case Flaw.NONE | Flaw.FORGETFUL | Flaw.NARROW | Flaw.TALKATIVE | Flaw.STRANGER:
             return call
         case Flaw.MISCLICKING:
             return _neighbour(call, view) if chance.random() < 1 / 6 else call

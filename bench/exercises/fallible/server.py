@@ -39,6 +39,8 @@ async def fallible_models(
         if route is None:
             return _say("finish", {"success": False, "summary": "I do not know how to do this."})
         call = think(messages, route, flaw, seed, tracker=tracker)
+        if not call.tool:
+            return Reply(text="I see where this is going. Let me think about it a little more.")
         return _say(call.tool, call.arguments)
 
     async with openai_server(script) as server:
@@ -86,6 +88,8 @@ def _kind(role: Role, text: str) -> MessageKind:
             return MessageKind.RESULT
         case Role.USER if text.startswith(("## Goal", "## New goal")):
             return MessageKind.GOAL
+        case Role.USER if text.startswith("You did not call a tool"):
+            return MessageKind.RESULT
         case Role.USER if text.startswith(("[Screen: ", "Turn: ")):
             return MessageKind.OBSERVATION
         case _:
