@@ -54,6 +54,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),
     Action("session.replay", ("R",), "Replay", "Play the selected session again from the store.", _DECK, "Sessions", 30),
     Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
+    Action("notice.done", ("D",), "Done", "Take the notice of the selected session as read; a hidden app of it is closed.", _DECK, "Sessions", 14),
+    Action("notice.send", ("s",), "Go on", "Write what is to be done now, from what the selected, ended session came to.", _DECK, "Sessions", 15),
+    Action("steer.edit", ("e",), "Change hint", "Change the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 16),
+    Action("steer.withdraw", ("u",), "Take back", "Take back the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 17),
     # --- questions
     Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
     Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
@@ -108,7 +112,9 @@ _CHORDS = {"ctrl+p", "f1", "ctrl+t"}
 
 # They open a field, and the letters typed right after them must already find it: what has the
 # focus would take them as commands before it has handled the key.
-OPENS_FIELD = frozenset({"session.new", "session.write", "question.reject", "view.filter"})
+OPENS_FIELD = frozenset(
+    {"session.new", "session.write", "question.reject", "view.filter", "notice.send", "steer.edit"}
+)
 
 _NAMES = {
     "question_mark": "?",

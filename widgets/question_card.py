@@ -61,8 +61,9 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     def show_question(self, question: Question | None, *, now_ms: int, others: int = 0) -> None:
         """Show a question, or none; `others` more wait in the same session."""
         self._now_ms, self._others = now_ms, others
-        before = self.question.question_id if self.question else ""
-        if question is not None and question.question_id != before:
+        # The next part of several is as new to the eye as another question.
+        before = (self.question.question_id, self.question.text) if self.question else None
+        if question is not None and (question.question_id, question.text) != before:
             self._came_s = self.clock_s()
         self.question = question
         self.set_class(question is not None, "-shown")

@@ -91,6 +91,7 @@ def session_rows(
                 now_ms=now_ms,
                 asks=session.session_id in asking,
                 delegates=session.session_id in at_work,
+                is_news=session.session_id in state.notices,
             )
         )
     return rows
@@ -116,7 +117,14 @@ def _matches(view: SessionView, wanted: str, state: State) -> bool:
 
 
 def _session_row(
-    view: SessionView, state: State, *, lead: str, now_ms: int, asks: bool, delegates: bool
+    view: SessionView,
+    state: State,
+    *,
+    lead: str,
+    now_ms: int,
+    asks: bool,
+    delegates: bool,
+    is_news: bool = False,
 ) -> Row:
     session = view.session
     mark = status.of_session(session, asks=asks, delegates=delegates)
@@ -130,6 +138,7 @@ def _session_row(
     # Ages of the same minute look the same, so a quiet row is not drawn again each second.
     if ended:
         right: Parts = (
+            ("new " if is_news else "", "bold $ask"),
             (f"{mark.word} ", mark.style),
             (f"{phrases.age(now_ms - session.updated_ms):>3}", "$faint"),
         )

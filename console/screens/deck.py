@@ -261,7 +261,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def open_questions(self) -> list[Question]:
         """The open questions of the selected session, oldest first."""
         questions = self.console_app.bridge.state.questions.values()
-        return [q for q in questions if q.session_id == self.selected]
+        return [self.narrowed(q) for q in questions if q.session_id == self.selected]
 
     def select(self, session_id: str) -> None:
         """Look at another session."""

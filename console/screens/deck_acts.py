@@ -19,26 +19,20 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
-from agent.state import Attention, SessionView
-from agent.text import one_line
-from console.screens.deck_wheel import DeckWheel
-from widgets.attention_list import AttentionList
+from agent.records import DeviceState, Question, Session, SessionState
+from agent.state import SessionView
+from console.screens.deck_questions import DENY, DeckQuestions
 from widgets.composer import Composer, Mode, Purpose
-from widgets.question_card import QuestionCard
 from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
-_DENY = "Deny"
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
-_ASKING = "May I do this?"
 
 
-class DeckActs(DeckWheel):
+class DeckActs(DeckQuestions):
     """The Deck's actions."""
 
     _begins = False
-    _rejects: Question | None = None
 
     def _session(self) -> Session | None:
         view = self.deck.view()
@@ -72,6 +66,8 @@ class DeckActs(DeckWheel):
                 return False
             case "wheel.take":
                 return bool(self.shown_serial())
+            case "notice.done" | "notice.send" | "steer.edit" | "steer.withdraw":
+                return self.can_follow(action_id)
             case "device.virtual":
                 return self.console_app.start_phone is not None
             case _:
@@ -121,29 +117,29 @@ class DeckActs(DeckWheel):
     def aim_composer(self, view: SessionView | None, asked: list[Question]) -> None:
         """Say what the composer's text will be, without changing it under typing hands."""
         composer = self.deck.composer
-        if self.aim_note():
+        if self.aim_follow():
             return
         if self._begins:
             self._offer_devices()
             composer.aim(Purpose(Mode.NEW, ""))
             return
-        if self._rejects is not None and self._rejects in asked:
-            composer.aim(Purpose(Mode.REASON, self._rejects.question_id))
+        if self.rejects is not None and self.rejects in asked:
+            composer.aim(Purpose(Mode.REASON, self.rejects.question_id))
             return
-        self._rejects = None
+        self.rejects = None
         hint = ""
         if view is None or view.session.state.is_terminal:
             wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
             if view is not None:
                 hint = _ENDED
         elif asked:
-            wanted = Purpose(Mode.ANSWER, asked[0].question_id)
+            wanted = Purpose(Mode.ANSWER, self.subject_of(asked[0]))
         elif view.session.turn_id:
             wanted = Purpose(Mode.STEER, view.session.session_id)
         else:
             wanted = Purpose(Mode.PROMPT, view.session.session_id)
         typing = composer.field.has_focus
-        subjects = {self.deck.selected, *(q.question_id for q in asked)}
+        subjects = {self.deck.selected, *(self.subject_of(q) for q in asked)}
         changes = wanted != composer.purpose and composer.purpose.subject in subjects
         too_soon = wanted.mode is Mode.ANSWER and not self.deck.card.is_ready
         if typing and changes and (composer.text or too_soon):
@@ -167,7 +163,7 @@ class DeckActs(DeckWheel):
     def do_session_new(self) -> None:
         """Write the goal of a new session."""
         self._begins = True
-        self._rejects = None
+        self.rejects = None
         self.refresh_all()
         self.deck.go_to("middle", self.deck.composer.field)
 
@@ -199,19 +195,21 @@ class DeckActs(DeckWheel):
                 self._begins = False
                 app.spawn(self._begin(event.text, event.choice), "beginning a session")
             case Mode.ANSWER:
-                app.request(UserInputAnswer(question_id=subject, answer=event.text))
+                self.answer_subject(subject, event.text)
             case Mode.REASON:
-                self._rejects = None
-                reason = f"{_DENY}: {event.text}" if event.text else _DENY
+                self.rejects = None
+                reason = f"{DENY}: {event.text}" if event.text else DENY
                 app.request(UserInputAnswer(question_id=subject, answer=reason))
-            case Mode.NOTE:
-                self.hand_back(event.text)
+            case Mode.NOTE | Mode.NEXT | Mode.EDIT:
+                self.send_follow(event)
             case Mode.PROMPT | Mode.STEER:
                 app.request(UserInput(session_id=subject, text=event.text))
             case Mode.NONE:
                 pass
         self.refresh_all()
-        self.deck.go_to("middle", self.deck.pane.transcript)
+        is_asked_on = mode is Mode.ANSWER and self.deck.focused is self.deck.card
+        if not is_asked_on:
+            self.deck.go_to("middle", self.deck.pane.transcript)
 
     async def _begin(self, goal: str, serial: str) -> None:
         reply = await self.console_app.ask(SessionCreate(goal=goal, serial=serial))
@@ -224,110 +222,6 @@ class DeckActs(DeckWheel):
         self.deck.coming = reply.session_id
         self.deck.select(reply.session_id)
         self.refresh_all()
-
-    # --- questions ----------
-
-    def do_question_next(self) -> None:
-        """Go to the oldest question."""
-        for question in self.console_app.bridge.state.questions.values():
-            self.deck.select(question.session_id)
-            self.refresh_all()
-            self.deck.go_to("middle", self.deck.card)
-            return
-
-    def open_waiting(self) -> None:
-        """Go from the attention queue to the thing itself."""
-        one = self.deck.attention.under_cursor
-        if one is None:
-            return
-        if one.session_id:
-            self.deck.select(one.session_id)
-            self.refresh_all()
-        if one.question is not None:
-            self.deck.go_to("middle", self.deck.card)
-        elif one.session_id:
-            self.console_app.seen |= {one.key}
-            self.deck.go_to("middle", self.deck.pane.transcript)
-
-    def _dismissable(self) -> Attention | None:
-        if self.deck.focused is not self.deck.attention:
-            return None
-        one = self.deck.attention.under_cursor
-        return one if one is not None and not one.needs_person else None
-
-    def do_question_dismiss(self) -> None:
-        """Take the news under the cursor out of what waits."""
-        one = self._dismissable()
-        if one is not None:
-            self.console_app.seen |= {one.key}
-            self.refresh_all()
-
-    def _approval(self) -> Question | None:
-        """Give the approval that a and r are about: the queue's row, else the session's oldest."""
-        asked: Question | None = next(iter(self.deck.open_questions()), None)
-        if self.deck.focused is self.deck.attention:
-            one = self.deck.attention.under_cursor
-            asked = one.question if one is not None else None
-        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
-
-    def _show_approval(self) -> Question | None:
-        """Show the card of that approval, and give what the card asks."""
-        wanted = self._approval()
-        if wanted is None:
-            return None
-        if wanted.session_id != self.deck.selected:
-            self.deck.select(wanted.session_id)
-            self.refresh_all()
-        asked = self.deck.card.question
-        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
-
-    def do_question_approve(self) -> None:
-        """Approve once what the card shows: at once from the card, else at the second press."""
-        asked = self._show_approval()
-        if asked is None:
-            return
-        card = self.deck.card
-        if self.deck.focused is not card or not card.is_ready:
-            # Approving takes a look first, and says what it would approve.
-            self.deck.go_to("middle", card)
-            matter = one_line(asked.text, 200).removeprefix(_ASKING).strip()
-            armed = self.console_app.two_acts
-            armed.disarm()
-            sentence = f"Press a again to approve: {matter}"
-            armed.confirm("question.approve", asked.question_id, sentence)
-            return
-        answer = asked.options[0].label if asked.options else "Approve"
-        self._answer(asked, answer)
-
-    def do_question_reject(self) -> None:
-        """Write why not: enter rejects what the card shows, with or without a reason."""
-        asked = self._show_approval()
-        if asked is None:
-            return
-        self._rejects = asked
-        self.refresh_all()
-        self.deck.go_to("middle", self.deck.composer.field)
-
-    def _answer(self, question: Question, answer: str) -> None:
-        self.console_app.request(UserInputAnswer(question_id=question.question_id, answer=answer))
-
-    def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
-        self._answer(event.question, event.answer)
-
-    def on_question_card_write(self, _event: QuestionCard.Write) -> None:
-        self.deck.go_to("middle", self.deck.composer.field)
-
-    def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
-        if event.waiting.question is not None:
-            self._answer(event.waiting.question, event.answer)
-
-    def card_keys(self, asked: Question) -> list[tuple[str, str]]:
-        """List the keys of the card for the footer."""
-        keys = [(f"1-{len(asked.options)}", "choose")] if asked.options else []
-        if asked.kind is QuestionKind.APPROVAL:
-            keys += [("a", "approve"), ("r", "reject with a reason")]
-        keys += [("enter", "answer in words"), ("x", "stop"), ("p", "pause"), ("tab", "next pane")]
-        return keys
 
     # --- looking ----------
 
@@ -359,10 +253,10 @@ class DeckActs(DeckWheel):
         """Leave the composer, the filter or the right column; never a session."""
         deck = self.deck
         field = self.query_one("#filter", Input)
-        if self.notes_back:
-            self.hand_back("")
-        elif self._begins or self._rejects is not None:
-            self._begins, self._rejects = False, None
+        if self.leave_follow():
+            pass
+        elif self._begins or self.rejects is not None:
+            self._begins, self.rejects = False, None
             self.refresh_all()
             deck.go_to("middle", deck.pane.transcript)
         elif deck.focused is field or deck.wanted:

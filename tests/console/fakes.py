@@ -186,6 +186,7 @@ class FakeCore:
             questions=tuple(self.state.questions.values()),
             devices=tuple(self.state.devices.values()),
             jobs=tuple(self.state.jobs.values()),
+            notices=tuple(self.state.notices.values()),
         )
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:

@@ -1,0 +1,166 @@
+"""Questions in several parts, secrets, void approvals, notices and hints, on the Deck's keys."""
+
+from __future__ import annotations
+
+from agent.protocol import (
+    NoticeDone,
+    NoticePosted,
+    NoticeSend,
+    QuestionClosed,
+    RequestUserInput,
+    SteerEdit,
+    SteerWithdraw,
+    UserInputAnswer,
+    UserMessage,
+)
+from agent.records import (
+    Notice,
+    NoticeKind,
+    Question,
+    QuestionKind,
+    QuestionOption,
+    QuestionPart,
+)
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore
+from tests.console.script import configure, evening, run
+from widgets.composer import Mode
+
+PARTS = (
+    QuestionPart(
+        part_id="account",
+        header="Account",
+        text="Which account?",
+        options=(QuestionOption(label="Work"), QuestionOption(label="Home")),
+    ),
+    QuestionPart(part_id="pin", header="PIN", text="What is its PIN?", secret=True),
+)
+
+
+def several(core: FakeCore) -> None:
+    configure(core, "s1", "log in", serial="phone-1")
+    run(core, "s1")
+    core.tell(
+        RequestUserInput(
+            question=Question(
+                question_id="q1",
+                session_id="s1",
+                text="Which account?\n\nWhat is its PIN?",
+                asked_ms=core.now_ms,
+                parts=PARTS,
+                secret=True,
+            )
+        ),
+        "s1",
+    )
+
+
+async def look_at(seat: Seat, session_id: str) -> None:
+    seat.deck.select(session_id)
+    seat.deck.refresh_all()
+    await seat.pilot.pause()
+
+
+async def test_parts_are_asked_one_by_one_and_answered_together(console: Open) -> None:
+    async with console(play=several) as seat:
+        seat.deck.card.clock_s = lambda: 1e9
+        await seat.press("exclamation_mark")
+        await seat.see("1 of 2 · Account")
+        # Each part is as new as a question: a key that was meant for the one is not the other's.
+        await seat.press("2")
+        assert seat.core.ops == []
+        seat.deck.card.clock_s = lambda: 2e9
+        await seat.press("2")
+        await seat.see("2 of 2 · PIN")
+        assert seat.core.ops == []
+        seat.deck.card.clock_s = lambda: 3e9
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.focused is seat.deck.composer.field, "the field")
+        await seat.press(*"4711")
+        await seat.see("••••")
+        assert "4711" not in seat.text()
+        await seat.press("enter")
+        await seat.until(lambda: seat.core.ops, "the answer")
+        [op] = seat.core.ops
+        assert isinstance(op, UserInputAnswer)
+        assert op.answers == {"account": ("Home",), "pin": ("4711",)}
+
+
+def approve(question_id: str) -> RequestUserInput:
+    return RequestUserInput(
+        question=Question(
+            question_id=question_id,
+            session_id="s1",
+            text=f"May I do this? Press “Pay” ({question_id})",
+            asked_ms=0,
+            kind=QuestionKind.APPROVAL,
+            options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+        )
+    )
+
+
+async def test_an_approval_whose_screen_moved_is_not_given_to_the_next(console: Open) -> None:
+    async with console() as seat:
+        seat.core.tell(approve("q8"), "s1")
+        await look_at(seat, "s1")
+        await seat.see("(q8)")
+        await seat.press("a")
+        await seat.see("Press a again to approve")
+        seat.core.tell(QuestionClosed(question_id="q8", reason="void: the screen changed"), "s1")
+        seat.core.tell(approve("q9"), "s1")
+        await seat.until(
+            lambda: seat.deck.card.question and seat.deck.card.question.question_id == "q9",
+            "the new card",
+        )
+        await seat.press("a")
+        assert seat.core.ops == []
+        await seat.see("void: the screen changed")
+
+
+def with_notice(core: FakeCore) -> None:
+    evening(core)
+    notice = Notice(token="n1", session_id="s4", kind=NoticeKind.COMPLETED, title="Set an alarm")
+    core.tell(NoticePosted(notice=notice))
+
+
+async def test_a_notice_is_seen_and_done_with_by_a_key(console: Open) -> None:
+    async with console(play=with_notice) as seat:
+        await seat.see("new done")
+        await look_at(seat, "s4")
+        seat.deck.sessions.focus()
+        await seat.press("D")
+        await seat.until(lambda: seat.core.ops == [NoticeDone(session_id="s4")], "done")
+
+
+async def test_an_ended_session_is_gone_on_from(console: Open) -> None:
+    async with console(play=with_notice) as seat:
+        await look_at(seat, "s4")
+        seat.deck.sessions.focus()
+        await seat.press("s")
+        await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.NEXT, "the field")
+        await seat.press(*"and one for 7", "enter")
+        await seat.until(
+            lambda: seat.core.ops == [NoticeSend(session_id="s4", text="and one for 7")], "sent"
+        )
+
+
+async def test_a_waiting_hint_is_changed_and_taken_back(console: Open) -> None:
+    async with console() as seat:
+        seat.core.tell(UserMessage(text="use dark", message_id="m1", steer=True), "s1")
+        await look_at(seat, "s1")
+        await seat.see("waits for the next step")
+        seat.deck.sessions.focus()
+        await seat.press("e")
+        await seat.until(lambda: seat.deck.composer.text == "use dark", "the hint")
+        await seat.press(*" mode", "enter")
+        await seat.until(
+            lambda: (
+                seat.core.ops == [SteerEdit(session_id="s1", message_id="m1", text="use dark mode")]
+            ),
+            "changed",
+        )
+        await seat.press("u")
+        await seat.until(
+            lambda: seat.core.ops[-1] == SteerWithdraw(session_id="s1", message_id="m1"),
+            "taken back",
+        )
