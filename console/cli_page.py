@@ -155,7 +155,8 @@ _OBJECT = """
 Switchboard adds `goal`, `title`, `serial`, `questionId`, `requiredPresentation`, `generation`, `paused`,
 `held`, `lost`, `driver`, `kept`, `steps`, `maxSteps`, `inputTokens`, `outputTokens`, `jobId`,
 `forkedFrom`, `createdMs`, `updatedMs`; `list` and `show` also `interrupted` (its process died under it),
-`show` also `plan` and `questions` (with their parts and options). `start` adds `geniePackage`,
+`show` also `children` (their ids), `plan` and `questions` (its own and its children's, with their parts and
+options). `start` adds `geniePackage`,
 `plannedTargets` and `childSessionIds`; `clear` gives `ok`, `clearedSessionIds`, `failedSessionIds` and
 `remainingSessionIds`; what only acts gives `{"ok": true}`.
 

@@ -122,7 +122,10 @@ def _place(path: Path, session: Session, overwrite: bool) -> Path:
     if path.is_dir():
         path = path / rollout_name(session)
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there already.", "Name another file, or say --force.")
+        raise UsageError(
+            f"{path} is there already.",
+            "Name another file, or let it be overwritten (--overwrite).",
+        )
     return path
 
 

@@ -105,9 +105,9 @@ def show(ctx: click.Context, session_id: str, as_json: bool, events: bool) -> No
         if as_json:
             _print_session_json(core, session, history, overview)
         else:
-            asked = [q for q in overview.questions if q.session_id == session.session_id]
             left = is_left_behind(core, session)
-            _print_session(session, history, asked, f"interrupted ({LEFT_BEHIND})" if left else "")
+            state = f"interrupted ({LEFT_BEHIND})" if left else ""
+            _print_session(session, history, overview, state)
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -128,10 +128,12 @@ def _print_session_json(
     from agent.bridge.session_object import timeline
     from console import plain
 
-    asked = [q for q in overview.questions if q.session_id == session.session_id]
+    children = _children(session, overview)
+    asked = _asked(session, children, overview)
     plain.print_json(
         {
             **_object(records, session, question_in(session, overview)),
+            "children": [child.session_id for child in children],
             "timeline": timeline(history),
             "plan": [plain.as_builtins(item) for item in session.plan],
             "questions": [plain.as_builtins(question) for question in asked],
@@ -139,8 +141,20 @@ def _print_session_json(
     )
 
 
+def _children(session: Session, overview: Overview) -> list[Session]:
+    """List the children of a session, oldest first."""
+    # The overview has the newest first, and children of one plan are of one millisecond.
+    return [one for one in reversed(overview.sessions) if one.parent_id == session.session_id]
+
+
+def _asked(session: Session, children: list[Session], overview: Overview) -> list[Question]:
+    """List what a session and its children ask."""
+    tree = {session.session_id, *(child.session_id for child in children)}
+    return [question for question in overview.questions if question.session_id in tree]
+
+
 def _print_session(
-    session: Session, history: tuple[Event, ...], asked: list[Question], state: str
+    session: Session, history: tuple[Event, ...], overview: Overview, state: str
 ) -> None:
     from agent.text import clean, one_line
     from console.narration import narrate
@@ -163,8 +177,16 @@ def _print_session(
         if text:
             lines.append(f"{name:9} {one_line(text, 2000)}")
     lines += [f"plan      {item.status.value:11} {one_line(item.step)}" for item in session.plan]
-    for question in asked:
+    children = _children(session, overview)
+    for child in children:
+        goal = one_line(child.goal, 200)
+        lines.append(
+            f"child     {child.session_id}  {child.state.value}  {child.serial or '-'}  {goal}"
+        )
+    for question in _asked(session, children, overview):
         said = clean(question.text, 2000).strip().splitlines()
+        if question.session_id != session.session_id:
+            lines.append(f"          {question.session_id} asks:")
         lines += [f"asks      {said[0] if said else ''}", *(f"          {one}" for one in said[1:])]
         lines += [f"            - {one_line(option.label)}" for option in question.options]
     told = [line for line in map(narrate, history) if line]

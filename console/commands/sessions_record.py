@@ -149,7 +149,7 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
     async def act(core: Core) -> Told:
         reply = await core.request(op)
         made = await core.session(reply.session_id)
-        skipped = f" {reply.skipped_lines} broken lines were left out." * bool(reply.skipped_lines)
+        skipped = f" Broken lines left out: {reply.skipped_lines}." * bool(reply.skipped_lines)
         told = {**session_object(made), "skippedLines": reply.skipped_lines}
         return f"Imported {made.session_id}.{skipped}", told
 
