@@ -1,0 +1,64 @@
+"""A command in another's core: which virtual phone it takes, and when it starts one of its own."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from agent.core import Core
+from agent.records import DeviceInfo, DeviceState
+from console.host import Host
+from console.rack import Phones
+
+LISTED = DeviceInfo(serial="p1", state=DeviceState.ONLINE, model="Virtual Phone")
+
+
+class Telling:
+    """A core whose pictures of its devices come one after the other; the last one stays."""
+
+    def __init__(self, *pictures: tuple[DeviceInfo, ...]) -> None:
+        self._pictures = list(pictures)
+
+    async def overview(self) -> object:
+        devices = self._pictures[0]
+        if len(self._pictures) > 1:
+            del self._pictures[0]
+        return SimpleNamespace(devices=devices)
+
+
+class OnePhone:
+    """Phones of this process, of which one is started when it is asked for."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    async def start(self, count: int) -> tuple[str, ...]:
+        self.started += count
+        return ("own",)
+
+
+def host(core: Telling, phones: OnePhone) -> Host:
+    async def closed() -> bool:
+        return True
+
+    return Host(cast(Core, core), phones=cast(Phones, phones), closed=closed)
+
+
+async def test_a_phone_that_has_not_said_yet_what_it_is_is_waited_for() -> None:
+    phones = OnePhone()
+    # The server tells its model at once, and it its Android a moment later.
+    known = DeviceInfo(
+        serial="p1", state=DeviceState.ONLINE, model="Virtual Phone", android="14", virtual=True
+    )
+    core = Telling((), (LISTED,), (LISTED,), (known,))
+    assert await host(core, phones).start_phone() == "p1"
+    assert phones.started == 0
+
+
+async def test_beside_a_real_phone_a_virtual_one_is_started() -> None:
+    phones = OnePhone()
+    real = DeviceInfo(serial="usb", state=DeviceState.ONLINE, model="Pixel", android="15")
+    own = DeviceInfo(serial="own", state=DeviceState.ONLINE)
+    core = Telling((real,), (real, own))
+    assert await host(core, phones).start_phone() == "own"
+    assert phones.started == 1
