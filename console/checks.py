@@ -39,8 +39,8 @@ async def examine(ctx: click.Context) -> list[Finding]:
         # An empty file instead of the one that cannot be used, so that the rest can be looked at.
         kept = {name: os.environ.get(name, "") for name in _KEPT_VARIABLES}
         settings = load_settings(environ={**kept, "SWITCHBOARD_CONFIG": os.devnull})
-    address = ServerAddress.parse(settings.adb.server[0])
-    found += await examine_devices(settings.data_dir, address, adb_setting=settings.adb.path)
+    addresses = [ServerAddress.parse(server) for server in settings.adb.server]
+    found += await examine_devices(settings.data_dir, addresses, adb_setting=settings.adb.path)
     return [*found, await _store(settings), _model(settings), _terminal()]
 
 

@@ -11,6 +11,7 @@ four hexadecimal digits of length and the service's name; the answer starts with
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import secrets
 import struct
@@ -261,22 +262,28 @@ class AdbClient:
             raise self._silent("a connection", min(timeout_s, CONNECT_TIMEOUT_S)) from None
         except OSError as error:
             raise AdbError(
-                f"No adb server answers at {self.address}: {error.strerror or error}.",
-                "Start one with `adb start-server`, or give its address in adb.server.",
+                f"No adb server answers at {self.address}: "
+                f"{os.strerror(error.errno) if error.errno else error}.",
+                f"Start one with {self._adb('start-server')}, or give its address in adb.server.",
             ) from error
         return AdbStream(reader, writer, serial or f"the adb server at {self.address}")
 
     def _silent(self, service: str, timeout_s: float) -> AdbError:
         return AdbError(
             f"The adb server at {self.address} did not answer {service} within {timeout_s:g} s.",
-            "Restart it with `adb kill-server && adb start-server`.",
+            f"Restart it with {self._adb('kill-server')} and {self._adb('start-server')}.",
         )
 
     def _gone(self) -> AdbError:
         return AdbError(
             f"The adb server at {self.address} went away.",
-            "It is asked again until it answers; start one with `adb start-server`.",
+            f"It is asked again until it answers; start one with {self._adb('start-server')}.",
         )
+
+    def _adb(self, verb: str) -> str:
+        """Spell the call of adb that is meant for this server."""
+        port = "" if self.address.port == ServerAddress().port else f" -P {self.address.port}"
+        return f"`adb{port} {verb}`"
 
 
 async def _read_shell_v2(stream: AdbStream, serial: str, limit: int) -> ShellResult:

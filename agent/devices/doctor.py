@@ -11,9 +11,11 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
@@ -38,15 +40,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def examine(
-    data_dir: Path, address: ServerAddress, *, adb_setting: str = ""
+    data_dir: Path, addresses: Sequence[ServerAddress], *, adb_setting: str = ""
 ) -> tuple[Finding, ...]:
-    """Examine everything in a few seconds, in the order in which it should be put right."""
-    server, devices = await _examine_server(address)
+    """Examine everything in a few seconds, in the order in which it should be put right.
+
+    Args:
+        addresses: of the adb servers that are watched, all of them.
+    """
     return (
         _examine_python(),
         await _examine_binary(adb_setting),
-        server,
-        *devices,
+        *await _examine_servers(addresses),
         await asyncio.to_thread(_examine_directory, data_dir),
         await asyncio.to_thread(_examine_space, data_dir),
     )
@@ -99,25 +103,37 @@ async def _examine_binary(adb_setting: str) -> Finding:
     )
 
 
-async def _examine_server(address: ServerAddress) -> tuple[Finding, tuple[Finding, ...]]:
+async def _examine_servers(addresses: Sequence[ServerAddress]) -> tuple[Finding, ...]:
+    """Examine the servers side by side, then the phones of all of them."""
+    looks = await asyncio.gather(*(_examine_server(address) for address in addresses))
+    servers = [
+        server if len(looks) == 1 else replace(server, name=f"adb server {address}")
+        for address, (server, _) in zip(addresses, looks, strict=True)
+    ]
+    devices = [device for _, found in looks for device in found]
+    if not devices and any(server.ok for server in servers):
+        devices = [
+            Finding(
+                name="devices",
+                ok=False,
+                detail="no phone is connected",
+                remedy="Switch USB debugging on in the phone's developer options and plug it in, "
+                "or try `switchboard demo`, which brings its own.",
+            )
+        ]
+    return (*servers, *devices)
+
+
+async def _examine_server(address: ServerAddress) -> tuple[Finding, list[Finding]]:
     client = AdbClient(address)
     try:
         version = await client.version()
         rows = await client.devices()
     except DeviceError as error:
         finding = Finding(name="adb server", ok=False, detail=error.message, remedy=error.remedy)
-        return finding, ()
+        return finding, []
     finding = Finding(name="adb server", ok=True, detail=f"protocol {version} at {address}")
-    if not rows:
-        none = Finding(
-            name="devices",
-            ok=False,
-            detail="no phone is connected",
-            remedy="Switch USB debugging on in the phone's developer options and plug it in, "
-            "or try `switchboard demo`, which brings its own.",
-        )
-        return finding, (none,)
-    return finding, tuple(_examine_device(row) for row in rows)
+    return finding, [_examine_device(row) for row in rows]
 
 
 def _examine_device(row: DeviceRow) -> Finding:
