@@ -118,6 +118,47 @@ def test_a_loop_once_begun_is_ended_by_the_prompt_alone() -> None:
     assert think(talk.messages, ROUTE, Flaw.LOOPING, 1, tracker=False).tool == "click_element"
 
 
+def test_who_only_talks_calls_a_tool_once_reminded() -> None:
+    talk = Talk().see().do("launch_app", "OK: Launched.", app="a.b").see()
+    talk.messages.append(Message(role=Role.ASSISTANT, kind=MessageKind.REPLY, text="Hm."))
+    talk.see()
+    assert think(talk.messages, ROUTE, Flaw.TALKATIVE, 1, tracker=False).tool == ""
+    reminder = "You did not call a tool. Call exactly one tool now."
+    talk.messages.insert(-1, Message(role=Role.USER, kind=MessageKind.RESULT, text=reminder))
+    assert think(talk.messages, ROUTE, Flaw.TALKATIVE, 1, tracker=False).tool == "click_element"
+
+
+def test_the_narrow_forget_what_long_screens_push_out() -> None:
+    short, long = (Talk().see().do("launch_app", "OK: Launched.", app="a.b") for _ in range(2))
+    for _ in range(4):
+        short.see()
+        long.see(SCREEN + "\n" + "x" * 2500)
+    assert think(short.messages, ROUTE, Flaw.NARROW, 1, tracker=False).tool == "click_element"
+    assert think(long.messages, ROUTE, Flaw.NARROW, 1, tracker=False).tool == "launch_app"
+
+
+def test_a_stranger_knows_what_it_is_told_and_tries_the_rest_but_what_led_nowhere() -> None:
+    told = Talk("Press More").see().do("launch_app", "OK: Launched.", app="a.b").see()
+    assert think(told.messages, ROUTE, Flaw.STRANGER, 1, tracker=False).arguments == {"element": 1}
+    lost = Talk("Tidy up").see().do("launch_app", "OK: Launched.", app="a.b").see()
+    calls = [think(lost.messages, ROUTE, Flaw.STRANGER, seed, tracker=False) for seed in range(20)]
+    assert {str(call.arguments["element"]) for call in calls} == {"1", "2"}
+    ban = 'Do not press again (it led nowhere): [1] "More"\n'
+    lost.see(SCREEN.replace("## Screen", f"{ban}## Screen"))
+    call = think(lost.messages, ROUTE, Flaw.STRANGER, 3, tracker=False)
+    assert call.arguments == {"element": 2}
+
+
+def test_what_a_screen_only_counts_is_asked_for_and_used() -> None:
+    route = (Launch("a.b"), Tap("Far"))
+    talk = Talk().do("launch_app", "OK: Launched.", app="a.b")
+    screen = SCREEN.replace("  (scrollable)", "  (1 more items...)\n  (scrollable)")
+    talk.see(screen)
+    assert next_call(talk.view, route).tool == "more_elements"
+    talk.do("more_elements", 'OK: 1 more items:\n  [4] btn: "Far"').see(screen)
+    assert next_call(talk.view, route).arguments == {"element": 4}
+
+
 def test_the_forgetful_know_where_they_are_by_the_plan_that_is_shown() -> None:
     talk = Talk().see()
     for _ in range(8):
