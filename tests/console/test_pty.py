@@ -19,7 +19,7 @@ import pyte
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-BOUND_S = 40.0
+BOUND_S = 90.0
 
 
 class Terminal:

@@ -56,7 +56,7 @@ class Bench(Workshop):
             [find_adb(), "-P", port, *words],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         return done.stdout

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
-BOUND_S = 45.0
+BOUND_S = 90.0
 
 Line = dict[str, Any]
 
@@ -144,8 +144,8 @@ class Running:
                 self.seen.append(self._coming.get_nowait() or {})
             raise AssertionError(f"it did not end within {bound_s} s\n{self}") from None
         for thread in self._threads:
-            thread.join(10)
-        while (line := self._coming.get(timeout=10)) is not None:
+            thread.join(30)
+        while (line := self._coming.get(timeout=30)) is not None:
             self.seen.append(line)
         return code
 
@@ -159,7 +159,7 @@ class Running:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(45)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()

@@ -62,7 +62,7 @@ def test_no_phone_is_connected(workshop: Workshop) -> None:
         subprocess.run(
             [find_adb(), "-P", str(port), "start-server"],
             check=True,
-            timeout=20,
+            timeout=60,
             env={**plain, "ADB_USB": "0", "ADB_MDNS": "0"},
         )
         call = workshop.call("run", "open Settings", **environment)
@@ -72,7 +72,7 @@ def test_no_phone_is_connected(workshop: Workshop) -> None:
         assert listed.code == 0
         assert "switchboard demo" in listed.err
     finally:
-        subprocess.run([find_adb(), "-P", str(port), "kill-server"], check=False, timeout=20)
+        subprocess.run([find_adb(), "-P", str(port), "kill-server"], check=False, timeout=60)
 
 
 def test_the_port_of_a_served_phone_is_in_use(workshop: Workshop) -> None:

@@ -108,9 +108,9 @@ def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
                 status = bench.call("daemon", "status", "--json")
                 return status.code == 0 and "without a terminal" in str(status.json["role"])
 
-            wait_until(lingers, "the console to work on without its terminal", 60)
+            wait_until(lingers, "the console to work on without its terminal", 90)
             assert bench.call("sessions", "answer", asking.seen[0]["session_id"], "no").code == 0
-        console.wait(45)
+        console.wait(90)
     finally:
         if console.poll() is None:
             console.kill()
@@ -144,7 +144,7 @@ def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) 
 
         wait_until(attached, "the console to be a client")
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to take over", 45)
+        wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to take over", 90)
 
         def serves() -> bool:
             status = bench.call("daemon", "status", "--json")
@@ -153,7 +153,7 @@ def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) 
         wait_until(serves, "the console to serve")
     finally:
         console.terminate()
-        console.wait(45)
+        console.wait(90)
         hang_up.set()
         drain.join(30)
     left = bench.data / "adb" / "server.json"

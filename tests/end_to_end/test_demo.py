@@ -50,7 +50,7 @@ class Terminal:
                 self._stream.feed(data)
         return "\n".join(self._screen.display)
 
-    def wait_for(self, words: str, bound_s: float = 60.0) -> None:
+    def wait_for(self, words: str, bound_s: float = 90.0) -> None:
         """Wait until words are on the screen."""
         try:
             wait_until(lambda: words in self.text(), f"{words!r} on the screen", bound_s)
