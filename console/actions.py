@@ -21,6 +21,7 @@ class Where(StrEnum):
     EVERYWHERE = "everywhere"
     DECK = "deck"
     JOBS = "jobs"
+    HISTORY = "history"
     REPLAY = "replay"
 
 
@@ -42,7 +43,8 @@ class Action(NamedTuple):
     own: bool = False
 
 
-_ALL, _DECK, _JOBS, _REPLAY = Where.EVERYWHERE, Where.DECK, Where.JOBS, Where.REPLAY
+_ALL, _DECK, _JOBS = Where.EVERYWHERE, Where.DECK, Where.JOBS
+_HISTORY, _REPLAY = Where.HISTORY, Where.REPLAY
 
 ACTIONS: tuple[Action, ...] = (
     # --- sessions
@@ -87,6 +89,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("job.stop", ("x",), "Stop job", "Stop the selected job for good; press twice.", _JOBS, "Jobs", 20),
     Action("job.filter", ("slash",), "Filter", "Show only jobs that match; esc clears.", _JOBS, "Jobs", 31),
     Action("job.copy", ("y",), "Copy", "Copy the selected job.", _JOBS, "Jobs"),
+    # --- history
+    Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
+    Action("history.replay", ("enter",), "Replay", "Play the session again, from the place that was found.", _HISTORY, "History", own=True),
     # --- replay
     Action("replay.play", ("space",), "Play or hold", "Play the session, or hold it.", _REPLAY, "Replay", 10),
     Action("replay.forward", ("right", "l"), "Step on", "Go one step forward.", _REPLAY, "Replay", 11),
@@ -99,6 +104,7 @@ ACTIONS: tuple[Action, ...] = (
     # --- the console
     Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
     Action("screen.jobs", ("3",), "Jobs", "The queue of scheduled work.", _ALL, "Screens", 40),
+    Action("screen.history", ("4",), "History", "All stored sessions, and full-text search over them.", _ALL, "Screens", 41),
     Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
     Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
     Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
@@ -113,7 +119,15 @@ _CHORDS = {"ctrl+p", "f1", "ctrl+t"}
 # They open a field, and the letters typed right after them must already find it: what has the
 # focus would take them as commands before it has handled the key.
 OPENS_FIELD = frozenset(
-    {"session.new", "session.write", "question.reject", "view.filter", "notice.send", "steer.edit"}
+    {
+        "session.new",
+        "session.write",
+        "question.reject",
+        "view.filter",
+        "history.search",
+        "notice.send",
+        "steer.edit",
+    }
 )
 
 _NAMES = {
@@ -189,6 +203,7 @@ _PLACES = {
     Where.EVERYWHERE: "Everywhere",
     Where.DECK: "Deck",
     Where.JOBS: "Jobs",
+    Where.HISTORY: "History",
     Where.REPLAY: "Replay",
 }
 

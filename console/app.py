@@ -30,6 +30,7 @@ from console.frame_feed import FrameFeed
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.help import HelpScreen
+from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
@@ -324,10 +325,16 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     def do_screen_jobs(self) -> None:
         """Show the jobs."""
-        if isinstance(self.top, JobsScreen):
-            return
-        self.do_screen_deck()
-        self.push_screen(JobsScreen())
+        self._show(JobsScreen)
+
+    def do_screen_history(self) -> None:
+        """Show all stored sessions."""
+        self._show(HistoryScreen)
+
+    def _show(self, screen: type[JobsScreen] | type[HistoryScreen]) -> None:
+        if not isinstance(self.top, screen):
+            self.do_screen_deck()
+            self.push_screen(screen())
 
     def do_view_back(self) -> None:
         """Go one layer back."""

@@ -148,6 +148,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         for where, action_id in (
             (actions.Where.DECK, "screen.deck"),
             (actions.Where.JOBS, "screen.jobs"),
+            (actions.Where.HISTORY, "screen.history"),
         ):
             action = actions.BY_ID[action_id]
             here = where is self.WHERE

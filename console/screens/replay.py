@@ -38,18 +38,20 @@ class ReplayScreen(ConsoleScreen):
     Args:
         session_id: which.
         alone: whether leaving the replay leaves the console.
+        at_seq: the event to begin at; 0 = the beginning of what has ended, else the present.
     """
 
     WHERE = actions.Where.REPLAY
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.REPLAY)]
     AUTO_FOCUS = "#transcript"
 
-    def __init__(self, session_id: str, *, alone: bool = False) -> None:
+    def __init__(self, session_id: str, *, alone: bool = False, at_seq: int = 0) -> None:
         super().__init__()
         self.session_id = session_id
         self.playback: Playback | None = None
         self.speed = 1
         self._alone = alone
+        self._at_seq = at_seq
         self._played_ms = 0.0
         self._last_s = 0.0
         self._timer: Timer | None = None
@@ -77,7 +79,8 @@ class ReplayScreen(ConsoleScreen):
             events = (*events, *more)
         self.playback = Playback(events)
         # What has ended is read from its beginning; what goes on is picked up where it is.
-        self.playback.go_to(0 if session.state.is_terminal else len(events))
+        begin = self._at_seq or (0 if session.state.is_terminal else len(events))
+        self.playback.go_to(min(begin, len(events)))
         self.query_one(SessionPane).empty = _AT_START
         self.refresh_all()
 

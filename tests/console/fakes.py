@@ -190,7 +190,9 @@ class FakeCore:
         )
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        return tuple(view.session for view in self.state.sessions.values())[:limit]
+        listed = [view.session for view in reversed(self.state.sessions.values())]
+        ids = [session.session_id for session in listed]
+        return tuple(listed[ids.index(before) + 1 if before else 0 :][:limit])
 
     async def session(self, session_id: str) -> Session:
         view = self.state.sessions.get(session_id)
@@ -207,7 +209,24 @@ class FakeCore:
         return tuple(found[:limit])
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        raise StoreError("This core keeps no index.")
+        if query.startswith("-"):
+            raise UsageError("A search needs a word that must occur.")
+        word = query.rstrip("*").casefold()
+        hits: list[SearchHit] = []
+        for event in reversed(self.stored):
+            text = getattr(event.msg, "text", "")
+            at = text.casefold().find(word)
+            if event.session_id and at >= 0:
+                hit = SearchHit(
+                    session_id=event.session_id,
+                    seq=event.seq,
+                    ts_ms=event.ts_ms,
+                    kind=type(event.msg).__name__,
+                    snippet=text,
+                    matches=((at, at + len(word)),),
+                )
+                hits.append(hit)
+        return tuple(hits[:limit])
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self.blobs:

@@ -9,6 +9,7 @@ import pytest
 from console import actions
 from console.app import SwitchboardApp
 from console.screens.deck import DeckScreen
+from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.palette import search
 from console.screens.replay import ReplayScreen
@@ -20,6 +21,7 @@ from widgets.transcript_view import TranscriptView
 SCREENS = {
     actions.Where.DECK: DeckScreen,
     actions.Where.JOBS: JobsScreen,
+    actions.Where.HISTORY: HistoryScreen,
     actions.Where.REPLAY: ReplayScreen,
     actions.Where.EVERYWHERE: SwitchboardApp,
 }
