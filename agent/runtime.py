@@ -11,67 +11,24 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
-from typing import Self, assert_never
+from typing import Self
 
 from agent.core import OWNER, ClientInfo, Overview, TextDelta
 from agent.devices.device import Rack
+from agent.dispatch import WAIT_FOR_PHONES, Dispatch
 from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
 from agent.jobs.desk import JobDesk
 from agent.models.model import Model
 from agent.notices.desk import NoticeDesk, sinks_of
 from agent.protocol import (
-    AgentMessage,
-    DeviceChanged,
-    DeviceTag,
     ErrorEvent,
     Event,
-    EventMsg,
-    Interrupt,
-    JobCreate,
-    JobList,
-    JobPause,
-    JobResume,
-    JobRun,
-    JobStop,
-    NoticeDone,
-    NoticeReply,
-    NoticeSend,
-    ObservationRecorded,
     Op,
     Reply,
-    SessionAttach,
-    SessionCancel,
-    SessionClear,
-    SessionCompact,
-    SessionCreate,
-    SessionDelete,
-    SessionDetach,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionMove,
-    SessionPause,
-    SessionPrune,
-    SessionResume,
-    SessionReview,
-    SessionRollback,
-    SessionStart,
     Shutdown,
     ShutdownComplete,
-    SteerEdit,
-    SteerWithdraw,
-    StepCompleted,
-    StepStarted,
-    TargetControl,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserInput,
-    UserInputAnswer,
-    WheelAct,
-    WheelHandBack,
-    WheelTake,
 )
-from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
+from agent.records import LiveFrame, SearchHit, Session
 from agent.sessions.answering import Answering
 from agent.sessions.archive import Archive
 from agent.sessions.assignment import Assignment
@@ -80,11 +37,12 @@ from agent.sessions.book import Book
 from agent.sessions.clients import Clients
 from agent.sessions.crew import Crew
 from agent.sessions.deadlines import Deadlines
+from agent.sessions.device_news import DeviceNews
+from agent.sessions.followers import Followers
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
 from agent.sessions.live import error_event
 from agent.sessions.losses import Losses
-from agent.sessions.moving import move
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
 from agent.sessions.pruning import Pruning
@@ -92,7 +50,6 @@ from agent.sessions.questions import Questions
 from agent.sessions.recovery import recover
 from agent.sessions.steering import Steerings
 from agent.sessions.studies import Studies
-from agent.sessions.tagging import tag
 from agent.sessions.targets import Targets
 from agent.sessions.tree import Tree
 from agent.sessions.turns import Turns
@@ -104,20 +61,8 @@ from agent.tasks.task import SessionTask
 from agent.text import one_line
 
 OVERVIEW_TREES = 200
-_DEVICE_WATCH_RETRY_S = 1.0
 _ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs"})
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
-_OF_STEPS = frozenset(
-    {
-        StepStarted,
-        ObservationRecorded,
-        AgentMessage,
-        ToolCallRequested,
-        ToolCallFinished,
-        StepCompleted,
-    }
-)
-"""Nearly every event is one of these, and nobody but the book and the listeners follows them."""
 _log = logging.getLogger(__name__)
 
 
@@ -131,28 +76,52 @@ class Runtime:
         self._crew = parts.crew
         self._intake = Intake()
         self._listeners = EventListeners(self._read_events)
-        self._targets = Targets(parts)
-        self._tree = Tree(parts.book, self._targets, parts.crew)
-        turns = self._turns = Turns(parts, self._targets)
-        self._wheel = Wheel(parts)
-        self._operations = Operations(parts, turns)
-        self._answering = Answering(parts, turns)
-        self._archive = Archive(parts, self._operations)
-        self._steerings = Steerings(parts)
-        self._studies = Studies(parts, turns)
-        self._pruning = Pruning(self._archive)
-        self._desk = JobDesk(parts, self._operations)
-        self._deadlines = Deadlines(parts, self._answering.expire)
-        self._attaching = Attaching(parts, self._operations)
+        targets = self._targets = Targets(parts)
+        self._tree = Tree(parts.book, targets, parts.crew)
+        turns = Turns(parts, targets)
+        operations = self._operations = Operations(parts, turns)
+        answering = Answering(parts, turns)
+        archive = Archive(parts, operations)
+        self._pruning = Pruning(archive)
+        self._desk = JobDesk(parts, operations)
+        self._deadlines = Deadlines(parts, answering.expire)
+        self._attaching = Attaching(parts, operations)
         self._notices = NoticeDesk(
             parts,
-            self._operations,
-            self._answering,
+            operations,
+            answering,
             sinks_of(parts.settings, parts.rack),
-            self._targets.control,
+            targets.control,
+        )
+        self._dispatch = Dispatch(
+            parts=parts,
+            turns=turns,
+            operations=operations,
+            attaching=self._attaching,
+            answering=answering,
+            archive=archive,
+            steerings=Steerings(parts),
+            studies=Studies(parts, turns),
+            targets=targets,
+            wheel=Wheel(parts),
+            jobs=self._desk,
+            notices=self._notices,
+        )
+        self._followers = Followers(
+            self._book.on_commit,
+            (
+                parts.questions.on_commit,
+                parts.clients.on_commit,
+                self._deadlines.on_commit,
+                self._notices.on_commit,
+                self._tree.on_commit,
+                self._pruning.on_commit,
+                self._desk.on_commit,
+            ),
+            self._listeners.publish,
         )
         self._unsubscribe: Callable[[], None] | None = None
-        self._devices_told: dict[str, DeviceInfo] = {}
+        self._device_news = DeviceNews(parts, self._tell_error)
         self._closing: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
 
@@ -311,15 +280,15 @@ class Runtime:
     # --- life ----------
 
     async def _start(self, *, wake_jobs: bool) -> None:
-        self._unsubscribe = self._store.subscribe(self._on_commit)
+        self._unsubscribe = self._store.subscribe(self._followers.on_commit)
         await self._book.load()
         self._parts.questions.load(await self._store.open_questions())
         resumable = await recover(self._parts)
         await self._attaching.release_all()
         self._tree.look_at_all()
         await self._parts.rack.start()
-        await self._tell_devices()
-        self._crew.start(self._watch_devices(), "device watch")
+        await self._device_news.tell()
+        self._crew.start(self._device_news.run(), "device watch")
         self._crew.start(Losses(self._parts).run(), "loss watch")
         self._crew.start(self._tree.run(), "roll-up")
         self._crew.start(self._carry_out(), "ops")
@@ -376,19 +345,6 @@ class Runtime:
             )
         )
 
-    def _on_commit(self, events: tuple[Event, ...]) -> None:
-        self._book.on_commit(events)
-        news = tuple(event for event in events if type(event.msg) not in _OF_STEPS)
-        if news:
-            self._parts.questions.on_commit(news)
-            self._parts.clients.on_commit(news)
-            self._deadlines.on_commit(news)
-            self._notices.on_commit(news)
-            self._tree.on_commit(news)
-            self._pruning.on_commit(news)
-            self._desk.on_commit(news)
-        self._listeners.publish(events)
-
     async def _read_events(self, after: int, limit: int) -> tuple[Event, ...]:
         return await self._store.events(after=after, limit=limit)
 
@@ -402,15 +358,15 @@ class Runtime:
     async def _carry_out(self) -> None:
         while True:
             submission = await self._intake.take()
-            if isinstance(submission.op, WheelTake | WheelAct | WheelHandBack | TargetControl):
-                # They wait for phones, and nobody's stop may wait behind a phone.
+            if isinstance(submission.op, WAIT_FOR_PHONES):
+                # Nobody's stop may wait behind a phone.
                 self._crew.start(self._settle(submission), "an act on a phone")
             else:
                 await self._settle(submission)
 
     async def _settle(self, submission: Submission) -> None:
         try:
-            reply = await self._apply(submission)
+            reply = await self._dispatch.carry_out(submission)
         except asyncio.CancelledError:
             submission.fail(RuntimeDiedError("The core has been closed.", "Start it again."))
             raise
@@ -435,155 +391,8 @@ class Runtime:
         if not submission.fail(error):
             await self._tell_error(error_event(error), submission.submission_id)
 
-    async def _apply(self, submission: Submission) -> Reply:
-        op, submission_id, client = submission.op, submission.submission_id, submission.client
-        reply = Reply(submission_id=submission_id)
-        match op:
-            case SessionStart() | UserInput() | SessionResume():
-                self._attaching.check_driver(op.session_id, client)
-            case _:
-                pass
-        match op:
-            case SessionCreate():
-                session, *children = await self._operations.create(op, submission_id)
-                if op.hold and not op.start:
-                    self._parts.clients.hold_draft(session.session_id, client.client_id)
-                return Reply(
-                    submission_id=submission_id,
-                    session_id=session.session_id,
-                    child_ids=tuple(child.session_id for child in children),
-                )
-            case SessionStart():
-                await self._operations.start(op, submission_id)
-            case SessionAttach():
-                attached_id = await self._attaching.attach(op, client, submission_id)
-                return Reply(submission_id=submission_id, session_id=attached_id)
-            case SessionDetach(session_id=session_id):
-                await self._attaching.detach(session_id, client, submission_id)
-            case UserInput(session_id=session_id, text=text):
-                await self._operations.tell(session_id, text, submission_id)
-            case UserInputAnswer(question_id=question_id, expired=True):
-                asked_by = await self._answering.expire(question_id, submission_id)
-                return Reply(submission_id=submission_id, session_id=asked_by)
-            case UserInputAnswer():
-                asked_by = await self._answering.answer(
-                    op, submission_id, by="operator" if client == OWNER else client.name
-                )
-                return Reply(submission_id=submission_id, session_id=asked_by)
-            case Interrupt(session_id=session_id):
-                await self._operations.interrupt(session_id, submission_id)
-            case SessionPause(session_id=session_id):
-                await self._operations.pause(session_id, submission_id)
-            case SessionResume(session_id=session_id):
-                await self._operations.resume(session_id, submission_id)
-            case TargetControl():
-                result = await self._targets.control(op)
-                return Reply(submission_id=submission_id, session_id=op.session_id, target=result)
-            case SteerEdit():
-                await self._steerings.edit(op, submission_id)
-            case SteerWithdraw():
-                await self._steerings.withdraw(op, submission_id)
-            case SessionReview():
-                reviewed_id = await self._studies.review(op)
-                return Reply(submission_id=submission_id, session_id=reviewed_id)
-            case SessionCompact():
-                compacted_id = await self._studies.compact(op)
-                return Reply(submission_id=submission_id, session_id=compacted_id)
-            case SessionCancel(session_id=session_id):
-                await self._operations.cancel(session_id, submission_id)
-            case (
-                SessionFork()
-                | SessionRollback()
-                | SessionKeep()
-                | SessionDelete()
-                | SessionClear()
-                | SessionPrune()
-                | SessionImport()
-            ):
-                return await self._archive.carry_out(op, submission_id)
-            case SessionMove(session_id=session_id, serial=serial):
-                moved = await move(self._parts, self._turns, session_id, serial, submission_id)
-                return Reply(submission_id=submission_id, session_id=moved)
-            case DeviceTag():
-                tag(self._parts.rack, op)
-            case WheelTake() | WheelAct() | WheelHandBack():
-                waiting_id = await self._wheel.carry_out(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=waiting_id)
-            case NoticeReply():
-                asked_by = await self._notices.reply(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=asked_by)
-            case NoticeDone(session_id=session_id):
-                await self._notices.done(session_id)
-            case NoticeSend():
-                goes_on = await self._notices.send(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=goes_on)
-            case JobCreate():
-                job = await self._desk.create(op)
-                return Reply(submission_id=submission_id, job=job)
-            case JobList(query=query, limit=limit):
-                jobs = await self._desk.list(query, limit)
-                return Reply(submission_id=submission_id, jobs=jobs)
-            case JobPause(job_id=job_id):
-                job = await self._desk.pause(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobResume(job_id=job_id):
-                job = await self._desk.resume(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobRun(job_id=job_id):
-                job = await self._desk.run_now(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobStop(job_id=job_id):
-                job = await self._desk.stop(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case Shutdown():
-                pass
-            case _:
-                assert_never(op)
-        return reply
-
     async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
         try:
             await self._store.append(EventDraft("", error, submission_id))
         except StoreError as unstored:
             _log.error("%s (and it could not be stored: %s)", error.message, unstored)
-
-    # --- devices ----------
-
-    async def _watch_devices(self) -> None:
-        """Turn what the rack sees into events, and let waiting sessions look again."""
-        told = ""
-        while True:
-            try:
-                await self._follow_devices()
-            except SwitchboardError as error:
-                _log.warning("The device watch failed: %s", error)
-                # Once: an adb server that stays away would fill the store.
-                if told != error.message:
-                    told = error.message
-                    await self._tell_error(error_event(error, retryable=True))
-            await asyncio.sleep(_DEVICE_WATCH_RETRY_S)
-
-    async def _follow_devices(self) -> None:
-        changes = self._parts.rack.changes()
-        upcoming = asyncio.ensure_future(anext(changes, None))
-        try:
-            # Look once the watch is on, so that nothing falls between the two.
-            await asyncio.sleep(0)
-            self._parts.assignment.consider()
-            await self._tell_devices()
-            while (info := await upcoming) is not None:
-                upcoming = asyncio.ensure_future(anext(changes, None))
-                self._parts.assignment.consider()
-                await self._tell_devices(info)
-        finally:
-            upcoming.cancel()
-
-    async def _tell_devices(self, *changed: DeviceInfo) -> None:
-        """Store what differs from what was last told of each device."""
-        now = {info.serial: info for info in (*changed, *self._parts.rack.devices())}
-        new = [info for info in now.values() if self._devices_told.get(info.serial) != info]
-        if not new:
-            return
-        msgs: list[EventMsg] = [DeviceChanged(device=info) for info in new]
-        await self._store.append(*(EventDraft("", msg) for msg in msgs))
-        self._devices_told.update((info.serial, info) for info in new)

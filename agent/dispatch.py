@@ -1,0 +1,195 @@
+"""Which room carries out which op, and what the reply to it says.
+
+Not the queue (`agent.sessions.intake`) and not the work: a table. Invariant: every op of the union
+has its row, or the type checker says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from agent.core import OWNER
+from agent.jobs.desk import JobDesk
+from agent.notices.desk import NoticeDesk
+from agent.protocol import (
+    DeviceTag,
+    Interrupt,
+    JobCreate,
+    JobList,
+    JobPause,
+    JobResume,
+    JobRun,
+    JobStop,
+    NoticeDone,
+    NoticeReply,
+    NoticeSend,
+    Reply,
+    SessionAttach,
+    SessionCancel,
+    SessionClear,
+    SessionCompact,
+    SessionCreate,
+    SessionDelete,
+    SessionDetach,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionMove,
+    SessionPause,
+    SessionPrune,
+    SessionResume,
+    SessionReview,
+    SessionRollback,
+    SessionStart,
+    Shutdown,
+    SteerEdit,
+    SteerWithdraw,
+    TargetControl,
+    UserInput,
+    UserInputAnswer,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
+)
+from agent.sessions.answering import Answering
+from agent.sessions.archive import Archive
+from agent.sessions.attaching import Attaching
+from agent.sessions.intake import Submission
+from agent.sessions.moving import move
+from agent.sessions.operations import Operations
+from agent.sessions.parts import Parts
+from agent.sessions.steering import Steerings
+from agent.sessions.studies import Studies
+from agent.sessions.tagging import tag
+from agent.sessions.targets import Targets
+from agent.sessions.turns import Turns
+from agent.sessions.wheel import Wheel
+
+WAIT_FOR_PHONES = (WheelTake, WheelAct, WheelHandBack, TargetControl)
+"""Ops that may take as long as a phone does: they are carried out beside the others."""
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """The rooms of one core that carry out ops."""
+
+    parts: Parts
+    turns: Turns
+    operations: Operations
+    attaching: Attaching
+    answering: Answering
+    archive: Archive
+    steerings: Steerings
+    studies: Studies
+    targets: Targets
+    wheel: Wheel
+    jobs: JobDesk
+    notices: NoticeDesk
+
+    async def carry_out(self, submission: Submission) -> Reply:
+        """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
+        op, submission_id, client = submission.op, submission.submission_id, submission.client
+        reply = Reply(submission_id=submission_id)
+        match op:
+            case SessionStart() | UserInput() | SessionResume():
+                self.attaching.check_driver(op.session_id, client)
+            case _:
+                pass
+        match op:
+            case SessionCreate():
+                session, *children = await self.operations.create(op, submission_id)
+                if op.hold and not op.start:
+                    self.parts.clients.hold_draft(session.session_id, client.client_id)
+                return Reply(
+                    submission_id=submission_id,
+                    session_id=session.session_id,
+                    child_ids=tuple(child.session_id for child in children),
+                )
+            case SessionStart():
+                await self.operations.start(op, submission_id)
+            case SessionAttach():
+                attached_id = await self.attaching.attach(op, client, submission_id)
+                return Reply(submission_id=submission_id, session_id=attached_id)
+            case SessionDetach(session_id=session_id):
+                await self.attaching.detach(session_id, client, submission_id)
+            case UserInput(session_id=session_id, text=text):
+                await self.operations.tell(session_id, text, submission_id)
+            case UserInputAnswer(question_id=question_id, expired=True):
+                asked_by = await self.answering.expire(question_id, submission_id)
+                return Reply(submission_id=submission_id, session_id=asked_by)
+            case UserInputAnswer():
+                asked_by = await self.answering.answer(
+                    op, submission_id, by="operator" if client == OWNER else client.name
+                )
+                return Reply(submission_id=submission_id, session_id=asked_by)
+            case Interrupt(session_id=session_id):
+                await self.operations.interrupt(session_id, submission_id)
+            case SessionPause(session_id=session_id):
+                await self.operations.pause(session_id, submission_id)
+            case SessionResume(session_id=session_id):
+                await self.operations.resume(session_id, submission_id)
+            case TargetControl():
+                result = await self.targets.control(op)
+                return Reply(submission_id=submission_id, session_id=op.session_id, target=result)
+            case SteerEdit():
+                await self.steerings.edit(op, submission_id)
+            case SteerWithdraw():
+                await self.steerings.withdraw(op, submission_id)
+            case SessionReview():
+                reviewed_id = await self.studies.review(op)
+                return Reply(submission_id=submission_id, session_id=reviewed_id)
+            case SessionCompact():
+                compacted_id = await self.studies.compact(op)
+                return Reply(submission_id=submission_id, session_id=compacted_id)
+            case SessionCancel(session_id=session_id):
+                await self.operations.cancel(session_id, submission_id)
+            case (
+                SessionFork()
+                | SessionRollback()
+                | SessionKeep()
+                | SessionDelete()
+                | SessionClear()
+                | SessionPrune()
+                | SessionImport()
+            ):
+                return await self.archive.carry_out(op, submission_id)
+            case SessionMove(session_id=session_id, serial=serial):
+                moved = await move(self.parts, self.turns, session_id, serial, submission_id)
+                return Reply(submission_id=submission_id, session_id=moved)
+            case DeviceTag():
+                tag(self.parts.rack, op)
+            case WheelTake() | WheelAct() | WheelHandBack():
+                waiting_id = await self.wheel.carry_out(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=waiting_id)
+            case NoticeReply():
+                asked_by = await self.notices.reply(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=asked_by)
+            case NoticeDone(session_id=session_id):
+                await self.notices.done(session_id)
+            case NoticeSend():
+                goes_on = await self.notices.send(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=goes_on)
+            case JobCreate():
+                job = await self.jobs.create(op)
+                return Reply(submission_id=submission_id, job=job)
+            case JobList(query=query, limit=limit):
+                jobs = await self.jobs.list(query, limit)
+                return Reply(submission_id=submission_id, jobs=jobs)
+            case JobPause(job_id=job_id):
+                job = await self.jobs.pause(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobResume(job_id=job_id):
+                job = await self.jobs.resume(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobRun(job_id=job_id):
+                job = await self.jobs.run_now(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobStop(job_id=job_id):
+                job = await self.jobs.stop(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case Shutdown():
+                pass
+            case _:
+                assert_never(op)
+        return reply

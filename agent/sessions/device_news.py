@@ -1,0 +1,73 @@
+"""Turn what the rack sees of phones into facts, and let waiting sessions look again.
+
+Not the watch itself, which is the rack's. Invariants: a device is told of only where something
+about it is news; an adb server that stays away is told of once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from agent.errors import SwitchboardError
+from agent.protocol import DeviceChanged, ErrorEvent, EventMsg
+from agent.records import DeviceInfo
+from agent.sessions.live import error_event
+from agent.sessions.parts import Parts
+from agent.store.store import EventDraft
+
+_RETRY_S = 1.0
+_log = logging.getLogger(__name__)
+
+
+class DeviceNews:
+    """The news of one core's phones.
+
+    Args:
+        tell_error: stores what went wrong, for every listener.
+    """
+
+    def __init__(self, parts: Parts, tell_error: Callable[[ErrorEvent], Awaitable[None]]) -> None:
+        self._parts = parts
+        self._tell_error = tell_error
+        self._told: dict[str, DeviceInfo] = {}
+
+    async def run(self) -> None:
+        """Turn what the rack sees into events, and let waiting sessions look again."""
+        told = ""
+        while True:
+            try:
+                await self._follow()
+            except SwitchboardError as error:
+                _log.warning("The device watch failed: %s", error)
+                # Once: an adb server that stays away would fill the store.
+                if told != error.message:
+                    told = error.message
+                    await self._tell_error(error_event(error, retryable=True))
+            await asyncio.sleep(_RETRY_S)
+
+    async def _follow(self) -> None:
+        changes = self._parts.rack.changes()
+        upcoming = asyncio.ensure_future(anext(changes, None))
+        try:
+            # Look once the watch is on, so that nothing falls between the two.
+            await asyncio.sleep(0)
+            self._parts.assignment.consider()
+            await self.tell()
+            while (info := await upcoming) is not None:
+                upcoming = asyncio.ensure_future(anext(changes, None))
+                self._parts.assignment.consider()
+                await self.tell(info)
+        finally:
+            upcoming.cancel()
+
+    async def tell(self, *changed: DeviceInfo) -> None:
+        """Store what differs from what was last told of each device."""
+        now = {info.serial: info for info in (*changed, *self._parts.rack.devices())}
+        new = [info for info in now.values() if self._told.get(info.serial) != info]
+        if not new:
+            return
+        msgs: list[EventMsg] = [DeviceChanged(device=info) for info in new]
+        await self._parts.store.append(*(EventDraft("", msg) for msg in msgs))
+        self._told.update((info.serial, info) for info in new)
