@@ -25,7 +25,7 @@ from agent.errors import DeviceError, SwitchboardError, TreeUnavailableError
 from agent.records import UiNode
 from tests.devices.conftest import block
 
-BOUND_S = 15.0
+BOUND_S = 30.0
 RECORDED = sorted((Path(__file__).parents[1] / "data").rglob("*.xml"))
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 

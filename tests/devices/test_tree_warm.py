@@ -30,7 +30,7 @@ from agent.phone.faults import FaultKind
 from agent.phone.serve import PhoneHost
 from tests.devices.conftest import ScriptedPhone, scripted_server
 
-BOUND_S = 15.0
+BOUND_S = 30.0
 
 
 @dataclass

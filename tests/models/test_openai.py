@@ -26,7 +26,7 @@ def model(url: str, **options: object) -> OpenAIModel:
     return OpenAIModel("test-model", base_url=url, api_key=KEY, **options)  # type: ignore[arg-type]
 
 
-async def failure(*replies: Reply, timeout_s: float = 5.0) -> ModelError:
+async def failure(*replies: Reply, timeout_s: float = 20.0) -> ModelError:
     """Give what the first call fails with."""
     async with openai_server(replies) as server:
         client = model(server.base_url, timeout_s=timeout_s)
