@@ -33,6 +33,7 @@ from agent.phone.records import (
 from agent.phone.scene import Scene, Surface
 from agent.phone.settings import SettingsTable
 from agent.phone.touch import Touch
+from agent.phone.turning import Turning
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -51,7 +52,7 @@ MOVING_HZ = 30
 MOVE_STEP_S = 1 / 60
 
 
-class Core:
+class Core(Turning):
     """Hold the parts of one phone and draw what they say."""
 
     _touch: Touch
@@ -114,49 +115,6 @@ class Core:
     def density(self) -> int:
         """The default display's density in dots per inch."""
         return self._display(0).density
-
-    @property
-    def rotation(self) -> int:
-        """How the default display is turned, in quarter turns."""
-        if self.settings.flag("system", "accelerometer_rotation"):
-            return self.state_record.turned
-        return int(self.settings.number("system", "user_rotation", 0)) % 4
-
-    def turn(self, quarters: int) -> None:
-        """Turn the device as a hand does; the screen follows if it rotates by itself.
-
-        Upside down turns no screen, as phones have it (config_allowAllRotations).
-
-        Raises:
-            PhoneError: that is no quarter turn.
-        """
-        if quarters not in range(4):
-            raise PhoneError(
-                f"The phone {self.name} cannot be held at {quarters} quarter turns.",
-                "Turn it by 0, 90, 180 or 270 degrees.",
-            )
-        before = self.rotation
-        self.state_record.held = quarters
-        self._follow_hand()
-        if self.rotation != before:
-            self._transition()
-        self.invalidate()
-
-    def lock_rotation(self, quarters: int, *, stays: bool = True) -> None:
-        """Turn the screen whatever a hand does.
-
-        Args:
-            stays: whether it is locked from now on; else it rotates by itself if it did.
-        """
-        free = self.settings.flag("system", "accelerometer_rotation")
-        self.settings.put("system", "user_rotation", str(quarters % 4))
-        self.settings.put("system", "accelerometer_rotation", "0")
-        if free and not stays:
-            self.settings.put("system", "accelerometer_rotation", "1")
-
-    def _follow_hand(self) -> None:
-        if self.state_record.held in (0, 1, 3):
-            self.state_record.turned = self.state_record.held
 
     @property
     def screen_on(self) -> bool:
@@ -405,9 +363,7 @@ class Core:
 
     def _setting_changed(self, namespace: str, key: str) -> None:
         if key == "accelerometer_rotation" and self.settings.flag(namespace, key):
-            # A device that lies flat stays as it is until a hand takes it.
-            self.state_record.turned = int(self.settings.number("system", "user_rotation", 0)) % 4
-            self._follow_hand()
+            self._freed()
         if key in ("user_rotation", "accelerometer_rotation"):
             self._transition()
         self.invalidate()

@@ -217,7 +217,7 @@ class Gestures(Services):
 
     def gesture_zone(self, scene: Scene, x: float, y: float) -> str:
         """Return which edge a touch starts at, if system gestures start there."""
-        from agent.phone.stage import nav_dp
+        from agent.phone.overlays import nav_dp
         from agent.phone.system.bars import STATUS_DP
 
         if scene.display != 0:

@@ -15,9 +15,9 @@ from agent.phone.activities import (
     HOME_PACKAGE,
 )  # fmt: skip
 from agent.phone.apps import app_of
-from agent.phone.core import TOAST_S, Core, log
+from agent.phone.core import log
+from agent.phone.notices import Notices
 from agent.phone.records import (
-    Notice,
     PageState,
     StartResult,
     TaskState,
@@ -32,18 +32,15 @@ if TYPE_CHECKING:
 
 
 SPLASH_S = 0.3
-HEADS_UP_S = 5.0
 
 
-class Services(Core):
+class Services(Notices):
     """Start and end activities, and serve the pages."""
 
     storage: SharedStorage
     processes: AppProcesses
     splash = ""
     """The package whose splash screen is shown."""
-    heads_up: Notice | None = None
-    """The notification that has just come and stands over the screen."""
     on_power: Callable[[str], None] | None = None
     """Turns the phone off, or off and on again; None where nobody can."""
     _loading: set[int]
@@ -247,46 +244,6 @@ class Services(Core):
             del task.pages[1:]
         self._left_page()
 
-    def toast(self, text: str) -> None:
-        """Show a short message for a few seconds."""
-        self.toast_text = self.last_toast = text
-        self.toasts_shown += 1
-        self.invalidate()
-
-        def over() -> None:
-            if self.toast_text == text:
-                self.toast_text = ""
-                self._forget_scenes()
-
-        self.after(TOAST_S, over)
-
-    def notify(self, notice: Notice) -> None:
-        """Put a notification in the shade, in place of one with the same id."""
-        kept = [n for n in self.state_record.notices if n.id != notice.id]
-        self.state_record.notices = [notice, *kept]
-        if self._pops_up():
-            self.heads_up = notice
-
-            def over() -> None:
-                if self.heads_up is notice:
-                    self.heads_up = None
-
-            self.after(HEADS_UP_S, over)
-        self.invalidate()
-
-    def _pops_up(self) -> bool:
-        s = self.settings
-        return (
-            self.screen_on
-            and not self.locked
-            and s.flag("global", "heads_up_notifications_enabled")
-            and not s.flag("global", "zen_mode")
-        )
-
-    def notices(self) -> list[Notice]:
-        """Return the notifications, the newest first."""
-        return list(self.state_record.notices)
-
     def open_notice(self, notice_id: int) -> None:
         """Open what a notification is about and take it away."""
         notice = next((n for n in self.state_record.notices if n.id == notice_id), None)
@@ -298,25 +255,6 @@ class Services(Core):
             self.open_page(PageState(""), notice.package, notice.activity, notice.args)
         else:
             self.launch_if_there(notice.package)
-
-    def dismiss_notice(self, notice_id: int) -> None:
-        """Take a notification away."""
-        self.state_record.notices = [n for n in self.state_record.notices if n.id != notice_id]
-        if self.heads_up is not None and self.heads_up.id == notice_id:
-            self.heads_up = None
-        self.invalidate()
-
-    def close_shade(self) -> bool:
-        """Close the shade; return whether it was open."""
-        was = bool(self.shade)
-        self.shade = ""
-        self.invalidate()
-        return was
-
-    def expand_shade(self, expanded: bool) -> None:
-        """Show all quick settings, or the notifications."""
-        self.shade = "quick_settings" if expanded else "notifications"
-        self.invalidate()
 
     def set_dark(self, on: bool) -> None:
         """Switch the dark theme."""

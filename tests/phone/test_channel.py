@@ -52,7 +52,7 @@ def serial(data_dir: Path) -> Iterator[str]:
         yield json.loads(process.stdout.readline())["serial"]
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def switchboard(*words: str) -> subprocess.CompletedProcess[str]:
@@ -205,7 +205,7 @@ async def test_hostile_clients_lose_their_connection_and_nothing_else(tmp_path: 
         crowd = [await asyncio.open_unix_connection(path) for _ in range(MOST_CLIENTS + 1)]
         # The one too many is refused.
         ended = [asyncio.ensure_future(reader.read()) for reader, _ in crowd]
-        await asyncio.wait(ended, timeout=5, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ended, timeout=30, return_when=asyncio.FIRST_COMPLETED)
         assert sum(task.done() for task in ended) == 1
         for _, writer in crowd:
             writer.close()

@@ -9,6 +9,7 @@ import pytest
 
 from agent.errors import PhoneError
 from agent.phone.phone import Phone
+from agent.phone.ui.bind import walk
 from tests.phone.conftest import Connected
 from tests.phone.hand import new_phone
 
@@ -51,6 +52,21 @@ def test_a_phone_that_lies_flat_stays_as_it_was_when_it_is_freed(phone: Phone) -
     phone.turn(0)
     put(phone, "accelerometer_rotation", "1")
     assert phone.rotation == 0, "a hand that holds it is felt"
+
+
+async def test_a_switch_keeps_the_screen_as_it_is_seen(phone: Phone) -> None:
+    put(phone, "accelerometer_rotation", "1")
+    phone.turn(1)
+    phone.start_activity(component="com.android.settings/.SubSettings", extras={"page": "display"})
+    await phone.wait_idle()
+    page = phone.scene().surfaces[0].page
+    switch = next(v for v in walk(phone.scene().surfaces[0].root)
+                  if v.key == "row Auto-rotate screen")  # fmt: skip
+    assert switch.on_click is not None
+    switch.on_click()
+    assert phone.settings.get("system", "accelerometer_rotation") == "0"
+    phone.turn(0)
+    assert phone.rotation == 1 and page is phone.scene().surfaces[0].page
 
 
 def test_how_it_is_held_is_in_a_snapshot(phone: Phone) -> None:

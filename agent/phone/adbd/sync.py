@@ -26,7 +26,7 @@ from agent.phone.adbd.compression import (
 )
 from agent.phone.adbd.stream import Stream
 from agent.phone.shell.call import decode, encode
-from agent.phone.userland.files import FileStat
+from agent.phone.userland.file_stat import FileStat
 from agent.phone.userland.userland import Userland
 
 MAX_PATH_BYTES = 1024

@@ -96,12 +96,16 @@ def _frame(page: Page[NoState], sub: SubPage) -> View:
 def flag_row(
     page: Page[NoState], title: str, namespace: str, key: str, *, summary: str = "",
     icon_name: str = "", off: str = "0", on: str = "1", enabled: bool = True,
+    switch: Callable[[bool], None] | None = None,
 ) -> View:  # fmt: skip
-    """Draw a switch row that shows and sets one row of the settings tables."""
+    """Draw a switch row that shows and sets one row of the settings tables, or by `switch`."""
     is_on = (page.settings.get(namespace, key) or off) not in (off, "")
 
     def toggle() -> None:
-        page.settings.put(namespace, key, off if is_on else on)
+        if switch is not None:
+            switch(not is_on)
+        else:
+            page.settings.put(namespace, key, off if is_on else on)
 
     return preference(
         title, summary=summary, icon_name=icon_name, on_click=toggle, on=is_on, enabled=enabled,

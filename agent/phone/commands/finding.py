@@ -9,7 +9,7 @@ from agent.phone.commands.folders import join
 from agent.phone.commands.options import whole_number
 from agent.phone.shell.call import Call, CommandError, command
 from agent.phone.shell.patterns import matches
-from agent.phone.userland.files import FileStat
+from agent.phone.userland.file_stat import FileStat
 
 
 @command("find")

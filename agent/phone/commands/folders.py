@@ -10,7 +10,7 @@ import time
 
 from agent.phone.commands.options import options
 from agent.phone.shell.call import Call, CommandError, FileSink, command
-from agent.phone.userland.files import GID_SDCARD, UID_ROOT, UID_SHELL, FileStat
+from agent.phone.userland.file_stat import GID_SDCARD, UID_ROOT, UID_SHELL, FileStat
 
 USERS = {UID_ROOT: "root", 1000: "system", UID_SHELL: "shell", GID_SDCARD: "sdcard_rw"}
 MAX_WALK = 100_000

@@ -9,7 +9,7 @@ import time
 from agent.phone.commands.folders import USERS, join, walk
 from agent.phone.commands.options import Options, options
 from agent.phone.shell.call import Call, CommandError, command
-from agent.phone.userland.files import FileStat
+from agent.phone.userland.file_stat import FileStat
 
 
 def mode_text(mode: int) -> str:

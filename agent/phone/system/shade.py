@@ -155,6 +155,7 @@ def _tiles(host: Shaded) -> list[View]:
 
     dark = s.get("secure", "ui_night_mode") == "2"
     wifi = s.flag("global", "wifi_on")
+    turns = s.flag("system", "accelerometer_rotation")
     rows: list[tuple[str, str, str, bool, Callable[[], None]]] = [
         ("Internet", "wifi", "Linewire Home" if wifi else "Off", wifi, flag("global", "wifi_on")),
         ("Bluetooth", "bluetooth", "On" if s.flag("global", "bluetooth_on") else "Off",
@@ -168,8 +169,7 @@ def _tiles(host: Shaded) -> list[View]:
         ("Dark theme", "dark_mode", "On" if dark else "Off", dark,
          lambda: host.set_dark(not dark)),
         ("Auto-rotate", "auto_rotate",
-         "On" if s.flag("system", "accelerometer_rotation") else "Off",
-         s.flag("system", "accelerometer_rotation"), flag("system", "accelerometer_rotation")),
+         "On" if turns else "Off", turns, lambda: host.set_auto_rotate(not turns)),
         ("Battery Saver", "battery_saver", "On" if s.flag("global", "low_power") else "Off",
          s.flag("global", "low_power"), flag("global", "low_power")),
         ("Location", "location", "On" if s.get("secure", "location_mode") != "0" else "Off",

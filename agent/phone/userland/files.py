@@ -13,12 +13,18 @@ import io
 import os
 import shutil
 import stat as modes
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast
 
 from agent.phone.storage import SharedStorage
+from agent.phone.userland.file_stat import (
+    GID_SDCARD,
+    UID_ROOT,
+    UID_SHELL,
+    FileStat,
+    WrittenFile,
+    failure,
+)
 from agent.phone.userland.tree import CharDevice, Device, Directory, Link, Made, Tree
 
 OwnerT = TypeVar("OwnerT")
@@ -29,60 +35,6 @@ MOUNTS = {"/data/local/tmp": "tmp", "/storage/emulated/0": "sdcard"}
 MAX_LINKS = 40
 HOST_CHECK_BYTES = 64 * 1024 * 1024
 HOST_RESERVE_BYTES = 512 * 1024 * 1024
-UID_ROOT = 0
-UID_SHELL = 2000
-GID_SDCARD = 1015
-
-
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """What stat says: full mode, sizes in bytes, times in seconds since 1970."""
-
-    mode: int
-    size: int
-    mtime: float
-    atime: float
-    ctime: float
-    inode: int
-    device: int
-    links: int
-    uid: int
-    gid: int
-
-    @property
-    def is_dir(self) -> bool:
-        """Whether it is a directory."""
-        return modes.S_ISDIR(self.mode)
-
-    @property
-    def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
-        return modes.S_ISLNK(self.mode)
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a regular file."""
-        return modes.S_ISREG(self.mode)
-
-
-def failure(code: int, path: str) -> OSError:
-    """Return the OSError of an errno for a phone path."""
-    return OSError(code, os.strerror(code), path)
-
-
-class _Written(io.FileIO):
-    """A file being written that tells somebody once it is closed."""
-
-    def __init__(self, number: int, mode: str, told: Callable[[], None]) -> None:
-        super().__init__(number, mode)
-        self._told = told
-
-    def close(self) -> None:
-        """Close the file; apps see it from now on."""
-        was_open = not self.closed
-        super().close()
-        if was_open:
-            self._told()
 
 
 class PhoneFiles(Generic[OwnerT]):
@@ -330,7 +282,7 @@ class PhoneFiles(Generic[OwnerT]):
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
         flags |= os.O_APPEND if append else (os.O_TRUNC if truncate else 0)
         number = os.open(host, flags, mode & 0o777 & ~0o022)
-        return cast(BinaryIO, _Written(number, "ab" if append else "wb", self._storage.changed))
+        return cast(BinaryIO, WrittenFile(number, "ab" if append else "wb", self._storage.changed))
 
     def check_room(self, count: int = 0) -> None:
         """Raise OSError ENOSPC when `count` more bytes do not fit the phone, or the host.
