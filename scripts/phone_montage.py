@@ -34,6 +34,8 @@ async def montage(target: Path) -> None:
     """Draw the screens and save them as one picture."""
     with tempfile.TemporaryDirectory() as home:
         phone = Phone(Path(home), name="montage", clock=lambda: CLOCK)
+        # Nothing moves and nothing loads: the pages are shown as they are in the end.
+        phone.settings.put("global", "transition_animation_scale", "0")
         width = round(HEIGHT * phone.width / phone.height)
         across = (len(SCREENS) + 1) // 2
         whole = Image.new(

@@ -153,7 +153,7 @@ def gestures():
     """swipe, swipe_ext, drag, swipe_points, touch, pinch and gesture"""
     d = fresh(SETTINGS)
     top = d(text="Battery").info["bounds"]["top"]
-    d.swipe(540, 1600, 540, 1200, duration=0.2)
+    d.swipe(540, 1600, 540, 1200, duration=1.5)
     assert abs(top - d(text="Battery").info["bounds"]["top"] - 400) < 60
     d.swipe_ext("down")
     d.drag(0.5, 0.5, 0.5, 0.4, duration=0.1)
