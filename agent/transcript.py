@@ -8,61 +8,27 @@ rollback takes some off the end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from agent.protocol import (
-    AbortReason,
     AgentMessage,
-    BudgetExtended,
-    DeviceChanged,
-    ErrorEvent,
     Event,
-    HistoryCompacted,
-    JobChanged,
-    NoticePosted,
-    NoticeWithdrawn,
     ObservationRecorded,
-    PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
-    RecoveryScheduled,
     RequestUserInput,
-    ResultPublished,
-    ReviewPublished,
-    SessionAssigned,
-    SessionConfigured,
-    SessionContinued,
-    SessionDeferred,
-    SessionFlagsChanged,
-    SessionKept,
-    SessionPruned,
     SessionRolledBack,
-    SessionsDeleted,
-    SessionStateChanged,
-    ShutdownComplete,
     SteerApplied,
     SteerEdited,
     SteerWithdrawn,
     StepCompleted,
     StepStarted,
-    StreamError,
-    Target,
-    TargetObserved,
-    TargetsPlanned,
-    TaskComplete,
-    TaskStarted,
     ToolCallFinished,
     ToolCallRequested,
-    TurnAborted,
     UserMessage,
-    WarningEvent,
-    WheelActed,
-    WheelHandedBack,
-    WheelTaken,
 )
 from agent.records import (
     ActionOutcome,
@@ -71,10 +37,11 @@ from agent.records import (
     Observation,
     Point,
     Question,
-    SessionState,
     TimeSplit,
     Usage,
 )
+from agent.sentences import Tone as Tone
+from agent.sentences import sentence
 
 
 class _Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,15 +98,6 @@ class QuestionItem(_Item, frozen=True, kw_only=True):
     answered_by: str = ""
     closed: str = ""
     """Why it ended without an answer."""
-
-
-class Tone(StrEnum):
-    """How a notice should sound."""
-
-    INFO = "info"
-    RESULT = "result"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 class NoticeItem(_Item, frozen=True, kw_only=True):
@@ -255,7 +213,7 @@ def _fold(past: Transcript, event: Event) -> Transcript:
             )
             return replace(past, items=(*left, told))
         case _:
-            tone, text, remedy = _sentence(msg)
+            tone, text, remedy = sentence(msg)
             last = past.items[-1] if past.items else None
             # A failure is told by its error and again by the state change that follows it.
             if not text or (isinstance(last, NoticeItem) and last.text == text):
@@ -264,123 +222,6 @@ def _fold(past: Transcript, event: Event) -> Transcript:
                 key=str(event.seq), at_ms=event.ts_ms, tone=tone, text=text, remedy=remedy
             )
             return _add(past, told)
-
-
-_Untold: TypeAlias = (
-    SessionConfigured
-    | SessionStateChanged
-    | SessionFlagsChanged
-    | SessionAssigned
-    | SessionContinued
-    | SessionDeferred
-    | TargetsPlanned
-    | TargetObserved
-    | RecoveryScheduled
-    | ReviewPublished
-    | HistoryCompacted
-    | TaskStarted
-    | TaskComplete
-    | TurnAborted
-    | PlanUpdate
-    | ResultPublished
-    | ErrorEvent
-    | WarningEvent
-    | StreamError
-    | BudgetExtended
-    | SessionKept
-    | SessionPruned
-    | SessionsDeleted
-    | NoticePosted
-    | NoticeWithdrawn
-    | DeviceChanged
-    | WheelTaken
-    | WheelActed
-    | WheelHandedBack
-    | JobChanged
-    | ShutdownComplete
-)
-_ABORTED = {
-    AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
-    AbortReason.REPLACED: "Replaced by a newer turn.",
-    AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
-    AbortReason.CANCELLED: "Cancelled.",
-    AbortReason.FAILED: "It could not go on; it can be resumed.",
-    AbortReason.RECOVERED: "The core ended under this turn; it can be resumed.",
-}
-
-
-def _sentence(msg: _Untold) -> tuple[Tone, str, str]:
-    """Tell a fact in a sentence; empty when it says nothing to a reader of the transcript."""
-    match msg:
-        case ResultPublished(text=text):
-            return Tone.RESULT, text, ""
-        case ErrorEvent(message=text, remedy=remedy):
-            return Tone.ERROR, text, remedy
-        case WarningEvent(message=text):
-            return Tone.WARNING, text, ""
-        case StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
-            again = f"Attempt {attempt} failed; trying again in {max(1, round(delay_ms / 1000))} s."
-            return Tone.WARNING, text, again
-        case BudgetExtended(kind=kind, amount=amount):
-            return Tone.INFO, f"The budget was extended by {amount:g} {kind.value}.", ""
-        case TurnAborted(reason=reason):
-            return Tone.WARNING, _ABORTED[reason], ""
-        case SessionStateChanged(state=SessionState.FAILED, reason=reason):
-            return Tone.ERROR, reason or "Failed.", ""
-        case SessionStateChanged(state=SessionState.CANCELLED, reason=reason):
-            return Tone.WARNING, reason or "Cancelled.", ""
-        case WheelActed(said=said, outcome=outcome, detail=detail):
-            tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
-            return tone, f"Operator: {said} ({outcome.value})", detail
-        case WheelHandedBack(note=note):
-            return Tone.INFO, "The operator handed the wheel back.", note
-        case SessionFlagsChanged(lost=lost, reason=reason):
-            return (Tone.WARNING if lost else Tone.INFO), reason, ""
-        case SessionContinued(after_step=step, reason=reason):
-            return Tone.INFO, reason or f"Continued after step {step}.", ""
-        case SessionDeferred(state=SessionState.QUEUED, reason=reason):
-            return Tone.INFO, reason, ""
-        case SessionDeferred(state=state):
-            return Tone.INFO, f"It becomes {state} once nobody drives it any more.", ""
-        case TargetsPlanned(targets=targets, reason=reason):
-            parts = "; ".join(_part(target) for target in targets)
-            return Tone.INFO, f"Delegates: {parts}", reason
-        case TargetObserved(runtime=runtime, message=message):
-            return Tone.INFO, message or f"Its app is {runtime.value}.", ""
-        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
-            return Tone.WARNING, f"{reason} Trying again by itself, {attempt} of {limit}.", ""
-        case ReviewPublished(review=review):
-            found = "; ".join(finding.title for finding in review.findings)
-            return Tone.RESULT, f"Review: {found or review.explanation}", review.explanation
-        case HistoryCompacted():
-            return Tone.INFO, "What the model remembers was replaced by a summary.", ""
-        case SessionPruned(reason=reason):
-            return Tone.INFO, reason or "Its frames were dropped.", ""
-        case SessionAssigned(serial=serial):
-            return Tone.INFO, f"Works on {serial}." if serial else "", ""
-        case (
-            SessionConfigured()
-            | SessionStateChanged()
-            | TaskStarted()
-            | TaskComplete()
-            | PlanUpdate()
-            | SessionKept()
-            | SessionsDeleted()
-            | WheelTaken()
-            | NoticePosted()
-            | NoticeWithdrawn()
-            | DeviceChanged()
-            | JobChanged()
-            | ShutdownComplete()
-        ):
-            return Tone.INFO, "", ""
-        case _:
-            assert_never(msg)
-
-
-def _part(target: Target) -> str:
-    where = " in ".join(filter(None, (target.serial, target.package)))
-    return f"{target.objective} ({where})" if where else target.objective
 
 
 def _add(past: Transcript, item: Item) -> Transcript:

@@ -31,7 +31,7 @@ from agent.sessions.creation import planned_sessions
 from agent.sessions.holding import staged
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
-from agent.sessions.resuming import Move, Resuming, way_on
+from agent.sessions.resuming import Move, Resuming, check_unsettled, way_on
 from agent.sessions.turns import Turns
 from agent.store.store import EventDraft
 from agent.tasks.task import Steering
@@ -146,7 +146,7 @@ class Operations:
         """
         text = checked_text(text, "The message")
         async with self.whole(session_id, ends_studies=True) as (top, children):
-            _check_unsettled(top)
+            check_unsettled(top)
             hearers = [top]
             moves: list[Move] = []
             if top.delegates:
@@ -389,14 +389,6 @@ class Operations:
         for live, _ in moves:
             if live.record.state is SessionState.QUEUED and live.turn is None:
                 self._turns.begin(live)
-
-
-def _check_unsettled(live: LiveSession) -> None:
-    if live.record.state.is_terminal:
-        raise WrongStateError(
-            f"Session {live.session_id} is {live.record.state}.",
-            f"Resume it first: switchboard sessions resume {live.session_id}",
-        )
 
 
 def _message_id() -> str:

@@ -122,3 +122,12 @@ def way_on(live: LiveSession) -> str:
             return "Resume it."
         case _:
             return "It is at work: steer, pause or stop it."
+
+
+def check_unsettled(live: LiveSession) -> None:
+    """Refuse what only a session that has not ended can hear. Raises WrongStateError."""
+    if live.record.state.is_terminal:
+        raise WrongStateError(
+            f"Session {live.session_id} is {live.record.state}.",
+            f"Resume it first: switchboard sessions resume {live.session_id}",
+        )
