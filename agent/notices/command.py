@@ -61,6 +61,10 @@ class CommandSink:
                 return ""
             self._running[notice.token] = process
             try:
+                # It may have been taken away while its command was being started.
+                if notice.token in self._gone:
+                    self._gone.discard(notice.token)
+                    return ""
                 async with asyncio.timeout(self._timeout_s):
                     return await self._converse(process, notice)
             except TimeoutError:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,24 @@ async def test_a_notice_that_goes_takes_its_command_with_it(tmp_path: Path) -> N
         assert await posting == ""
     shown.withdraw(notice("n-2"))
     assert await shown.post(notice("n-2")) == ""
+
+
+async def test_a_notice_that_goes_while_its_command_starts_takes_it_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = sink("import time; time.sleep(600)", timeout_s=60.0)
+    start = asyncio.create_subprocess_exec
+    begun: list[asyncio.subprocess.Process] = []
+
+    async def starts_late(*words: str, **how: Any) -> asyncio.subprocess.Process:
+        begun.append(await start(*words, **how))
+        shown.withdraw(notice())
+        return begun[0]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", starts_late)
+    async with asyncio.timeout(30):
+        assert await shown.post(notice()) == ""
+    assert begun[0].returncode is not None
 
 
 async def test_a_command_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
