@@ -59,7 +59,7 @@ def create(
 def create_attach(
     ctx: click.Context, *, target_package: str, goal: str, serial: str, model: str
 ) -> None:
-    """Create a draft, open the console on it and drive it; it ends with the console, unstarted."""
+    """Create a draft, open the console on it and drive it; unstarted, it stays idle afterwards."""
     from agent.protocol import SessionAttach, SessionCreate
     from console.commands.console import need_a_terminal, show
     from console.host import run_with_host
