@@ -148,9 +148,9 @@ async def test_a_dead_battery_is_charged_and_booted_anew_when_the_fault_ends(
     connected: Connected,
 ) -> None:
     boot = connected.userland.boot.boot_id
-    connected.host.fault(connected.serial, FaultKind.BATTERY_DEATH, duration_s=0.2)
+    connected.host.fault(connected.serial, FaultKind.BATTERY_DEATH)
     assert (await connected.shell("echo x")).status == 1
-    await until(lambda: FaultKind.BATTERY_DEATH not in connected.userland.faults)
+    connected.userland.faults.end(FaultKind.BATTERY_DEATH)
     await connected.served.rebooted()
     await connected.adb("disconnect", connected.serial)
     await connected.adb.connect(connected.serial)
