@@ -55,6 +55,8 @@ SHOTS = (
     Shot("deck-100x30", 100, 30),
     Shot("deck-60x20", 60, 20, ("tab", "tab")),
     Shot("jobs", 120, 34, ("3",)),
+    Shot("history", 120, 34, ("4",)),
+    Shot("drive", 160, 50, ("w",)),
     Shot("replay", 160, 50, ("R", "right", "right", "right", "right")),
     Shot("help", 120, 40, ("question_mark",)),
     Shot("palette", 120, 34, ("ctrl+p",)),

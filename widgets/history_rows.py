@@ -25,10 +25,8 @@ def stored_rows(
     rows: list[Row] = []
     for session in sessions:
         mark = status.of_session(session)
-        lead = "  └ " if session.parent_id else " "
         left: Parts = (
-            (lead, "$faint"),
-            (f"{mark.glyph} ", mark.style),
+            (f" {mark.glyph} ", mark.style),
             (session_title(session), "$foreground"),
         )
         facts = [f"{session.last_step} steps"] if session.last_step else []

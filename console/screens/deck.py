@@ -199,7 +199,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
             self.pane.transcript.focus()
         self.aim_composer(view, asked)
         # Numbers belong to what the session saw; on a live picture they hold only while it works.
-        at_work = view is not None and bool(view.session.turn_id)
+        # The picture is of the main display: what is seen on another has no place on it.
+        at_work = view is not None and view.session.turn_id and not view.session.target_display
         observed = view.transcript.observation if view and at_work else None
         touch = view.transcript.touch if view and at_work else None
         self.phone.show_marks(observed.elements if observed else (), touch)

@@ -99,6 +99,11 @@ class DeckWheel(DeckPhone):
             self.deck.composer.aim(Purpose(Mode.NOTE, self.wheel_of))
         return self.notes_back
 
+    def footer_keys(self) -> list[tuple[str, str]]:
+        if self.wheel_of and self.deck.focused is self.deck.phone:
+            return [("F2", "back"), ("F3", "home"), ("F4", "recents"), ("esc", "hand back")]
+        return super().footer_keys()
+
     # --- what hands do ----------
 
     def on_phone_pane_touched(self, event: PhonePane.Touched) -> None:
