@@ -21,6 +21,7 @@ from agent.state import SessionView, State, attention, failure_key, tree
 from console import actions
 from console.screens.base import ConsoleScreen
 from console.screens.deck_acts import DeckActs
+from console.screens.deck_phone import NO_DEVICES
 from widgets import status
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer
@@ -34,7 +35,6 @@ from widgets.session_rows import delegating, device_rows, session_rows, session_
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
-_NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
 READ_S = 3.0
 """How long a failed session is looked at until its failure counts as read."""
 _COLUMNS = ("left", "middle", "right")
@@ -78,7 +78,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             yield QuestionCard(id="card")
             yield Composer(id="composer")
         with Vertical(id="right"):
-            yield PhonePane(id="phone", empty=_NO_DEVICES)
+            yield PhonePane(id="phone", empty=NO_DEVICES)
 
     def compose_tabs(self) -> ComposeResult:
         yield PartsLine(id="tabs")
@@ -237,7 +237,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if len(rows) > 6:
             parts.append((f"and {len(rows) - 6} more", "$faint"))
         place = self.query_one("#devices", PartsLine)
-        place.show(tuple(parts[:-1]) if rows else ((_NO_DEVICES, "$muted"),))
+        place.show(tuple(parts[:-1]) if rows else ((NO_DEVICES, "$muted"),))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}

@@ -19,6 +19,8 @@ from widgets.session_rows import device_name
 if TYPE_CHECKING:
     from console.screens.deck import DeckScreen
 
+NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
+
 
 class DeckPhone(ConsoleScreen):
     """The right column of the Deck."""
@@ -74,6 +76,7 @@ class DeckPhone(ConsoleScreen):
                 if frame is None:
                     size = self.deck.phone.wanted_px
                     app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
+        self.deck.phone.empty = self._why_no_picture(serial)
         self.deck.phone.show_phone(
             frame,
             name=device_name(serial, state.devices) if serial else "",
@@ -81,6 +84,15 @@ class DeckPhone(ConsoleScreen):
             now_ms=app.now_ms(),
             step=step,
         )
+
+    def _why_no_picture(self, serial: str) -> str:
+        """Say why there is no picture, and the next key where one helps."""
+        devices = self.console_app.bridge.state.devices.values()
+        if not any(device.state is DeviceState.ONLINE for device in devices):
+            return NO_DEVICES
+        if serial:
+            return "No picture yet."
+        return "It works on no phone of its own."
 
     async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
         await self.console_app.stored.read(kept, size, serial=serial)
