@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.widgets import Input, TextArea
 
@@ -36,6 +37,7 @@ from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
 from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
+from console.terminal import lenient
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
 from widgets.phone_pane import PhonePane
@@ -232,6 +234,9 @@ class SwitchboardApp(App[int], inherit_bindings=False):
             self.exit(1, return_code=1, message="The console failed too often; see the log.")
         elif len(self._errors_s) <= 3:
             self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
+
+    def get_driver_class(self) -> type[Driver]:
+        return lenient(super().get_driver_class())
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.
