@@ -1,17 +1,19 @@
 """Look up sessions, events, questions and jobs, on a connection that only reads.
 
-Not the writer, and it caches nothing. Invariant: every read is one short statement fetched whole,
-because an unfinished cursor would keep the write-ahead log from ever shrinking.
+Not the writer, and it caches nothing. Invariants: every read is one short statement fetched whole,
+because an unfinished cursor would keep the write-ahead log from ever shrinking; a read never runs
+ahead of what the store's listeners have been told.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 
 from agent.errors import UsageError
 from agent.protocol import Event
 from agent.records import Job, Question, Session
-from agent.store.database import Database, Value
+from agent.store.database import Database, Row, Value
 from agent.store.leases import Lease
 from agent.store.rows import (
     EVENT_COLUMNS,
@@ -88,15 +90,24 @@ BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
 class Reader:
     """Questions to one connection. Every method raises StoreError when the database fails."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, told: Callable[[], Awaitable[None]]) -> None:
+        """Ask a connection; `told` waits until what is committed has been published."""
         self._database = database
+        self._told = told
+
+    async def _rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        rows = await self._database.rows(sql, parameters)
+        # What a reader sees, every listener has been told: who reads that a session has ended may
+        # act on it at once, and the core knows it too.
+        await self._told()
+        return rows
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         """Read events with a larger id than `after`, in order."""
         found: list[Event] = []
         last = after
         while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
-            rows = await self._database.rows(EVENTS, (last, page))
+            rows = await self._rows(EVENTS, (last, page))
             found.extend(event_of(row) for row in rows)
             if len(rows) < page:
                 break
@@ -113,7 +124,7 @@ class Reader:
             f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
             f"AND +type IN ({marks}) ORDER BY id"
         )
-        return tuple(event_of(row) for row in await self._database.rows(sql, (after, upto, *kinds)))
+        return tuple(event_of(row) for row in await self._rows(sql, (after, upto, *kinds)))
 
     async def earlier_events(
         self, session_id: str, *, after_seq: int, before_seq: int, limit: int
@@ -122,7 +133,7 @@ class Reader:
         found: list[Event] = []
         last = before_seq
         while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
-            rows = await self._database.rows(EARLIER_EVENTS, (session_id, after_seq, last, page))
+            rows = await self._rows(EARLIER_EVENTS, (session_id, after_seq, last, page))
             found.extend(event_of(row) for row in rows)
             if len(rows) < page:
                 break
@@ -137,7 +148,7 @@ class Reader:
         found: list[Event] = []
         last = after_seq
         while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
-            rows = await self._database.rows(SESSION_EVENTS, (session_id, last, page))
+            rows = await self._rows(SESSION_EVENTS, (session_id, last, page))
             found.extend(event_of(row) for row in rows)
             if len(rows) < page:
                 break
@@ -201,19 +212,19 @@ class Reader:
 
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
-        rows = await self._database.rows(OPEN_QUESTIONS)
+        rows = await self._rows(OPEN_QUESTIONS)
         return tuple(decode_question(record) for (record,) in rows)
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
         """Find a question and say whether it is still open. Raises UsageError."""
         wanted = question_id.strip().encode(errors="replace").decode()
-        for record, is_open in await self._database.rows(QUESTION, (wanted,)):
+        for record, is_open in await self._rows(QUESTION, (wanted,)):
             return decode_question(record), bool(is_open)
         raise UsageError(f"There is no question {question_id[:80]!r}.")
 
     async def lease(self, key: str) -> Lease | None:
         """Find the newest lease on a key."""
-        for row in await self._database.rows(LEASE, (key,)):
+        for row in await self._rows(LEASE, (key,)):
             return lease_of(row)
         return None
 
@@ -236,7 +247,7 @@ class Reader:
 
     async def next_due_ms(self) -> int | None:
         """Say when the next active job is due; 0 is now, None is never."""
-        [(due,)] = await self._database.rows(NEXT_DUE)
+        [(due,)] = await self._rows(NEXT_DUE)
         return due if isinstance(due, int) else None
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
@@ -249,7 +260,7 @@ class Reader:
 
     async def root_ids(self) -> tuple[str, ...]:
         """Name every top-level session, newest first."""
-        return tuple(as_text(one) for (one,) in await self._database.rows(ROOT_IDS))
+        return tuple(as_text(one) for (one,) in await self._rows(ROOT_IDS))
 
     async def unpruned_roots(self) -> tuple[Session, ...]:
         """List top-level sessions that still have their frames, newest first."""
@@ -257,19 +268,19 @@ class Reader:
 
     async def unnamed_blobs(self, *, after: str, limit: int) -> tuple[tuple[str, int], ...]:
         """List blobs that no event names, and their sizes in bytes, by digest."""
-        rows = await self._database.rows(UNNAMED_BLOBS, (after, limit))
+        rows = await self._rows(UNNAMED_BLOBS, (after, limit))
         return tuple((as_text(digest), as_int(size)) for digest, size in rows)
 
     async def blob_type(self, digest: str) -> str:
         """Say what kind of bytes a blob holds; empty when it was never noted."""
-        for (media_type,) in await self._database.rows(BLOB_TYPE, (digest,)):
+        for (media_type,) in await self._rows(BLOB_TYPE, (digest,)):
             return str(media_type)
         return ""
 
     async def _sessions(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Session, ...]:
-        rows = await self._database.rows(sql, parameters)
+        rows = await self._rows(sql, parameters)
         return tuple(decode_session(record) for (record,) in rows)
 
     async def _jobs(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Job, ...]:
-        rows = await self._database.rows(sql, parameters)
+        rows = await self._rows(sql, parameters)
         return tuple(decode_job(record) for (record,) in rows)

@@ -69,7 +69,7 @@ class SqliteStore:
         self._lock = lock
         self._writing = writing
         self._reading = reading
-        self._reader = Reader(reading)
+        self._reader = Reader(reading, writer.told)
         self._writer = writer
         self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
         self._index: SearchIndex | None = None

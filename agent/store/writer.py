@@ -77,6 +77,7 @@ class Writer:
         self._queue: asyncio.Queue[Entry | None] = asyncio.Queue()
         self._refusal: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
+        self._telling: asyncio.Future[None] | None = None
 
     async def start(self) -> None:
         """Read where the log stands and begin to write."""
@@ -98,6 +99,11 @@ class Writer:
         self._queue.put_nowait(entry)
         # The future is this caller's alone: to cancel it cancels nothing that is queued.
         return await entry.future
+
+    async def told(self) -> None:
+        """Wait until the listeners have been told of every commit that is made by now."""
+        if self._telling is not None:
+            await asyncio.wait({self._telling})
 
     async def close(self) -> None:
         """Write what is queued, then stop."""
@@ -167,6 +173,14 @@ class Writer:
 
     async def _transact(self, batch: list[Entry], *, savepoints: bool = False) -> None:
         """Store a batch in one transaction, or raise and leave everything as it was."""
+        self._telling = asyncio.get_running_loop().create_future()
+        try:
+            await self._commit(batch, savepoints=savepoints)
+        finally:
+            self._telling.set_result(None)
+            self._telling = None
+
+    async def _commit(self, batch: list[Entry], *, savepoints: bool) -> None:
         ledger = Ledger(
             last_event_id=self.last_event_id,
             last_job_id=self._last_job_id,

@@ -122,6 +122,24 @@ async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: S
     database.close()
 
 
+async def test_a_read_never_runs_ahead_of_what_listeners_were_told(store: SqliteStore) -> None:
+    told: list[Event] = []
+    store.subscribe(told.extend)
+    await store.append(session_draft("s1"))
+    writing = asyncio.create_task(_write_steps(store, 300))
+    ahead = []
+    while not writing.done():
+        seen = await store.events(after=told[-1].event_id, limit=10)
+        ahead += [event for event in seen if event.event_id > told[-1].event_id]
+    await writing
+    assert ahead == []
+
+
+async def _write_steps(store: SqliteStore, count: int) -> None:
+    for step in range(count):
+        await store.append(step_draft("s1", step))
+
+
 async def test_a_listener_that_fails_stops_nobody(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
