@@ -9,38 +9,30 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.widgets import Input, TextArea
 
 from agent.core import Core
 from agent.errors import SwitchboardError
-from agent.protocol import Interrupt, Op, Reply
+from agent.protocol import Op, Reply
 from agent.text import clean, one_line
 from console import actions
+from console.app_actions import AppActions
 from console.bridge import TICK_HZ, Bridge, Lost, Tick
 from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
-from console.screens.help import HelpScreen
-from console.screens.history import HistoryScreen
-from console.screens.jobs import JobsScreen
-from console.screens.leave import LeaveScreen, under_way
-from console.screens.palette import PaletteScreen
 from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
 from console.terminal import lenient
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
-from widgets.phone_pane import PhonePane
 from widgets.sturdy import Broke
 
 if TYPE_CHECKING:
@@ -85,7 +77,7 @@ async def run_console(
     return app.return_code or 0
 
 
-class SwitchboardApp(App[int], inherit_bindings=False):
+class SwitchboardApp(AppActions, inherit_bindings=False):
     """The console."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
@@ -191,7 +183,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
         top = self.top
         if self.feed.version != self._frame_shown and top is not None and top.is_composed:
             self._frame_shown = self.feed.version
-            self._guarded("showing a frame", top.show_frame)
+            self.guarded("showing a frame", top.show_frame)
 
     def _on_second(self) -> None:
         self._refresh_top()
@@ -199,7 +191,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
     def _refresh_top(self) -> None:
         top = self.top
         if top is not None and top.is_composed:
-            self._guarded(f"showing {type(top).__name__}", top.refresh_all)
+            self.guarded(f"showing {type(top).__name__}", top.refresh_all)
 
     def _write(self, codes: str) -> None:
         if self._driver is not None:
@@ -212,7 +204,7 @@ class SwitchboardApp(App[int], inherit_bindings=False):
 
     # --- errors ----------
 
-    def _guarded(self, doing: str, work: Any) -> None:
+    def guarded(self, doing: str, work: Any) -> None:
         try:
             work()
         except Exception as error:
@@ -282,117 +274,6 @@ class SwitchboardApp(App[int], inherit_bindings=False):
                 self.report(error, name)
 
         self.run_worker(guarded(), name=name, exit_on_error=False)
-
-    # --- actions ----------
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave a letter that opens a field to the field that is open already."""
-        opens = action == "act" and parameters[0] in actions.OPENS_FIELD
-        typing = isinstance(self.focused, TextArea | Input) or (
-            isinstance(self.focused, PhonePane) and self.focused.is_driven
-        )
-        return not (opens and typing)
-
-    async def action_act(self, action_id: str) -> None:
-        """Do an action of the registry: on the screen that has it, else here."""
-        action = actions.BY_ID[action_id]
-        name = "do_" + action_id.replace(".", "_")
-        if action_id != self._armed_by:
-            self.two_acts.disarm()
-        self._armed_by = action_id
-        owners = (self.screen, self) if action.where is actions.Where.EVERYWHERE else (self.top,)
-        for owner in owners:
-            method = getattr(owner, name, None)
-            if method is None:
-                continue
-            try:
-                result: Awaitable[None] | None = method()
-                if isawaitable(result):
-                    await result
-            except SwitchboardError as error:
-                self.say(str(error), tone="error")
-            except Exception as error:
-                self.report(error, f"on {action.title}")
-            break
-        if self.top is not None:
-            self._guarded("showing the footer", self.top.show_footer)
-
-    _armed_by = ""
-
-    def do_session_stop_all(self) -> None:
-        """Interrupt every session."""
-        self.request(Interrupt(), done="Stopped every session; each can be resumed.")
-
-    def do_screen_deck(self) -> None:
-        """Show the Deck."""
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
-
-    def do_screen_jobs(self) -> None:
-        """Show the jobs."""
-        self._show(JobsScreen)
-
-    def do_screen_history(self) -> None:
-        """Show all stored sessions."""
-        self._show(HistoryScreen)
-
-    def _show(self, screen: type[JobsScreen] | type[HistoryScreen]) -> None:
-        if not isinstance(self.top, screen):
-            self.do_screen_deck()
-            self.push_screen(screen())
-
-    def do_view_back(self) -> None:
-        """Go one layer back."""
-        top = self.top
-        if top is None or top.back():
-            return
-        if len(self.screen_stack) > 2:
-            self.pop_screen()
-
-    def do_app_help(self) -> None:
-        """Show the keys of this screen."""
-        if isinstance(self.screen, HelpScreen):
-            self.screen.dismiss()
-        elif self.top is not None and isinstance(self.screen, ConsoleScreen):
-            where = self.top.WHERE
-            self.push_screen(HelpScreen(where, where.value.capitalize()))
-
-    def do_app_palette(self) -> None:
-        """Offer every action of this screen."""
-        top = self.top
-        if isinstance(self.screen, PaletteScreen):
-            self.screen.dismiss("")
-        if top is None or not isinstance(self.screen, ConsoleScreen):
-            return
-        offered = [
-            action
-            for action in actions.on_screen(top.WHERE)
-            if not action.own and action.id != "app.palette" and top.can(action.id)
-        ]
-        self.push_screen(PaletteScreen(offered), self._do_chosen)
-
-    async def _do_chosen(self, action_id: str | None) -> None:
-        if action_id:
-            await self.action_act(action_id)
-
-    def do_app_theme(self) -> None:
-        """Change between dark and light."""
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
-
-    def do_app_quit(self) -> None:
-        """Leave, or say first what keeps running."""
-        told = under_way(self.bridge.state)
-        if not told:
-            self.exit(0)
-        elif isinstance(self.screen, LeaveScreen):
-            # The app's own binding comes before the dialog's: this is the second act.
-            self.screen.dismiss(True)
-        else:
-            self.push_screen(LeaveScreen(told), self._leave)
-
-    def _leave(self, leave: bool | None) -> None:
-        if leave:
-            self.exit(0)
 
     def copy(self, text: str) -> None:
         """Copy a text to the terminal's clipboard and to a file, and say where."""

@@ -1,0 +1,152 @@
+"""What the app does when an action of the registry is chosen: find its owner, show screens, leave.
+
+The half of the app that keys reach; the other half listens and draws. Invariants: an action is done
+by the screen that has it, else by the app; what it fails with becomes a notice; leaving says first
+what keeps running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from inspect import isawaitable
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.widgets import Input, TextArea
+
+from agent.errors import SwitchboardError
+from agent.protocol import Interrupt
+from console import actions
+from console.screens.base import ConsoleScreen
+from console.screens.help import HelpScreen
+from console.screens.history import HistoryScreen
+from console.screens.jobs import JobsScreen
+from console.screens.leave import LeaveScreen, under_way
+from console.screens.palette import PaletteScreen
+from console.themes import DARK, LIGHT
+from widgets.phone_pane import PhonePane
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+
+class AppActions(App[int], inherit_bindings=False):
+    """The app's actions."""
+
+    _armed_by = ""
+
+    @property
+    def console_app(self) -> SwitchboardApp:
+        """Itself, by its own type."""
+        from console.app import SwitchboardApp
+
+        assert isinstance(self, SwitchboardApp)
+        return self
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave a letter that opens a field to the field that is open already."""
+        opens = action == "act" and parameters[0] in actions.OPENS_FIELD
+        typing = isinstance(self.focused, TextArea | Input) or (
+            isinstance(self.focused, PhonePane) and self.focused.is_driven
+        )
+        return not (opens and typing)
+
+    async def action_act(self, action_id: str) -> None:
+        """Do an action of the registry: on the screen that has it, else here."""
+        action = actions.BY_ID[action_id]
+        name = "do_" + action_id.replace(".", "_")
+        if action_id != self._armed_by:
+            self.console_app.two_acts.disarm()
+        self._armed_by = action_id
+        everywhere = action.where is actions.Where.EVERYWHERE
+        owners = (self.screen, self) if everywhere else (self.console_app.top,)
+        for owner in owners:
+            method = getattr(owner, name, None)
+            if method is None:
+                continue
+            try:
+                result: Awaitable[None] | None = method()
+                if isawaitable(result):
+                    await result
+            except SwitchboardError as error:
+                self.console_app.say(str(error), tone="error")
+            except Exception as error:
+                self.console_app.report(error, f"on {action.title}")
+            break
+        if self.console_app.top is not None:
+            self.console_app.guarded("showing the footer", self.console_app.top.show_footer)
+
+    def do_session_stop_all(self) -> None:
+        """Interrupt every session."""
+        self.console_app.request(Interrupt(), done="Stopped every session; each can be resumed.")
+
+    def do_screen_deck(self) -> None:
+        """Show the Deck."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def do_screen_jobs(self) -> None:
+        """Show the jobs."""
+        self._show(JobsScreen)
+
+    def do_screen_history(self) -> None:
+        """Show all stored sessions."""
+        self._show(HistoryScreen)
+
+    def _show(self, screen: type[JobsScreen] | type[HistoryScreen]) -> None:
+        if not isinstance(self.console_app.top, screen):
+            self.do_screen_deck()
+            self.push_screen(screen())
+
+    def do_view_back(self) -> None:
+        """Go one layer back."""
+        top = self.console_app.top
+        if top is None or top.back():
+            return
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def do_app_help(self) -> None:
+        """Show the keys of this screen."""
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+        elif self.console_app.top is not None and isinstance(self.screen, ConsoleScreen):
+            where = self.console_app.top.WHERE
+            self.push_screen(HelpScreen(where, where.value.capitalize()))
+
+    def do_app_palette(self) -> None:
+        """Offer every action of this screen."""
+        top = self.console_app.top
+        if isinstance(self.screen, PaletteScreen):
+            self.screen.dismiss("")
+        if top is None or not isinstance(self.screen, ConsoleScreen):
+            return
+        offered = [
+            action
+            for action in actions.on_screen(top.WHERE)
+            if not action.own and action.id != "app.palette" and top.can(action.id)
+        ]
+        self.push_screen(PaletteScreen(offered), self._do_chosen)
+
+    async def _do_chosen(self, action_id: str | None) -> None:
+        if action_id:
+            await self.action_act(action_id)
+
+    def do_app_theme(self) -> None:
+        """Change between dark and light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def do_app_quit(self) -> None:
+        """Leave, or say first what keeps running."""
+        told = under_way(self.console_app.bridge.state)
+        if not told:
+            self.exit(0)
+        elif isinstance(self.screen, LeaveScreen):
+            # The app's own binding comes before the dialog's: this is the second act.
+            self.screen.dismiss(True)
+        else:
+            self.push_screen(LeaveScreen(told), self._leave)
+
+    def _leave(self, leave: bool | None) -> None:
+        if leave:
+            self.exit(0)
