@@ -50,6 +50,7 @@ class Reply:
     garbage: bytes = b""
     """Send this as the body instead."""
     usage: bool = True
+    prompt_tokens: int = 100
     piece: int = 7
     """Characters of text or arguments in one chunk."""
 
@@ -206,9 +207,9 @@ def _chunks(
     chunks.append(chunk({}, "tool_calls" if reply.tools else "stop"))
     if reply.usage and wants_usage:
         usage = {
-            "prompt_tokens": 100,
+            "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": 10,
-            "total_tokens": 110,
+            "total_tokens": reply.prompt_tokens + 10,
             "prompt_tokens_details": {"cached_tokens": 40},
         }
         chunks.append(chunk({}) | {"choices": [], "usage": usage})

@@ -86,6 +86,10 @@ class Gestures(Services):
         await asyncio.sleep(TAP_S)
         self._touch.up(0, x, y, display)
 
+    def react(self, clicks: Callable[[Callable[[], None]], None]) -> None:
+        """Say how a click takes effect from now on: it is given what would be done at once."""
+        self._touch.clicks = clicks
+
     async def long_press(self, x: float, y: float, duration_ms: int, display: int = 0) -> None:
         """Hold a finger on a point."""
         self._touch.down(0, x, y, display)

@@ -70,6 +70,8 @@ class Touch:
         self._fingers: dict[tuple[int, int], _Finger] = {}
         self._glides: dict[tuple[int, str], Glide] = {}
         """By display and the key of what glides there."""
+        self.clicks: Callable[[Callable[[], None]], None] = lambda click: click()
+        """How a click takes effect: at once, unless the panel is worn or the app slow."""
 
     @property
     def gliding(self) -> bool:
@@ -201,7 +203,7 @@ class Touch:
             if not self._swiped(finger, x, y):
                 self._throw(finger, finger.trail.speed() if speed is None else speed)
         elif not finger.stopped:
-            self._click(finger)
+            self.clicks(lambda: self._click(finger))
 
     def cancel(self, pointer: int, display: int = 0) -> None:
         """Give up a finger's gesture without an effect."""
