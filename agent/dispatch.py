@@ -13,6 +13,10 @@ from agent.core import OWNER
 from agent.jobs.desk import JobDesk
 from agent.notices.desk import NoticeDesk
 from agent.protocol import (
+    DeviceExamine,
+    DeviceLog,
+    DeviceLook,
+    DeviceRepair,
     DeviceTag,
     Interrupt,
     JobCreate,
@@ -56,6 +60,7 @@ from agent.sessions.answering import Answering
 from agent.sessions.archive import Archive
 from agent.sessions.attaching import Attaching
 from agent.sessions.intake import Submission
+from agent.sessions.looks import Looks
 from agent.sessions.moving import move
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
@@ -66,7 +71,16 @@ from agent.sessions.targets import Targets
 from agent.sessions.turns import Turns
 from agent.sessions.wheel import Wheel
 
-WAIT_FOR_PHONES = (WheelTake, WheelAct, WheelHandBack, TargetControl)
+WAIT_FOR_PHONES = (
+    WheelTake,
+    WheelAct,
+    WheelHandBack,
+    TargetControl,
+    DeviceLook,
+    DeviceLog,
+    DeviceExamine,
+    DeviceRepair,
+)
 """Ops that may take as long as a phone does: they are carried out beside the others."""
 
 
@@ -84,6 +98,7 @@ class Dispatch:
     studies: Studies
     targets: Targets
     wheel: Wheel
+    looks: Looks
     jobs: JobDesk
     notices: NoticeDesk
 
@@ -162,6 +177,8 @@ class Dispatch:
             case WheelTake() | WheelAct() | WheelHandBack():
                 waiting_id = await self.wheel.carry_out(op, submission_id)
                 return Reply(submission_id=submission_id, session_id=waiting_id)
+            case DeviceLook() | DeviceLog() | DeviceExamine() | DeviceRepair():
+                return await self.looks.carry_out(op, submission_id)
             case NoticeReply():
                 asked_by = await self.notices.reply(op, submission_id)
                 return Reply(submission_id=submission_id, session_id=asked_by)

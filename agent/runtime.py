@@ -42,6 +42,7 @@ from agent.sessions.followers import Followers
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
 from agent.sessions.live import error_event
+from agent.sessions.looks import Looks
 from agent.sessions.losses import Losses
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
@@ -104,6 +105,7 @@ class Runtime:
             studies=Studies(parts, turns),
             targets=targets,
             wheel=Wheel(parts),
+            looks=Looks(parts),
             jobs=self._desk,
             notices=self._notices,
         )

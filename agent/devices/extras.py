@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from secrets import token_hex
 
@@ -93,7 +93,7 @@ class Extras:
 
     async def log(
         self, *, filters: tuple[str, ...] = (), last: int = 0, follow: bool = True
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str, None]:
         """Follow the phone's log, one line at a time, cleaned.
 
         Args:

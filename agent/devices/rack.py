@@ -15,12 +15,16 @@ from secrets import token_hex
 from msgspec.structs import replace
 
 from agent.devices.address import ServerAddress
+from agent.devices.care import Care
 from agent.devices.client import AdbClient
 from agent.devices.device import Device
+from agent.devices.extras import Extras
+from agent.devices.health import Health
 from agent.devices.labels import Labels, checked
 from agent.devices.leasehold import Leaseholds
 from agent.devices.roll import Roll, away
-from agent.devices.scrcpy.link import ScrcpySettings
+from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+from agent.devices.shell import PhoneShell
 from agent.devices.watch import Revive, Watch
 from agent.errors import DeviceLostError, UsageError
 from agent.records import DeviceInfo, LiveFrame
@@ -51,7 +55,8 @@ class AdbRack:
             raise UsageError("A rack needs an adb server.", "Give the address of one.")
         self._clients = {address: AdbClient(address) for address in addresses}
         self._labels = labels or Labels()
-        self._roll = Roll(self._clients, self._labels, scrcpy or ScrcpySettings())
+        self._scrcpy = scrcpy or ScrcpySettings()
+        self._roll = Roll(self._clients, self._labels, self._scrcpy)
         self._watch = Watch(self._clients, self._roll, revive)
         self._leases = Leaseholds(self._roll, key or token_hex(8))
 
@@ -87,6 +92,17 @@ class AdbRack:
         """
         slot = self._roll.known(serial)
         return self._roll.client(slot), slot.place.serial
+
+    async def care(self, serial: str) -> Care:
+        """Give the care of a device that is online: examining, repairs, its log.
+
+        Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
+        """
+        device = await self.device(serial)
+        client, listed = self.reach(serial)
+        extras = Extras(client, listed)
+        link = ScrcpyLink(PhoneShell(client, listed), ScrcpySettings(server=self._scrcpy.server))
+        return Care(Health(device, extras, link), extras)
 
     async def device(self, serial: str) -> Device:
         """Give a device that is online.

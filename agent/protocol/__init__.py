@@ -8,6 +8,7 @@ leniently, so that an older Switchboard can read a newer store. Nothing here doe
 from __future__ import annotations
 
 from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
+from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
@@ -107,6 +108,17 @@ from agent.protocol.tree_ops import (
     SteerWithdraw,
     TargetControl,
 )
+from agent.protocol.watch_events import CommitmentChanged, WatcherChanged
+from agent.protocol.watch_ops import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    WatcherCreate,
+    WatcherList,
+    WatcherRead,
+    WatcherShow,
+    WatcherStop,
+)
 from agent.protocol.wire import (
     PROTOCOL_VERSION,
     Event,
@@ -125,7 +137,15 @@ __all__ = [
     "AbortReason",
     "AgentMessage",
     "BudgetExtended",
+    "CommitmentChanged",
+    "CommitmentCreate",
+    "CommitmentSearch",
+    "CommitmentUpdate",
     "DeviceChanged",
+    "DeviceExamine",
+    "DeviceLog",
+    "DeviceLook",
+    "DeviceRepair",
     "DeviceTag",
     "ErrorEvent",
     "Event",
@@ -204,6 +224,12 @@ __all__ = [
     "UserInputAnswer",
     "UserMessage",
     "WarningEvent",
+    "WatcherChanged",
+    "WatcherCreate",
+    "WatcherList",
+    "WatcherRead",
+    "WatcherShow",
+    "WatcherStop",
     "WheelAct",
     "WheelActed",
     "WheelButton",

@@ -9,6 +9,7 @@ import msgspec
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import OpBase
 from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
+from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
@@ -93,7 +94,18 @@ from agent.protocol.tree_ops import (
     SteerWithdraw,
     TargetControl,
 )
-from agent.records import Job, TargetResult
+from agent.protocol.watch_events import CommitmentChanged, WatcherChanged
+from agent.protocol.watch_ops import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    WatcherCreate,
+    WatcherList,
+    WatcherRead,
+    WatcherShow,
+    WatcherStop,
+)
+from agent.records import Commitment, Job, PhoneFinding, PhoneLook, TargetResult, Watcher
 
 PROTOCOL_VERSION = 1
 
@@ -130,6 +142,10 @@ Op: TypeAlias = (
     | TargetControl
     | SessionMove
     | DeviceTag
+    | DeviceLook
+    | DeviceLog
+    | DeviceExamine
+    | DeviceRepair
     | WheelTake
     | WheelAct
     | WheelHandBack
@@ -139,6 +155,14 @@ Op: TypeAlias = (
     | JobResume
     | JobRun
     | JobStop
+    | WatcherCreate
+    | WatcherList
+    | WatcherShow
+    | WatcherStop
+    | WatcherRead
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
     | Shutdown
 )
 
@@ -159,8 +183,16 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Broken lines of an imported rollout."""
     target: TargetResult | None = None
     """What a call about a session's app came to."""
+    look: PhoneLook | None = None
+    lines: tuple[str, ...] = ()
+    """Of a phone's log, the newest last."""
+    findings: tuple[PhoneFinding, ...] = ()
     job: Job | None = None
     jobs: tuple[Job, ...] = ()
+    watcher: Watcher | None = None
+    watchers: tuple[Watcher, ...] = ()
+    commitment: Commitment | None = None
+    commitments: tuple[Commitment, ...] = ()
 
 
 EventMsg: TypeAlias = (
@@ -208,6 +240,8 @@ EventMsg: TypeAlias = (
     | WheelActed
     | WheelHandedBack
     | JobChanged
+    | WatcherChanged
+    | CommitmentChanged
     | ShutdownComplete
 )
 

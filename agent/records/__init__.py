@@ -7,6 +7,14 @@ the top left; times are integer milliseconds since the epoch; durations carry th
 
 from __future__ import annotations
 
+from agent.records.confirmations import (
+    CHECKPOINT_SCHEMA,
+    Checkpoint,
+    Confirmation,
+    Decision,
+    ReviewState,
+    ReviewTicket,
+)
 from agent.records.devices import (
     AppInfo,
     DeviceInfo,
@@ -21,14 +29,18 @@ from agent.records.devices import (
 from agent.records.jobs import (
     LATEST_MS,
     Job,
+    JobRun,
     JobStatus,
     JobType,
     Misfire,
     Moment,
     QuietHours,
+    RunOutcome,
+    RunStatus,
     Schedule,
     Trigger,
 )
+from agent.records.looks import PhoneFinding, PhoneLook
 from agent.records.notices import Notice, NoticeKind
 from agent.records.observation import (
     ActionOutcome,
@@ -69,8 +81,22 @@ from agent.records.targets import (
     TargetRuntime,
     TargetStatus,
 )
+from agent.records.watchers import (
+    Commitment,
+    CommitmentStatus,
+    Condition,
+    Evaluator,
+    NotifyOn,
+    Reaction,
+    TriggerType,
+    Watcher,
+    WatcherStatus,
+    WatcherType,
+    WatchSchedule,
+)
 
 __all__ = [
+    "CHECKPOINT_SCHEMA",
     "LATEST_MS",
     "ActionOutcome",
     "Answer",
@@ -80,15 +106,23 @@ __all__ = [
     "Bounds",
     "Budget",
     "BudgetKind",
+    "Checkpoint",
+    "Commitment",
+    "CommitmentStatus",
+    "Condition",
+    "Confirmation",
+    "Decision",
     "DeviceInfo",
     "DeviceState",
     "Element",
+    "Evaluator",
     "Finding",
     "Foreground",
     "Frame",
     "FrameSource",
     "FrameStatus",
     "Job",
+    "JobRun",
     "JobStatus",
     "JobType",
     "LiveFrame",
@@ -96,7 +130,10 @@ __all__ = [
     "Moment",
     "Notice",
     "NoticeKind",
+    "NotifyOn",
     "Observation",
+    "PhoneFinding",
+    "PhoneLook",
     "PlanItem",
     "PlanStatus",
     "Point",
@@ -105,8 +142,13 @@ __all__ = [
     "QuestionOption",
     "QuestionPart",
     "QuietHours",
+    "Reaction",
     "Record",
     "Review",
+    "ReviewState",
+    "ReviewTicket",
+    "RunOutcome",
+    "RunStatus",
     "Schedule",
     "SearchHit",
     "Session",
@@ -121,6 +163,11 @@ __all__ = [
     "TimeSplit",
     "Transport",
     "Trigger",
+    "TriggerType",
     "UiNode",
     "Usage",
+    "WatchSchedule",
+    "Watcher",
+    "WatcherStatus",
+    "WatcherType",
 ]

@@ -1,0 +1,35 @@
+"""What an operator may ask to see of a phone, or to be put right on it. Nothing is stored."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+
+
+class DeviceLook(OpBase, frozen=True, kw_only=True, tag="device_look"):
+    """Read the elements of a phone's screen now; the reply carries them."""
+
+    serial: str
+
+
+class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
+    """Read the newest lines of a phone's log; the reply carries them."""
+
+    serial: str
+    last: int = 300
+    """So many lines, at most 2,000."""
+    filters: tuple[str, ...] = ()
+    """Such as `ActivityManager:I`; with any, everything else is left out."""
+
+
+class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
+    """Examine how a phone is; changes nothing on it. The reply carries what was found."""
+
+    serial: str
+
+
+class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
+    """Put one finding right on a phone that no session drives; the reply says how it is then."""
+
+    serial: str
+    name: str
+    """The finding's name, as DeviceExamine gave it."""

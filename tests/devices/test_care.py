@@ -1,0 +1,94 @@
+"""The operator's look at a phone through the core: elements, log, findings, repairs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.devices.rack import AdbRack
+from agent.errors import DeviceLostError, UsageError, WrongStateError
+from agent.protocol import (
+    DeviceExamine,
+    DeviceLog,
+    DeviceLook,
+    DeviceRepair,
+    WheelHandBack,
+    WheelTake,
+)
+from agent.runtime import Runtime
+from agent.store.sqlite import SqliteStore
+from tests.devices.conftest import Home
+from tests.fakes import FakeModel, FakeRack, PlayedTask
+from tests.stage import Stage
+
+
+@pytest.fixture
+async def core(home: Home, tmp_path: Path) -> AsyncIterator[Runtime]:
+    rack = AdbRack([home.server.address])
+    stage = Stage(tmp_path, FakeRack())
+    async with SqliteStore.open(tmp_path) as store:
+        core = await Runtime.spawn(
+            stage.settings,
+            store=store,
+            rack=rack,
+            models=lambda session: FakeModel(session.model),
+            task=lambda: PlayedTask({}),
+            wake_jobs=False,
+        )
+        try:
+            for serial in home.phones.serials:
+                await rack.wait_for(serial, timeout_s=30)
+            yield core
+        finally:
+            await core.close()
+
+
+async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, home: Home) -> None:
+    serial = home.phones.serials[0]
+    looked = (await core.request(DeviceLook(serial=serial))).look
+    assert looked is not None
+    assert [e.number for e in looked.elements] == list(range(1, len(looked.elements) + 1))
+    assert any(element.label for element in looked.elements)
+    assert looked.foreground.package
+    lines = (await core.request(DeviceLog(serial=serial, last=20))).lines
+    assert 0 < len(lines) <= 20
+    device = await core._parts.rack.device(serial)
+    await device.key("KEYCODE_SLEEP")
+    findings = {f.name: f for f in (await core.request(DeviceExamine(serial=serial))).findings}
+    assert findings["shell"].ok
+    assert not findings["screen"].ok
+    assert findings["screen"].can_repair
+    # The operator who has the wheel may repair too; nobody else waits for a lease.
+    await core.request(WheelTake(serial=serial))
+    [mended] = (await core.request(DeviceRepair(serial=serial, name="screen"))).findings
+    assert (mended.name, mended.ok) == ("screen", True)
+    await core.request(WheelHandBack(serial=serial))
+    with pytest.raises(UsageError, match="nothing of 'screen'"):
+        await core.request(DeviceRepair(serial=serial, name="screen"))
+
+
+async def test_a_phone_that_a_session_drives_is_not_repaired(core: Runtime, home: Home) -> None:
+    serial = home.phones.serials[1]
+    async with core._parts.rack.lease(serial, "s-1"):
+        with pytest.raises(WrongStateError, match="driven by s-1"):
+            await core.request(DeviceRepair(serial=serial, name="screen"))
+
+
+async def test_what_cannot_be_looked_at_says_why(core: Runtime, home: Home) -> None:
+    with pytest.raises(UsageError, match="nowhere"):
+        await core.request(DeviceLook(serial="nowhere"))
+    with pytest.raises(UsageError, match="2000 lines"):
+        await core.request(DeviceLog(serial=home.phones.serials[0], last=5_000))
+    with pytest.raises(UsageError, match="no filter"):
+        await core.request(DeviceLog(serial=home.phones.serials[0], filters=("; reboot",)))
+
+
+async def test_a_rack_that_reaches_no_phone_says_so(tmp_path: Path) -> None:
+    async with Stage(tmp_path, FakeRack("phone-1")).play() as stage:
+        with pytest.raises(DeviceLostError, match="cannot be examined"):
+            await stage.do(DeviceExamine(serial="phone-1"))
+        looked = (await stage.do(DeviceLook(serial="phone-1"))).look
+        assert looked is not None
+        assert [element.label for element in looked.elements] == ["Go"]
