@@ -26,7 +26,6 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
     """Hash what a person would call the same screen: app, labels, values, states and places."""
     lines = [foreground.package, foreground.activity]
     for element in elements[:_FINGERPRINT_ELEMENTS]:
-        middle = element.bounds.center
         states = (
             element.checked,
             element.enabled,
@@ -34,7 +33,7 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
             element.editable and element.focused,
         )
         flags = "".join("x" if state else "-" for state in states)
-        place = f"{int(middle.x / _COLUMN)},{int(middle.y / _ROW)}"
+        place = f"{int(element.bounds.center_x / _COLUMN)},{int(element.bounds.center_y / _ROW)}"
         lines.append(f"{element.label[:20]}@{place}{flags}{element.value[-40:]}")
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -54,8 +54,8 @@ def number_elements(
         element = _element(at, node, rows, redact)
         if element is None:
             continue
-        middle = element.bounds.center
-        cell = (int(middle.x / _CELL_WIDTH), int(middle.y / _CELL_HEIGHT))
+        at_x, at_y = element.bounds.center_x, element.bounds.center_y
+        cell = (int(at_x / _CELL_WIDTH), int(at_y / _CELL_HEIGHT))
         seen = (element.label, *cell, element.clickable, element.editable)
         if seen in taken:
             continue
@@ -68,7 +68,7 @@ def number_elements(
 
 def zone(element: Element) -> int:
     """Say in which zone of the screen an element is: 0 top, 1 content, 2 bottom."""
-    y = element.bounds.center.y
+    y = element.bounds.center_y
     return 0 if y < TOP_ZONE else 2 if y > BOTTOM_ZONE else 1
 
 
@@ -93,16 +93,17 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
     if not label and kind == "btn" and rows.holds_elements[at]:
         return None
     resource_id = one_line(node.resource_id, 120)
+    class_name = one_line(node.class_name, 120)
     label = label or UNLABELED
     return Element(
         number=0,
-        key=_key(node, resource_id, label),
+        key=_key(node, resource_id, class_name, label),
         kind=kind,
         label=label,
         value=value,
         bounds=node.bounds,
         resource_id=resource_id,
-        class_name=one_line(node.class_name, 120),
+        class_name=class_name,
         package=one_line(node.package, 120),
         clickable=node.clickable,
         editable=editable,
@@ -173,10 +174,9 @@ def _is_web_view(node: UiNode) -> bool:
     return node.class_name.endswith("WebView")
 
 
-def _key(node: UiNode, resource_id: str, label: str) -> str:
-    middle = node.bounds.center
-    cell = f"{int(middle.x * 20)},{int(middle.y * 20)}"
-    shape = one_line(node.class_name, 120).rsplit(".", 1)[-1]
+def _key(node: UiNode, resource_id: str, class_name: str, label: str) -> str:
+    cell = f"{int(node.bounds.center_x * 20)},{int(node.bounds.center_y * 20)}"
+    shape = class_name.rsplit(".", 1)[-1]
     return "|".join((resource_id, shape, label[:NEW_LABEL_CHARS], cell))
 
 
@@ -184,9 +184,9 @@ def _in_reading_order(
     found: list[Element], previous: Sequence[Element] | None
 ) -> tuple[Element, ...]:
     def place(element: Element) -> tuple[int, float, float]:
-        middle = element.bounds.center
+        x, y = element.bounds.center_x, element.bounds.center_y
         where = zone(element)
-        return (where, middle.y, middle.x) if where == 1 else (where, middle.x, middle.y)
+        return (where, y, x) if where == 1 else (where, x, y)
 
     known = None if previous is None else {element.label[:NEW_LABEL_CHARS] for element in previous}
     return tuple(
@@ -204,8 +204,7 @@ def _is_visible(bounds: Bounds) -> bool:
     height = min(bounds.bottom, 1.0) - max(bounds.top, 0.0)
     if not (width > _MIN_WIDTH and height > _MIN_HEIGHT):
         return False
-    middle = bounds.center
-    return 0.0 <= middle.x <= 1.0 and 0.0 <= middle.y <= 1.0
+    return 0.0 <= bounds.center_x <= 1.0 and 0.0 <= bounds.center_y <= 1.0
 
 
 def _is_keyboard(node: UiNode) -> bool:

@@ -6,6 +6,7 @@ in "Menu".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -21,6 +22,7 @@ _NAVIGATION = (
     *("navigate up", "home", "skip", "sign in", "log in", "sign out", "log out", "login"),
     *("refund", "return", "complaint", "feedback", "main menu"),
 )
+_LEADS_ON = re.compile(f" (?:{'|'.join(_NAVIGATION)}) ")
 _ORDERS = ("order", "orders", "delivered", "cancelled", "in progress", "track")
 _HELP = ("help", "support", "contact", "faq", "chat with us", "get help", "report")
 _PROFILE = (
@@ -42,8 +44,7 @@ def is_navigation(element: Element) -> bool:
 
 @lru_cache(maxsize=4096)
 def _leads_on(label: str) -> bool:
-    spaced = _spaced(label)
-    return any(f" {phrase} " in spaced for phrase in _NAVIGATION)
+    return _LEADS_ON.search(_spaced(label)) is not None
 
 
 def _spaced(label: str) -> str:

@@ -61,7 +61,9 @@ class _Look:
 class _Numbered:
     nodes: tuple[UiNode, ...]
     before: tuple[Element, ...] | None
+    foreground: Foreground
     elements: tuple[Element, ...]
+    fingerprint: str
 
 
 class Observer:
@@ -184,7 +186,6 @@ class Observer:
         started_ms, began = self._now_ms(), self._seconds()
         (tree, note), foreground = await asyncio.gather(self._tree(device), _foreground(device))
         before = None if previous is None else previous.elements
-        elements = () if tree is None else self._numbered(tree, before)
         if foreground is None:
             package = tree.nodes[0].package if tree is not None and tree.nodes else ""
             foreground = Foreground(package=package)
@@ -193,23 +194,34 @@ class Observer:
             package=one_line(foreground.package, 120),
             activity=one_line(foreground.activity, 200),
         )
+        numbered = self._numbered(() if tree is None else tree.nodes, before, foreground)
         return _Look(
             tree=tree,
             note=note,
             foreground=foreground,
-            elements=elements,
-            fingerprint=fingerprint(foreground, elements),
+            elements=numbered.elements,
+            fingerprint=numbered.fingerprint,
             started_ms=started_ms,
             took_s=self._seconds() - began,
         )
 
-    def _numbered(self, tree: UiTree, before: tuple[Element, ...] | None) -> tuple[Element, ...]:
+    def _numbered(
+        self,
+        nodes: tuple[UiNode, ...],
+        before: tuple[Element, ...] | None,
+        foreground: Foreground,
+    ) -> _Numbered:
         """Number a tree's elements; a screen that holds still is numbered once."""
         last = self._last
-        if last is None or last.nodes != tree.nodes or last.before != before:
-            elements = number_elements(tree.nodes, redact=self._redact, previous=before)
-            self._last = last = _Numbered(tree.nodes, before, elements)
-        return last.elements
+        if (
+            last is None
+            or (last.nodes, last.foreground) != (nodes, foreground)
+            or (last.before is not before and last.before != before)
+        ):
+            elements = number_elements(nodes, redact=self._redact, previous=before)
+            mark = fingerprint(foreground, elements)
+            self._last = last = _Numbered(nodes, before, foreground, elements, mark)
+        return last
 
     def _redact(self, text: str) -> str:
         return redact(self._hide(text))

@@ -19,12 +19,11 @@ _MAX_ROW_HEIGHT = 0.4
 _MAX_OWN_CHARS = 300
 _CLIMB = 3
 _SCAN = 200
-_EDITABLE_CLASSES = ("EditText", "AutoComplete")
 
 
 def is_editable(node: UiNode) -> bool:
     """Tell whether a node takes text; the tree says so only by its class."""
-    return any(name in node.class_name for name in _EDITABLE_CLASSES)
+    return "EditText" in node.class_name or "AutoComplete" in node.class_name
 
 
 @dataclass(slots=True)
@@ -86,11 +85,11 @@ def _settle_row(
         if texts:
             rows.holds_elements[owner] = True
         return
-    if not (nodes[owner].text or nodes[owner].description):
+    if texts and not (nodes[owner].text or nodes[owner].description):
         rows.parts[owner] = [nodes[at].text or nodes[at].description for at in texts]
         for at in texts:
             rows.absorbed[at] = True
-    else:
+    elif texts:
         # A day of a calendar or a tab says its name twice: once to be read, once to be heard.
         own = words(f"{nodes[owner].text} {nodes[owner].description}"[:_MAX_OWN_CHARS])
         for at in texts:

@@ -125,7 +125,7 @@ def activity_name(activity: str) -> str:
 
 
 def _position(element: Element, labelled: bool) -> str:
-    x = element.bounds.center.x
+    x = element.bounds.center_x
     if labelled:
         return " (left)" if x < 1 / 3 else " (right)" if x > 2 / 3 else ""
     if x > 0.85:

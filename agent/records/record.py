@@ -31,4 +31,14 @@ class Bounds(Record, frozen=True, kw_only=True):
     @property
     def center(self) -> Point:
         """The middle of the rectangle."""
-        return Point(x=(self.left + self.right) / 2, y=(self.top + self.bottom) / 2)
+        return Point(x=self.center_x, y=self.center_y)
+
+    @property
+    def center_x(self) -> float:
+        """How far from the left its middle is."""
+        return (self.left + self.right) / 2
+
+    @property
+    def center_y(self) -> float:
+        """How far from the top its middle is."""
+        return (self.top + self.bottom) / 2

@@ -34,8 +34,7 @@ EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,2
 _MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
 _MAX_GROUPS = 1000
 _MAX_PASSES = 8
-# Every pattern needs one of these, and most labels have none.
-_MAY_HOLD = re.compile(r"[\d@:=]|[srp]k-|earer ")
+_NINE_DIGITS = re.compile(r"\d(?:\D*\d){8}")
 # Android's own serializer (KXmlSerializer) puts a value that holds " between single quotes, and a
 # value may hold > as it is. Possessive, so that a tag which never ends costs one pass.
 _TAG = re.compile(r"""<[^\s<>/?!](?:[^<>"']|"[^<"]*"|'[^<']*')*+>""")
@@ -114,13 +113,21 @@ def redact(text: str) -> str:
 
 def _settled(text: str, once: Callable[[str], str]) -> str:
     """Redact until nothing changes: what is taken out may leave a number standing alone."""
-    if not _MAY_HOLD.search(text):
+    if not _may_hold(text):
         return text
     for _ in range(_MAX_PASSES):
         before, text = text, once(text)
         if text == before:
             break
     return text
+
+
+def _may_hold(text: str) -> bool:
+    """Tell whether any pattern can match: each needs one of these, and most labels have none."""
+    if "@" in text or "k-" in text or "earer " in text or _NINE_DIGITS.search(text):
+        return True
+    folded = text.casefold()
+    return "passw" in folded or "pwd" in folded or "cvv" in folded or "cvc" in folded
 
 
 def _redact_secrets(text: str) -> str:

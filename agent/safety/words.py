@@ -64,9 +64,14 @@ def as_drawn(text: str) -> str:
 
 def skeleton(text: str) -> str:
     """Fold a text to what it looks like: lower-case, unmarked, Latin where it looks Latin."""
-    folded = unicodedata.normalize("NFKD", as_drawn(text[:_MAX_CHARS])).translate(_LOOK_ALIKES)
-    folded = folded.casefold().translate(_LOOK_ALIKES)
-    drawn = "".join(c for c in folded if _is_drawn(c))
+    text = text[:_MAX_CHARS]
+    if text.isascii():
+        # Nearly every label: nothing in it is a look-alike, a mark or an override.
+        drawn = text.lower()
+    else:
+        folded = unicodedata.normalize("NFKD", as_drawn(text)).translate(_LOOK_ALIKES)
+        folded = folded.casefold().translate(_LOOK_ALIKES)
+        drawn = "".join(c for c in folded if _is_drawn(c))
     return _DIGIT_INSIDE.sub(lambda m: _DIGIT_SHAPES[m[0]], drawn)
 
 
@@ -74,7 +79,7 @@ def skeleton(text: str) -> str:
 def words(text: str) -> tuple[str, ...]:
     """Give the words of a text in order, folded by `skeleton`; spaced-out letters are one word."""
     found = _WORD.findall(skeleton(text))
-    if sum(len(word) == 1 for word in found) < 3:
+    if len([word for word in found if len(word) == 1]) < 3:
         return tuple(found)
     return tuple(_joined(found))
 

@@ -146,6 +146,26 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     assert redact(redact(text)) == redact(text)
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                *("4111 1111 1111 1111", "078-05-1120", "CVV: 123", "cvc2 999", "Pa\u017fsword=x"),
+                *("pwd: y", "sk-0123456789abcdef", "Bearer abcdefghijkl", "(415) 555-2671"),
+                *("12:30", "7 of 9", "a.b@c.org", "order 12345678", "\u0661\u0662\u0663", "12345"),
+            )
+        )
+        | st.text(max_size=8),
+        max_size=4,
+    )
+)
+def test_a_text_is_redacted_the_same_where_every_pattern_is_tried(parts: list[str]) -> None:
+    text = " ".join(parts)
+    # An at sign makes every pattern be tried, and by itself is no address.
+    assert redact(f"@ {text}") == f"@ {redact(text)}"
+    assert redact_secrets(f"@ {text}") == f"@ {redact_secrets(text)}"
+
+
 def test_a_tree_keeps_its_shape_and_loses_personal_data() -> None:
     xml = (
         '<hierarchy><node text="Card 4111 1111 1111 1111 &amp; &quot;more&quot;" '

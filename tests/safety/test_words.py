@@ -60,3 +60,10 @@ def test_any_text_gives_words_without_marks_or_capitals(text: str) -> None:
 def test_a_phrase_stands_side_by_side() -> None:
     assert has_phrase(("place", "order", "now"), ("place", "order"))
     assert not has_phrase(("place", "an", "order"), ("place", "order"))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_plain_text_is_folded_as_any_other_text_is(text: str) -> None:
+    # The accents take the whole text the long way; the plain part must come out the same.
+    assert words(f"{text} ñandú") == (*words(text), "nandu")
