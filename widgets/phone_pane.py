@@ -71,6 +71,13 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             super().__init__()
             self.text = text
 
+    class Pasted(Message):
+        """The operator, who drives, pasted."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     class Pressed(Message):
         """The operator, who drives, wants a button of the phone pressed."""
 
@@ -176,7 +183,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
     async def _on_paste(self, event: Paste) -> None:
         if self.is_driven and (text := clean(event.text, _PASTE_CHARS)):
             event.stop()
-            self.post_message(self.Typed(text))
+            self.post_message(self.Pasted(text))
 
     def on_frame_view_touched(self, event: FrameView.Touched) -> None:
         if not self.is_driven:

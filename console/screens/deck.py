@@ -114,11 +114,6 @@ class DeckScreen(DeckActs, ConsoleScreen):
         """Where to write."""
         return self.query_one(Composer)
 
-    @property
-    def phone(self) -> PhonePane:
-        """The picture."""
-        return self.query_one(PhonePane)
-
     # --- the picture ----------
 
     def show_state(self, state: State) -> None:
