@@ -13,7 +13,17 @@ from typing import Protocol
 import msgspec
 
 from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, Job, LiveFrame, Notice, Question, SearchHit, Session
+from agent.records import (
+    Commitment,
+    DeviceInfo,
+    Job,
+    LiveFrame,
+    Notice,
+    Question,
+    SearchHit,
+    Session,
+    Watcher,
+)
 
 
 class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +43,10 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Open ones, oldest first."""
     devices: tuple[DeviceInfo, ...] = ()
     jobs: tuple[Job, ...] = ()
+    watchers: tuple[Watcher, ...] = ()
+    """All that look out for something or were not seen yet, and the newest others."""
+    commitments: tuple[Commitment, ...] = ()
+    """All that are not over, and the newest others."""
     notices: tuple[Notice, ...] = ()
     """Those that are shown, oldest first."""
 

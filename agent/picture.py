@@ -11,11 +11,13 @@ from collections.abc import Mapping
 import msgspec
 
 from agent.records import (
+    Commitment,
     DeviceInfo,
     Job,
     Notice,
     Question,
     Session,
+    Watcher,
 )
 from agent.transcript import (
     Transcript,
@@ -51,6 +53,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Open ones, oldest first."""
     devices: Mapping[str, DeviceInfo] = {}
     jobs: Mapping[int, Job] = {}
+    watchers: Mapping[int, Watcher] = {}
+    commitments: Mapping[int, Commitment] = {}
     notices: Mapping[str, Notice] = {}
     """Those that are shown, by session."""
     closed: bool = False

@@ -12,6 +12,7 @@ from typing import TypeAlias, assert_never
 from agent.protocol import (
     AbortReason,
     BudgetExtended,
+    CommitmentChanged,
     DeviceChanged,
     ErrorEvent,
     HistoryCompacted,
@@ -40,6 +41,7 @@ from agent.protocol import (
     TaskStarted,
     TurnAborted,
     WarningEvent,
+    WatcherChanged,
     WheelActed,
     WheelHandedBack,
     WheelTaken,
@@ -90,6 +92,8 @@ Untold: TypeAlias = (
     | WheelActed
     | WheelHandedBack
     | JobChanged
+    | WatcherChanged
+    | CommitmentChanged
     | ShutdownComplete
 )
 _ABORTED = {
@@ -98,6 +102,7 @@ _ABORTED = {
     AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
     AbortReason.CANCELLED: "Cancelled.",
     AbortReason.FAILED: "It could not go on; it can be resumed.",
+    AbortReason.AWAITING_REVIEW: "Its job waits until the action has been reviewed.",
     AbortReason.RECOVERED: "The core ended under this turn; it can be resumed.",
 }
 
@@ -164,6 +169,8 @@ def sentence(msg: Untold) -> tuple[Tone, str, str]:
             | NoticeWithdrawn()
             | DeviceChanged()
             | JobChanged()
+            | WatcherChanged()
+            | CommitmentChanged()
             | ShutdownComplete()
         ):
             return Tone.INFO, "", ""

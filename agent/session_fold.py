@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agent.protocol import (
     AgentMessage,
     BudgetExtended,
+    CommitmentChanged,
     DeviceChanged,
     ErrorEvent,
     Event,
@@ -56,6 +57,7 @@ from agent.protocol import (
     TurnAborted,
     UserMessage,
     WarningEvent,
+    WatcherChanged,
     WheelActed,
     WheelHandedBack,
     WheelTaken,
@@ -121,8 +123,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, deferred=state)
         case SessionAssigned(serial=serial):
             return replace(session, serial=serial)
-        case SessionContinued(generation=generation):
-            return replace(session, generation=generation)
+        case SessionContinued(generation=generation, job_id=job_id):
+            return replace(session, generation=generation, for_job=job_id)
         case TaskStarted(kind="review" | "compact"):
             # It reads the session and is no turn of it: a settled session stays as it is.
             return session
@@ -167,6 +169,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
         case UserMessage(text=text, steer=False) if not session.goal:
             # A draft without a goal: what it is started with is its goal.
             return replace(session, goal=text, title=session.title or one_line(text, 80))
+        case UserMessage(steer=False, job_id=job_id) if job_id != session.for_job:
+            return replace(session, for_job=job_id)
         case (
             SessionConfigured()
             | UserMessage()
@@ -189,6 +193,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | WheelActed()
             | WheelHandedBack()
             | JobChanged()
+            | WatcherChanged()
+            | CommitmentChanged()
             | ShutdownComplete()
         ):
             return session

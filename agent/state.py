@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.attention import Attention, AttentionKind, attention, failure_key, tree
 from agent.picture import SessionView, State
 from agent.protocol import (
+    CommitmentChanged,
     DeviceChanged,
     Event,
     EventMsg,
@@ -27,13 +28,16 @@ from agent.protocol import (
     SessionsDeleted,
     ShutdownComplete,
     StepStarted,
+    WatcherChanged,
 )
 from agent.records import (
+    Commitment,
     DeviceInfo,
     Job,
     Notice,
     Question,
     Session,
+    Watcher,
 )
 from agent.session_fold import fold_session
 from agent.transcript import (
@@ -87,6 +91,10 @@ class _Overview(Protocol):
     @property
     def jobs(self) -> tuple[Job, ...]: ...
     @property
+    def watchers(self) -> tuple[Watcher, ...]: ...
+    @property
+    def commitments(self) -> tuple[Commitment, ...]: ...
+    @property
     def notices(self) -> tuple[Notice, ...]: ...
 
 
@@ -99,12 +107,15 @@ def from_overview(overview: _Overview) -> State:
         questions={q.question_id: q for q in overview.questions},
         devices={d.serial: d for d in overview.devices},
         jobs={j.id: j for j in overview.jobs},
+        watchers={w.id: w for w in overview.watchers},
+        commitments={c.id: c for c in overview.commitments},
         notices={n.session_id: n for n in overview.notices},
     )
 
 
 _SHARED = frozenset(
     {
+        CommitmentChanged,
         DeviceChanged,
         JobChanged,
         NoticePosted,
@@ -114,6 +125,7 @@ _SHARED = frozenset(
         RequestUserInput,
         SessionsDeleted,
         ShutdownComplete,
+        WatcherChanged,
     }
 )
 """The events that `_fold_shared` folds; a test holds the two together."""
@@ -177,6 +189,10 @@ def _fold_shared(state: State, msg: EventMsg) -> State:
             return replace(state, devices={**state.devices, device.serial: device})
         case JobChanged(job=job):
             return replace(state, jobs={**state.jobs, job.id: job})
+        case WatcherChanged(watcher=watcher):
+            return replace(state, watchers={**state.watchers, watcher.id: watcher})
+        case CommitmentChanged(commitment=commitment):
+            return replace(state, commitments={**state.commitments, commitment.id: commitment})
         case RequestUserInput(question=question):
             return replace(state, questions={**state.questions, question.question_id: question})
         case QuestionAnswered(question_id=gone) | QuestionClosed(question_id=gone):

@@ -10,6 +10,7 @@ from typing import assert_never
 from agent.protocol import (
     AgentMessage,
     BudgetExtended,
+    CommitmentChanged,
     DeviceChanged,
     ErrorEvent,
     Event,
@@ -52,6 +53,7 @@ from agent.protocol import (
     TurnAborted,
     UserMessage,
     WarningEvent,
+    WatcherChanged,
     WheelActed,
     WheelHandedBack,
     WheelTaken,
@@ -156,6 +158,8 @@ def _said(msg: EventMsg) -> str:
             | NoticeWithdrawn()
             | DeviceChanged()
             | JobChanged()
+            | WatcherChanged()
+            | CommitmentChanged()
             | ShutdownComplete()
         ):
             return ""

@@ -14,6 +14,7 @@ import msgspec
 
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import (
+    CommitmentChanged,
     Event,
     EventMsg,
     JobChanged,
@@ -22,9 +23,10 @@ from agent.protocol import (
     RequestUserInput,
     SessionConfigured,
     SessionPruned,
+    WatcherChanged,
     encode,
 )
-from agent.records import Job, Question, Session
+from agent.records import Commitment, Job, Question, Session, Watcher
 from agent.state import fold_session
 from agent.store.leases import Lease
 from agent.store.uses import digests_of
@@ -63,7 +65,16 @@ class Keys(NamedTuple):
     jobs: frozenset[int]
 
 
-_BESIDE = frozenset({RequestUserInput, QuestionAnswered, QuestionClosed, JobChanged})
+_BESIDE = frozenset(
+    {
+        RequestUserInput,
+        QuestionAnswered,
+        QuestionClosed,
+        JobChanged,
+        WatcherChanged,
+        CommitmentChanged,
+    }
+)
 """What changes more than a session; to know the others at once makes every append faster."""
 
 
@@ -120,6 +131,8 @@ class Ledger:
         self.jobs = jobs
         self.leases = leases
         self.events: list[tuple[Event, bytes]] = []
+        self.watchers: dict[int, Watcher] = {}
+        self.commitments: dict[int, Commitment] = {}
         self.blobs: list[BlobRow] = []
         self.uses: list[tuple[str, str]] = []
         """(session, blob): what events name."""
@@ -150,6 +163,8 @@ class Ledger:
         self.jobs.update(trial.jobs.maps[0])
         self.leases.update(trial.leases.maps[0])
         self.events.extend(trial.events)
+        self.watchers.update(trial.watchers)
+        self.commitments.update(trial.commitments)
         self.blobs.extend(trial.blobs)
         self._forget_uses(trial.pruned)
         self.uses.extend(trial.uses)
@@ -217,6 +232,10 @@ class Ledger:
             case JobChanged(job=job):
                 self.jobs[job.id] = job
                 self.last_job_id = max(self.last_job_id, job.id)
+            case WatcherChanged(watcher=watcher):
+                self.watchers[watcher.id] = watcher
+            case CommitmentChanged(commitment=commitment):
+                self.commitments[commitment.id] = commitment
             case RequestUserInput(question=question):
                 known = self.questions.get(question.question_id)
                 if known is not None and not known.is_open:

@@ -95,6 +95,10 @@ class Reader:
         self._database = database
         self._told = told
 
+    async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Fetch the rows of one statement, for a room of the store that reads beside this."""
+        return await self._rows(sql, parameters)
+
     async def _rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
         rows = await self._database.rows(sql, parameters)
         # What a reader sees, every listener has been told: who reads that a session has ended may

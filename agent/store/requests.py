@@ -49,6 +49,8 @@ class CreateJob(msgspec.Struct, frozen=True):
     """Store a new job under the next id."""
 
     build: Callable[[int], Job]
+    beside: Callable[[Job], tuple[EventDraft, ...]] | None = None
+    """Makes what is stored together with it, or not at all."""
 
 
 class ReplaceJob(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event, decode_msg
-from agent.records import Job, Question, Session
+from agent.records import Commitment, Job, Question, Session, Watcher, WatcherStatus
 from agent.store.database import Row, Value
 from agent.store.leases import Lease
 from agent.store.ledger import Ledger
@@ -37,6 +37,16 @@ _PUT_JOB = (
     "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, "
     "next_run_at = excluded.next_run_at, running_at = excluded.running_at, "
     "search = excluded.search, record = excluded.record"
+)
+_PUT_WATCHER = (
+    "INSERT INTO watcher (id, is_live, search, record) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET is_live = excluded.is_live, search = excluded.search, "
+    "record = excluded.record"
+)
+_PUT_COMMITMENT = (
+    "INSERT INTO commitment (id, is_live, search, record) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (id) DO UPDATE SET is_live = excluded.is_live, search = excluded.search, "
+    "record = excluded.record"
 )
 _PUT_BLOB = (
     "INSERT INTO blob (digest, media_type, size_bytes, stored_ms) VALUES (?, ?, ?, ?) "
@@ -73,6 +83,8 @@ _encoder = msgspec.json.Encoder()
 _session_decoder = msgspec.json.Decoder(Session)
 _question_decoder = msgspec.json.Decoder(Question)
 _job_decoder = msgspec.json.Decoder(Job)
+_watcher_decoder = msgspec.json.Decoder(Watcher)
+_commitment_decoder = msgspec.json.Decoder(Commitment)
 
 
 def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
@@ -121,6 +133,20 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
             [
                 (job.id, job.status, job.next_run_at, job.running_at, _search(job), _json(job))
                 for job in ledger.jobs.maps[0].values()
+            ],
+        ),
+        (
+            _PUT_WATCHER,
+            [
+                (one.id, int(_is_live(one)), _watcher_search(one), _json(one))
+                for one in ledger.watchers.values()
+            ],
+        ),
+        (
+            _PUT_COMMITMENT,
+            [
+                (one.id, int(not one.status.is_over), _commitment_search(one), _json(one))
+                for one in ledger.commitments.values()
             ],
         ),
         (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
@@ -181,6 +207,16 @@ def decode_job(record: Value) -> Job:
     return _decode(_job_decoder, record, "job")
 
 
+def decode_watcher(record: Value) -> Watcher:
+    """Decode a watcher's record. Raises StoreError."""
+    return _decode(_watcher_decoder, record, "watcher")
+
+
+def decode_commitment(record: Value) -> Commitment:
+    """Decode a commitment's record. Raises StoreError."""
+    return _decode(_commitment_decoder, record, "commitment")
+
+
 def as_int(value: Value) -> int:
     """Insist on an integer column, as STRICT tables promise."""
     if isinstance(value, int):
@@ -202,9 +238,22 @@ def _decode(decoder: msgspec.json.Decoder[T], record: Value, what: str) -> T:
         raise StoreError(f"A {what} in the store cannot be read: {error}.") from error
 
 
-def _json(record: Session | Question | Job) -> str:
+def _json(record: Session | Question | Job | Watcher | Commitment) -> str:
     return _encoder.encode(record).decode()
 
 
 def _search(job: Job) -> str:
     return f"{job.title}\n{job.prompt}\n{job.status}".casefold()
+
+
+def _is_live(watcher: Watcher) -> bool:
+    return watcher.status is WatcherStatus.ACTIVE or watcher.unread
+
+
+def _watcher_search(watcher: Watcher) -> str:
+    prompt = watcher.delivery_json.get("prompt", "")
+    return f"{watcher.title}\n{watcher.type}\n{prompt}\n{watcher.status}".casefold()
+
+
+def _commitment_search(commitment: Commitment) -> str:
+    return f"{commitment.title}\n{commitment.description}\n{commitment.status}".casefold()

@@ -130,5 +130,27 @@ _RETENTION = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES, _RETENTION)
+# `search` is what a query is looked for in, case-folded, as in `job`.
+_WATCHES = (
+    """
+    CREATE TABLE watcher (
+        id INTEGER PRIMARY KEY,
+        is_live INTEGER NOT NULL CHECK (is_live IN (0, 1)),
+        search TEXT NOT NULL,
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX watcher_live ON watcher (id) WHERE is_live = 1",
+    """
+    CREATE TABLE commitment (
+        id INTEGER PRIMARY KEY,
+        is_live INTEGER NOT NULL CHECK (is_live IN (0, 1)),
+        search TEXT NOT NULL,
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX commitment_live ON commitment (id) WHERE is_live = 1",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES, _RETENTION, _WATCHES)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -37,6 +37,7 @@ from agent.store.requests import (
 )
 from agent.store.search import SEARCH_NAME, SearchIndex
 from agent.store.store import Collected, Listener, wall_clock_ms
+from agent.store.watches import Watches
 from agent.store.words import WORDED
 from agent.store.writer import Writer
 
@@ -70,6 +71,7 @@ class SqliteStore:
         self._writing = writing
         self._reading = reading
         self._reader = Reader(reading, writer.told)
+        self.watches = Watches(self._reader.rows)
         self._writer = writer
         self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
         self._index: SearchIndex | None = None
@@ -312,21 +314,21 @@ class SqliteStore:
 
     # --- jobs ----------
 
-    async def create_job(self, build: Callable[[int], Job]) -> Job:
-        """Store the job that `build` makes for the next free id, with its JobChanged event."""
-        job = await self._write(CreateJob(build))
+    async def create_job(
+        self,
+        build: Callable[[int], Job],
+        *,
+        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
+    ) -> Job:
+        """Store the job that `build` makes for the next free id; see `Store.create_job`."""
+        job = await self._write(CreateJob(build, beside))
         assert isinstance(job, Job)
         return job
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
-        """Store a job's new record with its JobChanged event if its status is still `expect`.
+        """Store a job's new record if its status is still `expect`; see `Store.replace_job`.
 
-        Returns:
-            False, and nothing is changed, when somebody was faster: a late result never revives a
-            stopped job.
-
-        Raises:
-            UsageError: there is no such job.
+        Raises UsageError when there is no such job.
         """
         replaced = await self._write(ReplaceJob(job, expect, reason))
         assert isinstance(replaced, bool)

@@ -18,6 +18,7 @@ from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft
+from agent.store.watches import WatchRecords
 
 __all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
 
@@ -43,6 +44,11 @@ class Store(Protocol):
     @property
     def trouble(self) -> StoreError | None:
         """Why the last write was not stored; None once one is."""
+        ...
+
+    @property
+    def watches(self) -> WatchRecords:
+        """Where watchers and commitments are looked up; they are written by their events."""
         ...
 
     # --- events ----------
@@ -161,8 +167,15 @@ class Store(Protocol):
 
     # --- jobs ----------
 
-    async def create_job(self, build: Callable[[int], Job]) -> Job:
-        """Store the job that `build` makes for the next free id, with its JobChanged event."""
+    async def create_job(
+        self,
+        build: Callable[[int], Job],
+        *,
+        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
+    ) -> Job:
+        """Store the job that `build` makes for the next free id, with its JobChanged event, and
+        what `beside` makes of it together with it.
+        """
         ...
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:

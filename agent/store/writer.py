@@ -279,9 +279,11 @@ class Writer:
                 if given_back is not None:
                     ledger.leases[lease.key] = given_back
                 return None
-            case CreateJob(build=build):
+            case CreateJob(build=build, beside=beside):
                 job = build(ledger.last_job_id + 1)
                 self._fold_job(ledger, job, "created", now_ms)
+                for draft in beside(job) if beside is not None else ():
+                    ledger.fold(draft, body_of(draft.msg), now_ms)
                 return job
             case ReplaceJob(job=job, expect=expect, reason=reason):
                 present = ledger.jobs.get(job.id)

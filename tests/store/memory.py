@@ -13,13 +13,60 @@ from contextlib import suppress
 
 from agent.errors import StoreError, UsageError
 from agent.protocol import Event, JobChanged, SessionsDeleted
-from agent.records import Job, JobStatus, Question, SearchHit, Session
+from agent.records import (
+    Commitment,
+    Job,
+    JobStatus,
+    Question,
+    SearchHit,
+    Session,
+    Watcher,
+    WatcherStatus,
+)
 from agent.store import leases
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, body_of
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.uses import digests_of
 from agent.store.words import text_of
+
+
+class MemoryWatches:
+    """Implements `WatchRecords` over dictionaries."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Watcher] = {}
+        self.commitments_by_id: dict[int, Commitment] = {}
+
+    async def watchers(
+        self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
+    ) -> tuple[Watcher, ...]:
+        newest_first = sorted(self.by_id.values(), key=lambda one: -one.id)
+        return tuple(
+            one
+            for one in newest_first
+            if query.casefold() in f"{one.title} {one.type} {one.status}".casefold()
+            and not 0 < before <= one.id
+            and (not live_only or one.unread or one.status is WatcherStatus.ACTIVE)
+        )[:limit]
+
+    async def watcher(self, watcher_id: int) -> Watcher | None:
+        return self.by_id.get(watcher_id)
+
+    async def commitments(
+        self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
+    ) -> tuple[Commitment, ...]:
+        newest_first = sorted(self.commitments_by_id.values(), key=lambda one: -one.id)
+        return tuple(
+            one
+            for one in newest_first
+            if query.casefold() in f"{one.title} {one.description} {one.status}".casefold()
+            and not 0 < before <= one.id
+            and not (live_only and one.status.is_over)
+        )[:limit]
+
+    async def commitment(self, commitment_id: int) -> Commitment | None:
+        return self.commitments_by_id.get(commitment_id)
 
 
 class MemoryStore:
@@ -33,6 +80,7 @@ class MemoryStore:
         self._sessions: dict[str, SessionHead] = {}
         self._questions: dict[str, QuestionHead] = {}
         self._jobs: dict[int, Job] = {}
+        self.watches = MemoryWatches()
         self._leases: dict[str, Lease] = {}
         self._blobs: dict[str, tuple[bytes, str]] = {}
         self._uses: set[tuple[str, str]] = set()
@@ -66,6 +114,8 @@ class MemoryStore:
         self._sessions.update(ledger.sessions.maps[0])
         self._questions.update(ledger.questions.maps[0])
         self._jobs.update(ledger.jobs.maps[0])
+        self.watches.by_id.update(ledger.watchers)
+        self.watches.commitments_by_id.update(ledger.commitments)
         self._uses = {use for use in self._uses if use[0] not in ledger.pruned} | set(ledger.uses)
         events = tuple(event for event, _ in ledger.events)
         for event in events:
@@ -200,9 +250,15 @@ class MemoryStore:
 
     # --- jobs ----------
 
-    async def create_job(self, build: Callable[[int], Job]) -> Job:
+    async def create_job(
+        self,
+        build: Callable[[int], Job],
+        *,
+        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
+    ) -> Job:
         job = build(max(self._jobs, default=0) + 1)
-        await self.append(EventDraft("", JobChanged(job=job, reason="created")))
+        created = EventDraft("", JobChanged(job=job, reason="created"))
+        await self.append(created, *(beside(job) if beside is not None else ()))
         return job
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:

@@ -1,0 +1,20 @@
+"""What happened to watchers and commitments."""
+
+from __future__ import annotations
+
+from agent.protocol.base import EventBase
+from agent.records import Commitment, Watcher
+
+
+class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"):
+    """A watcher was created, fired, failed, went on or was stopped; carries its whole record."""
+
+    watcher: Watcher
+    reason: str = ""
+
+
+class CommitmentChanged(EventBase, frozen=True, kw_only=True, tag="commitment_changed"):
+    """A commitment was written down, came due or was done with; carries its whole record."""
+
+    commitment: Commitment
+    reason: str = ""

@@ -1,0 +1,95 @@
+"""What may be asked of watchers and commitments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent.protocol.base import OpBase
+from agent.records import CommitmentStatus, Evaluator, NotifyOn, WatcherType
+
+
+class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
+    """Look out for something from now on; the reply carries the watcher."""
+
+    watcher_type: WatcherType
+    title: str = ""
+    """Empty: what it looks for."""
+    serial: str = ""
+    package: str = ""
+    sender: str = ""
+    texts: tuple[str, ...] = ()
+    match_any: bool = False
+    url: str = ""
+    evaluator: Evaluator = Evaluator.HASH_CHANGE
+    notify_on: NotifyOn = NotifyOn.REPLY
+    next_run_at: int = 0
+    """When a time watcher fires, in ms since the epoch."""
+    interval_ms: int = 0
+    """How often it looks; 0 for what suits its type. Of a time watcher: how often it fires."""
+    recurring: bool = False
+    deadline_at: int = 0
+    prompt: str = ""
+    """What a job does that each match starts."""
+    session_target: str = "isolated"
+    delivery_mode: str = "notification"
+    notification_text: str = ""
+
+
+class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
+    """List watchers, newest first; the query is a case-insensitive substring."""
+
+    query: str = ""
+    limit: int = 50
+    before: int = 0
+    """Only those with a smaller id; 0 for the newest."""
+
+
+class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
+    """Give one watcher."""
+
+    watcher_id: int
+
+
+class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
+    """Stop watchers for good: one by its id, those that a query finds, or all that are active."""
+
+    watcher_id: int = 0
+    query: str = ""
+    all: bool = False
+
+
+class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
+    """Take a watcher's last match as seen."""
+
+    watcher_id: int
+
+
+class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create"):
+    """Write a commitment down; the reply carries it."""
+
+    title: str
+    description: str = ""
+    due_at: int = 0
+    """In ms since the epoch; 0: it waits to be done, and is never due by itself."""
+    expires_at: int = 0
+    confidence: float = 0.8
+    evidence: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search"):
+    """List commitments, newest first; the query is a case-insensitive substring."""
+
+    query: str = ""
+    limit: int = 50
+    before: int = 0
+
+
+class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update"):
+    """Complete, snooze, dismiss or take up a commitment again."""
+
+    commitment_id: int
+    status: CommitmentStatus
+    due_at: int = 0
+    """When a snoozed or taken-up one is due; 0: a snoozed one in an hour."""
