@@ -195,6 +195,30 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
     ] = 3
 
 
+class JobSettings(_Section, frozen=True, kw_only=True):
+    """`[jobs]`: work that runs while nobody looks."""
+
+    limit: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000_000,
+            description="How many jobs are stored; one more takes the place of the oldest that "
+            "has ended, and is refused when none has.",
+        ),
+    ] = 200
+    review_timeout_s: Annotated[
+        Seconds,
+        Meta(description="How long an action of a job waits for a review; silence is no."),
+    ] = 900.0
+    max_tokens: Annotated[
+        int, Meta(ge=0, description="The most tokens that one run may use; 0: as [run] says.")
+    ] = 0
+    max_cost_usd: Annotated[
+        float, Meta(ge=0, description="The most that one run may cost; 0: as [run] says.")
+    ] = 0.0
+
+
 class RetentionSettings(_Section, frozen=True, kw_only=True):
     """`[retention]`: what is kept of sessions that have ended; their transcripts always are."""
 
@@ -290,6 +314,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     run: RunSettings = RunSettings()
     safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
+    jobs: JobSettings = JobSettings()
     retention: RetentionSettings = RetentionSettings()
     loop: LoopSettings = LoopSettings()
     notices: NoticeSettings = NoticeSettings()

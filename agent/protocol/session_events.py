@@ -54,6 +54,8 @@ class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_contin
     generation: int
     after_step: int
     reason: str = ""
+    job_id: int = 0
+    """The job that it goes on for; 0 = a person."""
 
 
 class AbortReason(StrEnum):
@@ -67,6 +69,8 @@ class AbortReason(StrEnum):
     """Something it needs failed: the model, the phone, the store; the same turn may work later."""
     RECOVERED = "recovered"
     """The core died under the turn; found at the next start."""
+    AWAITING_REVIEW = "awaiting_review"
+    """A job's turn wants to act: it gives the phone back until a person has looked."""
 
 
 class TaskStarted(EventBase, frozen=True, kw_only=True, tag="task_started"):
@@ -96,6 +100,8 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
     text: str
     message_id: str
     steer: bool = False
+    job_id: int = 0
+    """The job that it is the prompt of; 0 = the operator's own words."""
 
 
 class SteerApplied(EventBase, frozen=True, kw_only=True, tag="steer_applied"):

@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from agent.records.observation import TimeSplit, Usage
+from agent.records.record import Record
+
 
 class JobType(StrEnum):
     """What a job does when it wakes."""
@@ -86,8 +89,12 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bool(self.interval_ms or self.cron or self.on)
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """Durable scheduled work that starts sessions; all 17 fields are always on the wire."""
+class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Durable scheduled work that starts sessions.
+
+    The first 17 fields are OpenPhone's V1 schema and always on the wire; those after them are its
+    newer schema's and are there only while they say something.
+    """
 
     id: int
     type: JobType
@@ -106,3 +113,74 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     last_result: str
     failure_count: int
     failure_alert_at: int
+    phase: Annotated[str, Meta(max_length=120)] = ""
+    """What it waits for between two statuses, as `approval_executing`."""
+    progress_text: Annotated[str, Meta(max_length=4000)] = ""
+    progress_current: int = 0
+    progress_total: int = 0
+    checkpoint_json: dict[str, Any] = {}
+    """Where its run goes on after a review: a `Checkpoint`."""
+    pending_confirmation_id: Annotated[str, Meta(max_length=200)] = ""
+    pending_tool_request_json: dict[str, Any] = {}
+    """The action that waits for a review, or waited last: a `Confirmation`."""
+    last_surface_id: Annotated[str, Meta(max_length=160)] = ""
+    """The phone of its newest run."""
+    resume_token: Annotated[str, Meta(max_length=200)] = ""
+    last_event_at: int = 0
+    unread_result: bool = False
+    """Whether it came to something that the operator has yet to look at."""
+    paused_at: int = 0
+
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    AWAITING_REVIEW = "awaiting_review"
+    ENDED = "ended"
+
+
+class RunOutcome(StrEnum):
+    """What a run came to; the words are OpenPhone's, and ours where it has none."""
+
+    FINISHED = "task.finished"
+    FAILED = "task.failed"
+    CANCELLED = "cancelled"
+    DURATION_LIMIT = "duration_limit_reached"
+    STEP_LIMIT = "step_limit_reached"
+    NO_PROGRESS = "no_progress"
+    DENIED = "action_denied"
+    EXPIRED = "background.confirmation_timeout"
+    UNKNOWN = "review_resolution_unknown"
+    """An approved action was under way when the core died: nobody knows whether it was done."""
+    RESTARTED = "core_restarted"
+    STUCK = "stuck_running_repaired"
+    ERROR = "job_error"
+
+
+class RunRecord(Record, frozen=True, kw_only=True):
+    """One run of a job: when, in which session, where the time went, and what it came to."""
+
+    run_id: str
+    job_id: int
+    due_at: int
+    """The due time that it was claimed for."""
+    started_at: int
+    ended_at: int = 0
+    status: RunStatus = RunStatus.RUNNING
+    outcome: RunOutcome | None = None
+    attempt: int = 1
+    """1, and one more for each failure in a row before it."""
+    session_id: str = ""
+    serial: str = ""
+    result: str = ""
+    diagnostics: str = ""
+    """Why it came to that, for the operator; in no notification."""
+    steps: int = 0
+    reviews: int = 0
+    waited_ms: int = 0
+    """For a phone."""
+    reviewed_ms: int = 0
+    """For the operator's word."""
+    time: TimeSplit = TimeSplit()
+    usage: Usage = Usage()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from agent.records.confirmations import ReviewTicket
 from agent.records.devices import Frame
 from agent.records.observation import Element, PlanItem, TimeSplit, Usage
 from agent.records.record import Record
@@ -104,6 +105,9 @@ class Session(Record, frozen=True, kw_only=True):
     """Nothing is done to the phone; the first action is drawn, and the turn ends."""
     job_id: int = 0
     """The job that opened it; 0 when a person did."""
+    for_job: int = 0
+    """The job that its newest prompt is of; 0 = a person's. A turn for a job never acts by itself.
+    """
     forked_from: str = ""
     """The session whose past this one began with."""
     kept: bool = False
@@ -202,3 +206,5 @@ class Question(Record, frozen=True, kw_only=True):
     """The tool call that the answer resolves."""
     step: int = 0
     subject: Subject | None = None
+    review: ReviewTicket | None = None
+    """Set on a job's: no turn waits for the answer, its job goes on or ends by it."""
