@@ -1,0 +1,79 @@
+"""What is drawn over a picture: element numbers, the last touch, a chosen element; or a map of all.
+
+Draws on cells it is given. Invariant: a number that would cover another is left out, so that each
+one that is seen can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.records import Bounds, Element, Point
+from agent.text import one_line
+from widgets.cells import Cells
+from widgets.rgb565 import pack
+
+_CHIP_INK, _CHIP_PAPER = pack(16, 18, 22), pack(255, 209, 92)
+_NEW_INK, _NEW_PAPER = pack(16, 18, 22), pack(126, 214, 160)
+_TOUCH_INK, _TOUCH_PAPER = pack(255, 255, 255), pack(214, 51, 92)
+_CHOSEN = pack(255, 92, 214)
+
+
+def draw_touch(cells: Cells, touch: Point) -> None:
+    """Mark where a finger was."""
+    row, column = _cell(touch, cells)
+    cells.mark(row, column - 1, "(●)", ink=_TOUCH_INK, paper=_TOUCH_PAPER)
+
+
+def draw_chosen(cells: Cells, bounds: Bounds) -> None:
+    """Draw the corners of an element around it."""
+    top, left = _place(bounds.left, bounds.top, cells.rows, cells.columns)
+    bottom, right = _place(bounds.right, bounds.bottom, cells.rows, cells.columns)
+    for row, column, corner in (
+        (top, left, "┏"),
+        (top, right, "┓"),
+        (bottom, left, "┗"),
+        (bottom, right, "┛"),
+    ):
+        cells.mark(row, column, corner, ink=_CHOSEN, paper=int(cells.paper[row, column]))
+
+
+def draw_numbers(cells: Cells, elements: Sequence[Element]) -> None:
+    """Write the number of each element at its left edge, on its middle line."""
+    taken: set[tuple[int, int]] = set()
+    # On another screen everything is new, which says nothing.
+    all_new = all(element.is_new for element in elements)
+    for element in elements:
+        chip = str(element.number)
+        corner = Point(x=element.bounds.left, y=element.bounds.top)
+        row, column = _cell(corner, cells)
+        # A number sits on the element's middle line: the top edge often belongs to its parent.
+        row = _cell(element.bounds.center, cells)[0]
+        column = max(0, min(column, cells.columns - len(chip)))
+        spot = {(row, at) for at in range(column, column + len(chip))}
+        if spot & taken:
+            continue
+        taken |= spot | {(row, column - 1), (row, column + len(chip))}
+        is_new = element.is_new and not all_new
+        ink, paper = (_NEW_INK, _NEW_PAPER) if is_new else (_CHIP_INK, _CHIP_PAPER)
+        cells.mark(row, column, chip, ink=ink, paper=paper)
+
+
+def text_map(elements: Sequence[Element], rows: int, columns: int) -> list[str]:
+    """Lay the labels of the elements out where they are on the screen; a line per row."""
+    letters = [[" "] * columns for _ in range(rows)]
+    for element in elements:
+        row, column = _place(element.bounds.left, element.bounds.center.y, rows, columns)
+        text = f"{element.number} {one_line(element.label, columns)}".strip()
+        for at, letter in enumerate(text[: columns - column], column):
+            # A map of single cells: wide letters would push what stands to their right.
+            letters[row][at] = letter if letter.isascii() else "·"
+    return ["".join(line) for line in letters]
+
+
+def _place(x: float, y: float, rows: int, columns: int) -> tuple[int, int]:
+    return min(rows - 1, max(0, int(y * rows))), min(columns - 1, max(0, int(x * columns)))
+
+
+def _cell(at: Point, cells: Cells) -> tuple[int, int]:
+    return _place(at.x, at.y, cells.rows, cells.columns)

@@ -1,0 +1,77 @@
+"""The base of what shows moving pictures: only changed cells are drawn, by the shortest route there
+is.
+
+Not a picture itself. Invariant: what the widget would draw anew and what the terminal was sent are
+the same cells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.style import Style
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from widgets import direct_route
+from widgets.cells import Cells
+from widgets.frame_strip import Drawn, FrameStrip
+
+
+class LiveCells(Widget):
+    """A widget whose content is cells that change many times a second."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawn: Drawn | None = None
+        self.cells_sent = 0
+        """How many cells were drawn again since the start: what a budget is reckoned in."""
+
+    @property
+    def is_colourless(self) -> bool:
+        """Whether pictures cannot be shown: no colours, or sixteen of them."""
+        return self.app.no_color or self.app.console.color_system in (None, "standard")
+
+    @property
+    def ground(self) -> Style:
+        """The style of what lies under the picture."""
+        return Style() if self.app.no_color else self.visual_style.rich_style
+
+    def show_cells(self, cells: Cells | None) -> None:
+        """Take cells for the new content, and draw those that differ from the last."""
+        old = self.drawn
+        if cells is None:
+            self.drawn = None
+            if old is not None:
+                self.refresh()
+            return
+        truecolor = self.app.console.color_system == "truecolor"
+        self.drawn = drawn = Drawn(cells, self.ground, truecolor=truecolor)
+        if old is None or self.is_colourless or _size(old.cells) != _size(cells):
+            self.cells_sent += cells.rows * cells.columns
+            self.refresh()
+            return
+        changed = cells.differs(old.cells)
+        count = int(changed.sum())
+        if not count:
+            return
+        self.cells_sent += count
+        console = self.app.console
+        if (cells.columns, cells.rows) != tuple(self.size) or not direct_route.show(
+            self, lambda x, y: drawn.changes(changed, console, x=x, y=y)
+        ):
+            rows = np.flatnonzero(changed.any(axis=1)).tolist()
+            self.refresh(*(Region(0, row, self.size.width, 1) for row in rows))
+
+    def picture_strips(self, first: int, below: int) -> list[Strip]:
+        """Give the rows from `first` on as strips; fewer where the picture ends."""
+        if self.drawn is None:
+            return []
+        drawn = self.drawn
+        return [FrameStrip(drawn, row) for row in range(first, min(below, drawn.cells.rows))]
+
+
+def _size(cells: Cells) -> tuple[int, int]:
+    return cells.rows, cells.columns
