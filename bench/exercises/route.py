@@ -15,6 +15,8 @@ from agent.models.pilot.reading import Deed, Item, View
 from agent.text import one_line
 
 GONE_ELSEWHERE = ("NEW SCREEN", "NEW APP")
+_OUT_OF_APP = "this session belongs to"
+"""What a refusal says that is about being in the wrong app, and so no answer of anybody's."""
 _PATIENCE = 3
 """How often one waits for something that is not there before one looks elsewhere."""
 
@@ -115,7 +117,7 @@ def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
         route: the steps.
         from_step: how many of them are known to be done from elsewhere, such as a plan's marks.
     """
-    if any(deed.refused for deed in view.done):
+    if any(deed.refused and _OUT_OF_APP not in deed.result for deed in view.done):
         return Call("finish", {"success": False, "summary": "The operator said no."})
     deeds = _since_plan(view.done, from_step)
     at, since, spent = _progress(deeds, route, from_step)
@@ -185,9 +187,9 @@ def _is(step: Step, deed: Deed) -> bool:
         case Launch(package=package):
             return deed.tool == "launch_app" and deed.arguments.get("app") == package
         case Tap(label=label):
-            return deed.tool == "click_element" and _same(label, deed.label)
+            return deed.tool == "click_element" and same_label(label, deed.label)
         case Hold(label=label):
-            return deed.tool == "long_press_element" and _same(label, deed.label)
+            return deed.tool == "long_press_element" and same_label(label, deed.label)
         case Write(text=text):
             return deed.tool == "type_text" and deed.arguments.get("text") == text
         case Back():
@@ -215,12 +217,18 @@ def _do(step: Step, view: View) -> Call | None:
         case Launch(package=package):
             return Call("launch_app", {"app": package})
         case Tap(label=label, kind=kind, nth=nth):
-            found = [i for i in view.clickable() if _same(label, i.label) and kind in ("", i.kind)]
+            found = [
+                i for i in view.clickable() if same_label(label, i.label) and kind in ("", i.kind)
+            ]
             return _on("click_element", found, nth)
         case Hold(label=label):
-            return _on("long_press_element", [i for i in view.items if _same(label, i.label)], 1)
+            return _on(
+                "long_press_element", [i for i in view.items if same_label(label, i.label)], 1
+            )
         case Write(text=text, field=name, clear=clear):
-            fields = [i for i in view.fields() if not name or _same(name, i.label) or name == i.id]
+            fields = [
+                i for i in view.fields() if not name or same_label(name, i.label) or name == i.id
+            ]
             if not fields:
                 return None
             arguments: dict[str, object] = {"text": text, "element": fields[0].number}
@@ -255,7 +263,7 @@ def _search(view: View, since: Sequence[Deed], *, awaits: bool) -> Call:
     return Call("finish", {"success": False, "summary": "I do not find the next step."})
 
 
-def _same(name: str, label: str) -> bool:
+def same_label(name: str, label: str) -> bool:
     """Tell whether a label's first part, or all of it, is called so."""
     wanted = " ".join(name.split()).casefold()
     shown = " ".join(label.split()).casefold()

@@ -24,6 +24,7 @@ from agent.protocol import (
 from agent.records import AtLimit, Question, QuestionKind, Session, SessionState, TimeSplit, Usage
 from agent.runtime import Runtime
 from agent.state import fold_session
+from bench.exercises.conditions import taken_back
 from bench.exercises.exercise import Exercise, Record, Tag
 from bench.exercises.house import House
 from bench.exercises.route import Launch
@@ -68,18 +69,19 @@ async def attempt(
     """Try an exercise once on a phone that nobody else uses."""
     phone = house.host.served(serial).phone
     house.host.reset(serial)
-    exercise.prepare(phone)
-    before = phone.state()
     began = time.monotonic()
     work = _Work(house.core, exercise)
-    try:
-        async with asyncio.timeout(bound_s):
-            await work.run(serial, model)
-        why = ""
-    except TimeoutError:
-        why = f"not over within {bound_s:g} s"
-    except SwitchboardError as error:
-        why = str(error)
+    with taken_back(phone):
+        exercise.prepare(phone)
+        before = phone.state()
+        try:
+            async with asyncio.timeout(bound_s):
+                await work.run(serial, model)
+            why = ""
+        except TimeoutError:
+            why = f"not over within {bound_s:g} s"
+        except SwitchboardError as error:
+            why = str(error)
     record = Record(work.state is SessionState.COMPLETED, work.result, tuple(work.approvals))
     session = work.session
     return Outcome(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
+from agent.loop.masking import estimate_tokens
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.models.pilot.reading import read
 from bench.exercises.fallible.flaws import Flaw, think
@@ -18,6 +20,7 @@ from bench.exercises.route import Step
 from tests.openai_server import Reply, Tool, openai_server
 
 PREFIX = "fallible-"
+_MUSING = "I see where this is going. Let me think about it a little more."
 
 
 @asynccontextmanager
@@ -39,9 +42,10 @@ async def fallible_models(
         if route is None:
             return _say("finish", {"success": False, "summary": "I do not know how to do this."})
         call = think(messages, route, flaw, seed, tracker=tracker)
+        tokens = estimate_tokens(messages)
         if not call.tool:
-            return Reply(text="I see where this is going. Let me think about it a little more.")
-        return _say(call.tool, call.arguments)
+            return Reply(text=_MUSING, prompt_tokens=tokens)
+        return replace(_say(call.tool, call.arguments), prompt_tokens=tokens)
 
     async with openai_server(script) as server:
         yield server.base_url

@@ -22,6 +22,7 @@ from bench.exercises.suite.checks import (
 SHOP = "com.example.larkspur"
 WALLET = "com.example.wallet"
 BALANCE = 1284.5
+FETCH_S = 3.0
 
 
 def processing(phone: Phone) -> None:
@@ -30,6 +31,19 @@ def processing(phone: Phone) -> None:
     lines = [Line("jacket", 1, 74.0)]
     made = Order(1050, lines, 74.0, phone.now() - 3_000, "processing", "12 Harbour Street")
     data.orders.insert(0, made)
+
+
+def at_the_lamp(phone: Phone) -> None:
+    """Begin with a product's page in front, which is still being fetched."""
+    phone.launch(SHOP)
+    top = phone.activities.top()
+    assert top is not None
+    phone.open_page(top[1], SHOP, ".ProductActivity", {"product": "lamp"})
+    top = phone.activities.top()
+    assert top is not None
+    top[1].local["fetched"] = "1"
+    phone.load(top[1], FETCH_S)
+    phone.invalidate()
 
 
 def cart(state: State) -> dict[str, int]:
@@ -72,6 +86,16 @@ EXERCISES = (
         goal="Add the Desk lamp to the cart in Larkspur, and order nothing",
         tags=(Tag.SINGLE_APP, Tag.LOADING),
         route=(Launch(SHOP), Tap("Desk lamp"), Tap("Add to cart")),
+        check=all_of(
+            becomes(cart, {"lamp": 1}, "the cart"), stays(order_numbers, "the orders"), finished
+        ),
+    ),
+    Exercise(
+        name="shop-cart-loading",
+        goal="Add what Larkspur shows to the cart, and order nothing",
+        prepare=at_the_lamp,
+        tags=(Tag.SINGLE_APP, Tag.LOADING),
+        route=(Tap("Add to cart"),),
         check=all_of(
             becomes(cart, {"lamp": 1}, "the cart"), stays(order_numbers, "the orders"), finished
         ),

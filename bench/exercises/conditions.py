@@ -1,0 +1,64 @@
+"""What may be wrong with the phone that an exercise is done on: a worn panel, a slow app.
+
+Everything here goes by counting or by a seed, so that two trials meet the same phone. Invariant:
+what a condition did to a phone is taken back when its trial ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from itertools import count
+from random import Random
+from typing import assert_never
+
+from agent.phone.phone import Phone
+from bench.exercises.exercise import Exercise
+
+LOST_ONE_IN = 3
+LATE_S = (0.4, 1.3)
+"""How long a slow app takes to do what was clicked: longer than one look, shorter than a wait."""
+
+
+class Condition(StrEnum):
+    """What is the matter with a phone."""
+
+    WORN = "worn"
+    """Every third click is lost, from the second on."""
+    SLOW = "slow"
+    """A click takes effect between 0.4 and 1.3 seconds later."""
+
+
+def under(exercise: Exercise, condition: Condition) -> Exercise:
+    """Give an exercise as it is on such a phone; its name says so."""
+
+    def prepare(phone: Phone) -> None:
+        exercise.prepare(phone)
+        phone.react(_clicks(phone, condition, seed=exercise.name))
+
+    return replace(exercise, name=f"{exercise.name}@{condition}", prepare=prepare)
+
+
+@contextmanager
+def taken_back(phone: Phone) -> Iterator[None]:
+    """Let a phone react as it should when the trial is over."""
+    try:
+        yield
+    finally:
+        phone.react(lambda click: click())
+
+
+def _clicks(
+    phone: Phone, condition: Condition, *, seed: str
+) -> Callable[[Callable[[], None]], None]:
+    match condition:
+        case Condition.WORN:
+            clicks = count(1)
+            return lambda click: None if next(clicks) % LOST_ONE_IN == 2 else click()
+        case Condition.SLOW:
+            chance = Random(seed)
+            return lambda click: phone.after(chance.uniform(*LATE_S), click)
+        case _:
+            assert_never(condition)
