@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.daemon:daemon",
         "Keep the core running without a console.",
     ),
+    "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
     "jobs": ("console.commands.jobs:jobs", "Create, list and stop scheduled work."),
     "devices": ("console.commands.devices:devices", "List the phones that can be reached."),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),

@@ -6,6 +6,7 @@ output never blocks the console, which may hold the core; what cannot be written
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TextIO, cast
 
 from textual.driver import Driver
@@ -34,6 +35,16 @@ class _Lenient:
         return getattr(self._file, name)
 
 
+def _leniently(write: Callable[[bytes], int]) -> Callable[[bytes], int]:
+    def written(data: bytes) -> int:
+        try:
+            return write(data)
+        except OSError:
+            return len(data)
+
+    return written
+
+
 def lenient(driver: type[Driver]) -> type[Driver]:
     """Make a driver outlive its terminal."""
 
@@ -43,5 +54,9 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             file = getattr(self, "_file", None)
             if file is not None:
                 self._file = cast(TextIO, _Lenient(file))
+            # Textual's driver for a browser writes to its server's pipe by this.
+            write = getattr(self, "_write", None)
+            if callable(write):
+                self._write = _leniently(write)
 
     return LenientDriver

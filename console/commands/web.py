@@ -1,0 +1,118 @@
+"""`switchboard web`: the console in a browser of this machine.
+
+Invariants: a tab only looks unless the command was told otherwise; the token is printed once and
+stands neither in a process list nor in a log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from console.commands.sessions_shared import JSON_OPTION
+from console.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from console.host import Host
+    from console.stopping import StopRequest
+
+DEFAULT_PORT = 8430
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  switchboard web                       look, on this machine
+  switchboard web --drive               answer, approve and take the wheel as well
+  ssh -L 8430:localhost:8430 rackhost   then open the printed address here
+
+Whoever has the printed address sees your phones; with --drive they act as you. It changes with
+every start. Exit codes: 0 it was ended with ctrl+c, 1 it could not be served, 2 a wrong option.
+""",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="The port; 0 for any free one.",
+)
+@click.option("--drive", is_flag=True, help="Let tabs act, not only look.")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A further host name it is reached by, behind a proxy.",
+)
+@click.option(
+    "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
+)
+@click.option(
+    "--virtual-only", is_flag=True, help="Look at virtual phones only, at no other adb server."
+)
+@JSON_OPTION
+@click.pass_context
+def web(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    drive: bool,
+    names: tuple[str, ...],
+    phones: int,
+    virtual_only: bool,
+    as_json: bool,
+) -> None:
+    """Serve the console to a browser.
+
+    Every tab is a console of its own on the same sessions. It attaches to the core that runs, or
+    keeps one running while it serves.
+    """
+    from msgspec.structs import replace
+
+    from console.host import run_with_host
+    from console.rack import EVERYTHING
+    from console.setup import settings_for
+    from console.web.server import serving
+    from console.web.tab import INSTEAD
+
+    settings = settings_for(ctx)
+    line = [sys.executable, "-m", "console.web.tab", "--data-dir", str(settings.data_dir)]
+    line += ["--config", str(settings.config_file)] if settings.config_file.exists() else []
+    line += ["--drive"] if drive else []
+
+    async def work(on: Host, stop: StopRequest) -> ExitCode:
+        with stop.graceful():
+            async with serving(
+                # Without a shell in between, a tab sees at once that its server is gone.
+                f"exec {shlex.join(line)}",
+                host=host,
+                port=port,
+                names=frozenset({host, *names}),
+                title="Switchboard",
+            ) as address:
+                say("Tabs act as you do." if drive else f"Tabs only look. {INSTEAD}")
+                say("Open this; ctrl+c ends it:")
+                click.echo(json.dumps({"url": address, "drive": drive}) if as_json else address)
+                asked = asyncio.ensure_future(stop.asked.wait())
+                closed = asyncio.ensure_future(on.closed())
+                done, _ = await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
+                asked.cancel()
+                closed.cancel()
+        if asked in done:
+            return ExitCode.DONE
+        say("The core has ended, and with it the consoles in the browser.")
+        return ExitCode.FAILED
+
+    end(
+        run_with_host(
+            settings, replace(EVERYTHING, connected=not virtual_only, phones=phones), work
+        )
+    )

@@ -1,0 +1,97 @@
+"""Serve consoles to a browser: a process for each tab, through textual-serve.
+
+Not the core: every tab is a console that attaches to one. Invariants: it listens on this machine
+unless told otherwise; nothing is fetched from elsewhere, neither scripts nor fonts; a tab that is
+closed ends its process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp_jinja2
+from aiohttp import web
+from textual_serve.server import Server
+
+from agent.errors import UsageError
+from console.web.gate import TOKEN, Gate
+
+_PAGES = Path(__file__).parent / "pages"
+_FONT_PX = 16
+_LARGEST_FONT_PX = 48
+
+
+class ConsoleServer(Server):
+    """textual-serve's server behind a gate, with a page of our own."""
+
+    def __init__(self, command: str, gate: Gate, *, title: str) -> None:
+        super().__init__(command, title=title, templates_path=_PAGES)
+        self._gate = gate
+
+    async def _make_app(self) -> web.Application:
+        app = await super()._make_app()
+        app.middlewares.append(self._gate.guard)
+        app.on_response_prepare.append(self._gate.mark)
+        return app
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say nothing: the command that serves has its own words."""
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Give the page, with addresses that lead back the way the browser came."""
+        scheme = "wss" if request.secure else "ws"
+        return aiohttp_jinja2.render_template(
+            "console.html",
+            request,
+            {
+                "title": self.title,
+                "font_px": _font_px(request.query.get("fontsize", "")),
+                "socket": f"{scheme}://{request.host}/ws",
+            },
+        )
+
+
+def _font_px(said: str) -> int:
+    return min(int(said), _LARGEST_FONT_PX) if said.isdecimal() and said.isascii() else _FONT_PX
+
+
+@asynccontextmanager
+async def serving(
+    command: str, *, host: str, port: int, names: frozenset[str], title: str
+) -> AsyncIterator[str]:
+    """Serve for the length of a `with` block.
+
+    Args:
+        command: a shell's line that runs a console under textual's web driver.
+        host: the address to listen on.
+        port: the port; 0 = any free one.
+        names: further host names that the server is reached by.
+        title: what the browser's tab says.
+
+    Yields:
+        The address to open, with the token of this run.
+
+    Raises:
+        UsageError: the address cannot be listened on.
+    """
+    gate = Gate(names)
+    server = ConsoleServer(command, gate, title=title)
+    # No access log: its lines would hold the token.
+    runner = web.AppRunner(await server._make_app(), access_log=None, shutdown_timeout=2.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise UsageError(
+                f"{host}:{port} cannot be listened on: {error.strerror or error}.",
+                "Choose another with --port, or 0 for any free one.",
+            ) from error
+        bound: tuple[str, int] = runner.addresses[0][:2]
+        shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+        yield f"http://{shown}:{bound[1]}/?{TOKEN}={gate.token}"
+    finally:
+        await runner.cleanup()

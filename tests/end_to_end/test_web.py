@@ -1,0 +1,186 @@
+"""`switchboard web` as a browser of the same machine meets it: a real server, a real Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+import pyte
+import pytest
+from playwright.async_api import Page, WebSocket, async_playwright
+
+from tests.end_to_end.harness import BOUND_S, Workshop, base_environment, end_all_of
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+# A container's root has no sandbox to give, and a test machine no network; ours is the only page.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+needs_chromium = pytest.mark.skipif(
+    not CHROMIUM and "SWITCHBOARD_NEEDS_ALL" not in os.environ,
+    reason="needs Chromium, which this machine does not have",
+)
+
+
+@contextmanager
+def serving(workshop: Workshop, *more: str) -> Iterator[str]:
+    """Serve a console with one virtual phone; gives the address to open."""
+    words = ("web", "--phones", "1", "--virtual-only", "--port", "0", "--json", *more)
+    with workshop.running(*words) as server:
+        yield str(server.wait_for(lambda line: "url" in line, "an address")["url"])
+
+
+@pytest.fixture(scope="module")
+def looking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workshop, str]]:
+    """One server for the tests that change nothing, as those cannot that only look."""
+    folder = tmp_path_factory.mktemp("web")
+    workshop = Workshop(folder / "data", base_environment(folder))
+    try:
+        with serving(workshop) as address:
+            yield workshop, address
+    finally:
+        end_all_of(folder / "data")
+
+
+async def test_nothing_is_served_to_whoever_has_no_token(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    bare = served.partition("/?")[0]
+    async with aiohttp.ClientSession() as nobody:
+        for path in ("/", "/ws", "/static/js/textual.js", "/?token=guessed", "/download/x"):
+            async with nobody.get(bare + path) as answer:
+                assert answer.status == 403, path
+                assert "console" in await answer.text()
+
+
+async def test_another_page_or_name_does_not_get_in_with_the_operators_cookie(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    bare = served.partition("/?")[0]
+    # An address, not a name: aiohttp keeps cookies of those only when it is told to.
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as operator:
+        async with operator.get(served) as page:
+            assert page.status == 200 and "token" not in str(page.url)
+            assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+        for headers in (
+            {"Origin": "https://evil.example"},
+            {"Host": "evil.example"},
+            {"Origin": "null"},
+        ):
+            async with operator.get(f"{bare}/ws", headers=headers) as answer:
+                assert answer.status == 403, headers
+
+
+class Tab:
+    """A browser's tab, and what the terminal in it was told to draw."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.foreign: list[str] = []
+        self._screen = pyte.Screen(80, 24)
+        self._stream = pyte.ByteStream(self._screen)
+        self._news = asyncio.Event()
+        page.on("websocket", self._on_socket)
+        page.on("request", lambda request: self._on_request(request.url))
+
+    def _on_request(self, url: str) -> None:
+        if not url.startswith(("http://127.0.0.1:", "data:")):
+            self.foreign.append(url)
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        size = parse_qs(urlsplit(socket.url).query)
+        self._screen.resize(int(size["height"][0]), int(size["width"][0]))
+        socket.on("framereceived", self._on_frame)
+
+    def _on_frame(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            self._stream.feed(frame)
+            self._news.set()
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(self._screen.display)
+
+    async def wait_for(self, words: str) -> None:
+        """Wait until words are on the screen."""
+        try:
+            async with asyncio.timeout(BOUND_S):
+                while words not in self.text:
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{words!r} did not come\n{self.text}") from None
+
+    async def type(self, *keys: str) -> None:
+        """Press keys, or type texts, one after the other."""
+        for key in keys:
+            await (
+                self.page.keyboard.press(key) if key == "Enter" else self.page.keyboard.type(key)
+            )
+
+
+@asynccontextmanager
+async def tab(address: str) -> AsyncIterator[Tab]:
+    async with async_playwright() as player:
+        browser = await player.chromium.launch(executable_path=CHROMIUM or None, args=FLAGS)
+        try:
+            page = await browser.new_page(viewport={"width": 1440, "height": 900})
+            opened = Tab(page)
+            await page.goto(address)
+            yield opened
+        finally:
+            await browser.close()
+
+
+@needs_chromium
+async def test_a_session_is_begun_and_watched_in_a_browser(workshop: Workshop) -> None:
+    with serving(workshop, "--drive") as address:
+        await _begin_and_watch(address)
+
+
+async def _begin_and_watch(address: str) -> None:
+    async with tab(address) as console:
+        await console.wait_for("No sessions yet")
+        await console.wait_for("online")
+        await console.page.click("#terminal")
+        await console.type("n")
+        await console.wait_for("What")
+        await console.type("Open the settings", "Enter")
+        await console.wait_for("Open the settings")
+        await console.wait_for("running")
+        assert console.foreign == []
+        drawn = await console.page.evaluate(
+            "[...document.querySelectorAll('canvas')].some(canvas => canvas.width > 600)"
+        )
+        assert drawn
+
+
+@needs_chromium
+async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that_acts(
+    looking: tuple[Workshop, str],
+) -> None:
+    workshop, served = looking
+    async with tab(served) as console:
+        await console.wait_for("looking only")
+        await console.wait_for("No sessions yet")
+        await console.page.click("#terminal")
+        await console.type("n")
+        await console.wait_for("What")
+        await console.type("Open the settings", "Enter")
+        await console.wait_for("only looks")
+        await console.wait_for("switchboard web --drive")
+    assert workshop.call("sessions", "list", "--json").json["data"] == []
