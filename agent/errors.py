@@ -33,6 +33,7 @@ class ErrorKind(StrEnum):
     ADB = "adb"
     MODEL = "model"
     PHONE = "phone"
+    WEB = "web"
     GOAL = "goal"
     """Nothing broke: the goal could not be met, or not within its limits."""
 
@@ -151,6 +152,12 @@ class ModelError(SwitchboardError):
         self.retryable = retryable
         self.status = status
         self.retry_after_s = retry_after_s
+
+
+class WebError(SwitchboardError):
+    """A page could not be fetched, or may not be."""
+
+    kind = ErrorKind.WEB
 
 
 class PhoneError(SwitchboardError):

@@ -1,0 +1,174 @@
+"""Where watchers and commitments are handed in, listed, stopped and done with.
+
+Not their timer (`agent.watchers.wake`). Invariant: what is over the limit is refused, and names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias, assert_never
+
+from agent.errors import UsageError
+from agent.jobs.desk import JobDesk
+from agent.notices.desk import NoticeDesk
+from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    Event,
+    Reply,
+    WatcherCreate,
+    WatcherList,
+    WatcherRead,
+    WatcherShow,
+    WatcherStop,
+)
+from agent.records import Commitment, Watcher
+from agent.sessions.parts import Parts
+from agent.watchers.book import WatchBook
+from agent.watchers.commitments import planned_commitment, updated
+from agent.watchers.creation import planned_watcher
+from agent.watchers.rules import seen, stopped
+from agent.watchers.sight import Sight
+from agent.watchers.wake import WatchWake
+
+LIST_LIMIT = 200
+MOST_COMMITMENTS = 1000
+_NEWEST = 50
+
+WatchOp: TypeAlias = (
+    WatcherCreate
+    | WatcherList
+    | WatcherShow
+    | WatcherStop
+    | WatcherRead
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)
+
+
+class WatchDesk:
+    """The watchers and commitments of one core."""
+
+    def __init__(self, parts: Parts, jobs: JobDesk, notices: NoticeDesk) -> None:
+        self._parts = parts
+        self._book = WatchBook(parts.store)
+        sight = Sight(parts.rack, allow_private=parts.settings.watchers.allow_private)
+        self.wake = WatchWake(parts, self._book, sight, jobs, notices)
+
+    async def start(self, *, wake: bool = True) -> None:
+        """Read what is live, then let the timer go. Raises StoreError."""
+        await self._book.load()
+        if wake:
+            self.wake.load()
+            self._parts.crew.start(self.wake.run(), "wake of watchers")
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Follow the store."""
+        events = tuple(events)
+        self._book.on_commit(events)
+        self.wake.on_commit(events)
+
+    async def shown_watchers(self) -> tuple[Watcher, ...]:
+        """Give what a listener starts from: all that are live, and the newest others."""
+        watches = self._parts.store.watches
+        live = await watches.watchers(limit=10_000, live_only=True)
+        newest = await watches.watchers(limit=_NEWEST)
+        return tuple({one.id: one for one in (*newest, *live)}.values())
+
+    async def shown_commitments(self) -> tuple[Commitment, ...]:
+        """Give what a listener starts from; see `shown_watchers`."""
+        watches = self._parts.store.watches
+        live = await watches.commitments(limit=10_000, live_only=True)
+        newest = await watches.commitments(limit=_NEWEST)
+        return tuple({one.id: one for one in (*newest, *live)}.values())
+
+    async def carry_out(self, op: WatchOp, submission_id: str = "") -> Reply:
+        """Carry one op out. Raises UsageError, WrongStateError, StoreError."""
+        now_ms = self._parts.clock_ms()
+        match op:
+            case WatcherCreate():
+                watcher = await self._create(op, submission_id)
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case WatcherList(query=query, limit=limit, before=before):
+                found = await self._parts.store.watches.watchers(
+                    query=query, limit=_checked_limit(limit), before=before
+                )
+                return Reply(submission_id=submission_id, watchers=found)
+            case WatcherShow(watcher_id=watcher_id):
+                watcher = await self._book.watcher(watcher_id)
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case WatcherStop():
+                gone = await self._stop(op, submission_id)
+                return Reply(submission_id=submission_id, watchers=gone)
+            case WatcherRead(watcher_id=watcher_id):
+                watcher = await self._book.change_watcher(
+                    watcher_id, lambda one: seen(one, now_ms), "seen", submission_id
+                )
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case CommitmentCreate():
+                if len(self._book.commitments) >= MOST_COMMITMENTS:
+                    raise UsageError(
+                        f"There are {MOST_COMMITMENTS:,} open commitments.",
+                        "Complete or dismiss some first.",
+                    )
+                planned = planned_commitment(op, now_ms=now_ms)
+                commitment = await self._book.add_commitment(planned, submission_id)
+                return Reply(submission_id=submission_id, commitment=commitment)
+            case CommitmentSearch(query=query, limit=limit, before=before):
+                listed = await self._parts.store.watches.commitments(
+                    query=query, limit=_checked_limit(limit), before=before
+                )
+                return Reply(submission_id=submission_id, commitments=listed)
+            case CommitmentUpdate():
+                commitment = await self._book.change_commitment(
+                    op.commitment_id,
+                    lambda one: updated(one, op, now_ms),
+                    f"{op.status.value} by the operator",
+                    submission_id,
+                )
+                return Reply(submission_id=submission_id, commitment=commitment)
+            case _:
+                assert_never(op)
+
+    async def _create(self, op: WatcherCreate, submission_id: str) -> Watcher:
+        most = self._parts.settings.watchers.most
+        if len(self._book.watchers) >= most:
+            raise UsageError(
+                f"There are {most} active watchers, as many as watchers.most allows.",
+                "Stop some first: switchboard watchers stop",
+            )
+        build = planned_watcher(
+            op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms()
+        )
+        return await self._book.add_watcher(build, submission_id)
+
+    async def _stop(self, op: WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
+        now_ms = self._parts.clock_ms()
+        if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
+            raise UsageError("It is not said what to stop.", "Give one: watcher_id, query or all.")
+        if op.watcher_id:
+            await self._book.watcher(op.watcher_id)
+            wanted = [op.watcher_id]
+        else:
+            words = op.query.strip().casefold()
+            wanted = [
+                one.id
+                for one in self._book.watchers.values()
+                if words in f"{one.title}\n{one.type}".casefold()
+            ]
+        return tuple(
+            [
+                await self._book.change_watcher(
+                    one, lambda it: stopped(it, now_ms), "stopped by the operator", submission_id
+                )
+                for one in wanted
+            ]
+        )
+
+
+def _checked_limit(limit: int) -> int:
+    if not 1 <= limit <= LIST_LIMIT:
+        raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
+    return limit

@@ -1,0 +1,209 @@
+"""What counts as a match, pure: notifications, pages, screens and times against a condition.
+
+Not the looking (`agent.watchers.sight`). Invariants: what was there at the first look, or has
+matched before, is no match again while it stays; a page's first look only remembers it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from agent.devices.notifications import Notification
+from agent.records import Condition, Evaluator, NotifyOn, UiNode, Watcher
+from agent.safety.redaction import redact
+from agent.text import clean, one_line
+from agent.watchers.reading import condition_of, schedule_of
+from agent.watchers.web import Page
+
+MATCHES_A_LOOK = 8
+"""How many of several new matches one look reacts to; the others are left for the next."""
+PAGE = "web"
+"""The key of a page among a watcher's marks."""
+SHOWN = "shown"
+"""The mark of a text that is there."""
+_EXCERPT_CHARS = 2000
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a watcher looked for."""
+
+    what: str
+    """In a sentence."""
+    digest: str
+    """With the kind before it, as `notification:…`."""
+    event: dict[str, str] = {}
+    """What was seen, by name, for a reaction: foreign text, cleaned and without personal data."""
+    serial: str = ""
+    """The phone, or `web`: under which the mark is kept."""
+    mark: str = ""
+    """Its fingerprint among the marks of that phone."""
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """What one look came to."""
+
+    matches: tuple[Match, ...] = ()
+    marks: dict[str, tuple[str, ...]] | None = None
+    """The watcher's marks as they then are; None leaves them."""
+    page: str = ""
+    """The page as it is, when it was looked at."""
+
+    def after(self, done: int) -> Look:
+        """Give what is to be remembered once so many of the matches are dealt with."""
+        if self.marks is None:
+            return self
+        left = {(match.serial, match.mark) for match in self.matches[done:]}
+        marks = {
+            serial: tuple(mark for mark in there if (serial, mark) not in left)
+            for serial, there in self.marks.items()
+        }
+        return Look(matches=self.matches, marks=marks, page=self.page)
+
+
+def time_look(watcher: Watcher, now_ms: int) -> Look:
+    """Match when the time has come."""
+    if watcher.next_run_at > now_ms:
+        return Look()
+    moment = datetime.fromtimestamp(watcher.next_run_at / 1000).astimezone()
+    event = {"time": moment.isoformat(timespec="seconds")}
+    what = f"It is {moment:%Y-%m-%d %H:%M}."
+    return Look(matches=(Match(what=what, digest=f"time:{watcher.next_run_at}", event=event),))
+
+
+def deadline_look(watcher: Watcher) -> Look:
+    """Match what waits for nobody to write until a deadline that has passed."""
+    condition = condition_of(watcher)
+    if condition.notify_on is not NotifyOn.NO_REPLY:
+        return Look()
+    what = f"{one_line(condition.sender, 100)} has not written."
+    digest = f"message_reply:none:{schedule_of(watcher).deadline_at}"
+    return Look(matches=(Match(what=what, digest=digest, event={"sender": condition.sender}),))
+
+
+def notifications_look(watcher: Watcher, serial: str, there: Sequence[Notification]) -> Look:
+    """Match notifications that have come since the first look."""
+    condition = condition_of(watcher)
+    wanted = {_fingerprint(one): one for one in there if _fits(one, condition)}
+    known = watcher.marks.get(serial)
+    if known is None:
+        return Look(marks={**watcher.marks, serial: tuple(wanted)})
+    new = [mark for mark in wanted if mark not in known][:MATCHES_A_LOOK]
+    marks = tuple(mark for mark in wanted if mark in known or mark in new)
+    is_reply = bool(condition.sender)
+    matches = tuple(_of_notification(wanted[mark], mark, serial, is_reply) for mark in new)
+    if is_reply and condition.notify_on is NotifyOn.NO_REPLY:
+        # An answer came: what there was to wait for is over, and that is no match.
+        matches = ()
+    return Look(matches=matches, marks={**watcher.marks, serial: marks})
+
+
+def has_reply(watcher: Watcher, look: Look) -> bool:
+    """Tell whether an answer has come to what waits for there being none."""
+    if condition_of(watcher).notify_on is not NotifyOn.NO_REPLY or look.marks is None:
+        return False
+    return any(
+        set(marks) - set(watcher.marks[serial])
+        for serial, marks in look.marks.items()
+        if serial in watcher.marks
+    )
+
+
+def screen_look(watcher: Watcher, serial: str, nodes: Iterable[UiNode]) -> Look:
+    """Match when a text has come onto a screen on which it was not."""
+    condition = condition_of(watcher)
+    # What stands in password fields is nobody's to look for.
+    shown = [
+        part
+        for node in nodes
+        if not node.password and (not condition.package or node.package == condition.package)
+        for part in (node.text, node.description)
+        if part
+    ]
+    is_there = _holds("\n".join(shown), condition)
+    shows: tuple[str, ...] = (SHOWN,) if is_there else ()
+    marks = {**watcher.marks, serial: shows}
+    if not is_there or watcher.marks.get(serial):
+        return Look(marks=marks)
+    words = one_line(", ".join(condition.texts), 200)
+    text = redact(clean("\n".join(one_line(part, 300) for part in shown), _EXCERPT_CHARS))
+    match = Match(
+        what=f"The screen of {serial} shows {words}.",
+        digest=f"screen_text:{_digest(serial, words)}",
+        event={"serial": serial, "text": text},
+        serial=serial,
+        mark=SHOWN,
+    )
+    return Look(matches=(match,), marks=marks)
+
+
+def page_look(watcher: Watcher, page: Page) -> Look:
+    """Match when a page has changed, or has come to hold a text."""
+    condition = condition_of(watcher)
+    now = f"web:{page.digest}"
+    event = {"url": page.url, "text": redact(clean(page.text, _EXCERPT_CHARS))}
+    host = one_line(page.url, 200)
+    if condition.evaluator is Evaluator.TEXT_CONTAINS:
+        is_there = _holds(page.text, condition)
+        says: tuple[str, ...] = (SHOWN,) if is_there else ()
+        marks = {PAGE: says}
+        if not is_there or watcher.marks.get(PAGE):
+            return Look(marks=marks, page=now)
+        words = one_line(", ".join(condition.texts), 200)
+        match = Match(
+            what=f"{host} says {words}.", digest=now, event=event, serial=PAGE, mark=SHOWN
+        )
+        return Look(matches=(match,), marks=marks, page=now)
+    if not watcher.last_result_hash or watcher.last_result_hash == now:
+        return Look(page=now)
+    return Look(matches=(Match(what=f"{host} has changed.", digest=now, event=event),), page=now)
+
+
+def _of_notification(one: Notification, mark: str, serial: str, is_reply: bool) -> Match:
+    kind = "message_reply" if is_reply else "notification"
+    said = redact(one_line(f"{one.title}: {one.text}" if one.title else one.text, 300))
+    return Match(
+        what=f"{one.package} on {serial}: {said}",
+        digest=f"{kind}:{mark}",
+        event={
+            "serial": serial,
+            "package": one.package,
+            "title": redact(one.title),
+            "text": redact(one.text),
+        },
+        serial=serial,
+        mark=mark,
+    )
+
+
+def _fits(one: Notification, condition: Condition) -> bool:
+    if condition.package and one.package != condition.package:
+        return False
+    if condition.sender and not _names(one, condition.sender):
+        return False
+    return not condition.texts or _holds(f"{one.title}\n{one.text}", condition)
+
+
+def _names(one: Notification, sender: str) -> bool:
+    """Tell whether a notification is somebody's: they stand in its title, or before a colon."""
+    wanted = sender.casefold()
+    heads = [one.title, *(line.partition(":")[0] for line in one.text.splitlines() if ":" in line)]
+    return any(wanted in head.casefold() for head in heads)
+
+
+def _holds(text: str, condition: Condition) -> bool:
+    folded = text.casefold()
+    found = [wanted.casefold() in folded for wanted in condition.texts]
+    return bool(found) and (any(found) if condition.match_any else all(found))
+
+
+def _fingerprint(one: Notification) -> str:
+    """Tell a notification from an update of it, which is new."""
+    return _digest(one.key, one.title, one.text)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
