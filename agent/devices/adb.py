@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
+from secrets import token_hex
 from shlex import quote
 
 from agent.devices.captures import Screencap
@@ -22,6 +23,8 @@ from agent.devices.focus import parse_current_size, parse_foreground, parse_secu
 from agent.devices.gestures import Gesture, LongPress, Swipe, Tap
 from agent.devices.input import InputChannel, ShellInput
 from agent.devices.keys import button_code, key_code
+from agent.devices.notifications import Notification, read_notifications
+from agent.devices.notifications import command as notification_command
 from agent.devices.profile import Profile
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
@@ -330,6 +333,14 @@ class AdbDevice:
         """
         words = " ".join(map(quote, ("-t", title, tag, text)))
         await self._shell.checked(f"cmd notification post {words}", timeout_s)
+
+    async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
+        """List what is in the phone's notification shade: foreign text."""
+        mark = f"switchboard-{token_hex(8)}"
+        result = await self._shell.run(notification_command(mark), timeout_s)
+        if "Notification Manager" not in result.text:
+            raise self._shell.failure("dumpsys notification", result)
+        return read_notifications(result.text, mark)
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""
