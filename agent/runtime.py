@@ -60,9 +60,10 @@ from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
 from agent.tasks.task import SessionTask
 from agent.text import one_line
+from agent.watchers.desk import WatchDesk
 
 OVERVIEW_TREES = 200
-_ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs"})
+_ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs", "wake of watchers"})
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
 _log = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ class Runtime:
             sinks_of(parts.settings, parts.rack),
             targets.control,
         )
+        self._watches = WatchDesk(parts, self._desk, self._notices)
         self._dispatch = Dispatch(
             parts=parts,
             turns=turns,
@@ -108,6 +110,7 @@ class Runtime:
             looks=Looks(parts),
             jobs=self._desk,
             notices=self._notices,
+            watches=self._watches,
         )
         self._followers = Followers(
             self._book.on_commit,
@@ -119,6 +122,7 @@ class Runtime:
                 self._tree.on_commit,
                 self._pruning.on_commit,
                 self._desk.on_commit,
+                self._watches.on_commit,
             ),
             self._listeners.publish,
         )
@@ -241,6 +245,8 @@ class Runtime:
                 questions=await self._store.open_questions(),
                 devices=self._parts.rack.devices(),
                 jobs=await self._store.jobs(),
+                watchers=await self._watches.shown_watchers(),
+                commitments=await self._watches.shown_commitments(),
                 notices=self._notices.shown,
             )
 
@@ -299,6 +305,7 @@ class Runtime:
         self._crew.start(self._notices.run(), "notices")
         self._notices.look_at_waiting()
         await self._desk.start(wake=wake_jobs)
+        await self._watches.start(wake=wake_jobs)
         # A core that lives for one errand leaves the work to the one that will stay.
         if wake_jobs and self._parts.settings.recovery.auto_resume:
             for live in resumable:

@@ -17,6 +17,7 @@ from agent.protocol import DeviceChanged, Event, JobCreate
 from agent.records import DeviceInfo, DeviceState, Job, JobStatus, Trigger
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.store.store import EventDraft
 
 LIST_LIMIT = 50
 
@@ -66,10 +67,18 @@ class JobDesk:
                     job.id, lambda stored: set_off(stored, now_ms), f"on {trigger}"
                 )
 
-    async def create(self, op: JobCreate) -> Job:
-        """Store a job. Raises UsageError when it cannot run."""
+    async def create(
+        self,
+        op: JobCreate,
+        *,
+        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
+    ) -> Job:
+        """Store a job, and what `beside` makes of it, together or not at all.
+
+        Raises UsageError when it cannot run.
+        """
         build = planned_job(op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms())
-        return await self._parts.store.create_job(build)
+        return await self._parts.store.create_job(build, beside=beside)
 
     async def list(self, query: str, limit: int) -> tuple[Job, ...]:
         """List jobs, newest first. Raises UsageError for a limit outside 1 to 50."""
