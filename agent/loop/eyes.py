@@ -73,6 +73,7 @@ class Eyes:
             # Somebody was waited for in between: paused, asked, or at the wheel.
             seen = None
         if seen is None:
+            await self.ledger.tell()
             seen = await self.observe(memory.last_seen)
         again, self._shown = seen is self._shown, seen
         # The very observation of the step before, after a plan: no news, and no failure either.

@@ -1,7 +1,7 @@
 """Keep the books of one turn: store each fact and remember it, name calls, add up time and usage.
 
 Not the loop. Invariant: nothing is remembered that is not stored, so a resumed turn remembers the
-same.
+same. What happens at one moment is one append: for each the step waits until it is durable.
 """
 
 from __future__ import annotations
@@ -43,11 +43,18 @@ class Ledger:
     more_steps: int = 0
     """How many the operator has granted beyond the turn's limit."""
     _call_ids: set[str] = field(default_factory=set)
+    _held: tuple[EventMsg, ...] = ()
 
-    async def tell(self, msg: EventMsg) -> None:
-        """Store a fact, then remember it."""
-        event = await self.context.emit(msg)
-        self.memory.fold(event.msg)
+    async def tell(self, *msgs: EventMsg) -> None:
+        """Store what is held and these facts, then remember them."""
+        held, self._held = self._held, ()
+        if held or msgs:
+            for event in await self.context.emit(*held, *msgs):
+                self.memory.fold(event.msg)
+
+    def hold(self, msg: EventMsg) -> None:
+        """Take a fact that is stored with the next one: only where that follows without a wait."""
+        self._held = (*self._held, msg)
 
     def recall(self, event: Event) -> None:
         """Remember a fact that was stored before."""
@@ -55,12 +62,12 @@ class Ledger:
             self._call_ids.add(event.msg.call_id)
         self.memory.fold(event.msg)
 
-    async def open_step(self) -> int:
-        """Begin a step; gives its number."""
+    def open_step(self) -> int:
+        """Begin a step; gives its number. Its beginning is held: `tell` it before a wait."""
         self.time, self.usage = TimeSplit(), Usage()
         # The steps of a planner are not remembered here, and their numbers are taken.
         step = max(self.memory.step, self.context.session.last_step) + 1
-        await self.tell(StepStarted(step=step))
+        self.hold(StepStarted(step=step))
         return step
 
     async def close_step(self, step: int, *, counted: bool) -> None:
@@ -100,7 +107,12 @@ class Ledger:
         self, call: ToolCall | ToolCallRequested, outcome: ActionOutcome, text: str
     ) -> None:
         """Store what a call came to."""
-        await self.tell(
+        self.end(call, outcome, text)
+        await self.tell()
+
+    def end(self, call: ToolCall | ToolCallRequested, outcome: ActionOutcome, text: str) -> None:
+        """Hold what the step's call came to, which is stored with the end of the step."""
+        self.hold(
             ToolCallFinished(
                 step=self.memory.step, call_id=call.call_id, outcome=outcome, text=text
             )

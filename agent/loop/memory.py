@@ -8,7 +8,6 @@ the same memory. Invariants: messages are only ever appended, or an old screen s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -166,7 +165,7 @@ class Memory:
 
     def warnings(self, fingerprint: str) -> tuple[str, ...]:
         """Say what the model should know with a screen that is about to be stored."""
-        trail = deepcopy(self.trail)
+        trail = self.trail.copy()
         trail.saw(fingerprint, after_action=self._acted)
         return trail.warnings()
 

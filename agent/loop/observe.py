@@ -127,7 +127,7 @@ class Observer:
                 break
         settled = self._seconds()
         look, capture = await self._together(device, previous, look)
-        frame = None if capture is None else await self._keep_frame(capture)
+        frame, tree_digest = await asyncio.gather(self._keep_frame(capture), self._keep_tree(look))
         observation = Observation(
             started_ms=look.started_ms,
             ended_ms=self._now_ms(),
@@ -137,7 +137,7 @@ class Observer:
             elements=look.elements,
             fingerprint=look.fingerprint,
             frame=frame,
-            tree_digest=await self._keep_tree(look),
+            tree_digest=tree_digest,
             tree_note=look.note,
         )
         done = self._seconds()
@@ -243,7 +243,9 @@ class Observer:
                 raise
             return None
 
-    async def _keep_frame(self, capture: Capture) -> Frame:
+    async def _keep_frame(self, capture: Capture | None) -> Frame | None:
+        if capture is None:
+            return None
         digest = await self._put_blob(capture.data, capture.frame.media_type)
         return replace(capture.frame, digest=digest)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.safety.scope import is_neutral
@@ -42,6 +42,16 @@ class Trail:
     """The element that the newest action pressed, while nothing has been done since."""
     _left_again: Counter[str] = field(default_factory=Counter)
     """How often an element was pressed and what it opened was left again at once."""
+
+    def copy(self) -> Trail:
+        """Give a trail that can be followed further without this one's knowing."""
+        return replace(
+            self,
+            fingerprints=self.fingerprints.copy(),
+            actions=self.actions.copy(),
+            bans=dict(self.bans),
+            _left_again=self._left_again.copy(),
+        )
 
     def saw(self, fingerprint: str, *, after_action: bool) -> None:
         """Take in an observation."""

@@ -6,6 +6,7 @@ is sent but never kept twice, the frame of the observation holds it already.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -68,7 +69,10 @@ async def think(
         ModelError: see `agent.models.retry`.
     """
     kept = tuple(replace(message, image=None) for message in request.messages)
-    prompt_digest = await context.put_blob(_encoder.encode(kept), "application/json")
+    # Beside the call: nothing names it before there is an answer.
+    storing = asyncio.create_task(
+        context.put_blob(_encoder.encode(kept), "application/json"), name="prompt to the store"
+    )
 
     async def tell(error: ModelError, attempt: int, wait_s: float) -> None:
         message = redact_secrets(one_line(error.message, 500))
@@ -76,19 +80,24 @@ async def think(
             StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
         )
 
-    reply = await complete_with_retries(
-        context.model,
-        request,
-        on_text=lambda text: context.delta(tidy(text)),
-        on_failure=tell,
-        sleep=sleep,
-        random=random,
-    )
+    try:
+        reply = await complete_with_retries(
+            context.model,
+            request,
+            on_text=lambda text: context.delta(tidy(text)),
+            on_failure=tell,
+            sleep=sleep,
+            random=random,
+        )
+    except BaseException:
+        # Awaited, so that a failure of its own is not left unseen.
+        await asyncio.gather(storing, return_exceptions=True)
+        raise
     return Thought(
         text=tidy(reply.text).strip(),
         call=reply.tool_calls[0] if reply.tool_calls else None,
         reply=reply,
-        prompt_digest=prompt_digest,
+        prompt_digest=await storing,
     )
 
 

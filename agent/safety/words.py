@@ -92,6 +92,8 @@ def id_words(resource_id: str) -> tuple[str, ...]:
 def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     """Tell whether the words of a phrase stand side by side, in order."""
     span = len(phrase)
+    if span == 1:
+        return phrase[0] in haystack
     return any(haystack[at : at + span] == phrase for at in range(len(haystack) - span + 1))
 
 

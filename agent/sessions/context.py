@@ -123,10 +123,9 @@ class TurnContext:
     def now_ms(self) -> int:
         return self._parts.clock_ms()
 
-    async def emit(self, msg: EventMsg) -> Event:
+    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
         self._check_open()
-        [event] = await self._parts.book.append(*self._live.drafts(msg))
-        return event
+        return await self._parts.book.append(*self._live.drafts(*msgs))
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         return await self._parts.store.put_blob(data, media_type)

@@ -20,6 +20,7 @@ from agent.store.uses import digests_of
 
 _COLLECTED_AT_ONCE = 64
 """How many blobs are dropped before those who store some get their turn."""
+_REMEMBERED = 1024
 
 
 class Blobs:
@@ -34,6 +35,8 @@ class Blobs:
         self._gate = Gate()
         self._unnamed: set[str] = set()
         """Put by this opening, and named by no event yet."""
+        self._recorded: dict[str, None] = {}
+        """Blobs that have a row, the newest last: the same screen again costs no commit."""
 
     def prepare(self) -> None:
         """Make the directories, and clear what a crash left half-written. Raises StoreError."""
@@ -50,7 +53,11 @@ class Blobs:
         async with self._gate.shared():
             digest = await asyncio.to_thread(self._files.put, data)
             self._unnamed.add(digest)
-            await self._write(RecordBlob(digest, media_type, len(data)))
+            if digest not in self._recorded:
+                await self._write(RecordBlob(digest, media_type, len(data)))
+                self._recorded[digest] = None
+                for oldest in list(self._recorded)[: len(self._recorded) - _REMEMBERED]:
+                    del self._recorded[oldest]
         return digest
 
     async def read(self, digest: str) -> bytes:
@@ -71,6 +78,8 @@ class Blobs:
                 sizes = {d: size for d, size in page if d not in self._unnamed}
                 await self._write(ForgetBlobs(tuple(sizes)))
                 gone = [d for d in sizes if not await self._reader.blob_type(d)]
+                for digest in gone:
+                    self._recorded.pop(digest, None)
                 await asyncio.to_thread(self._files.drop, gone)
             dropped += len(gone)
             size_bytes += sum(sizes[d] for d in gone)

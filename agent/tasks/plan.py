@@ -139,7 +139,8 @@ class _Planning:
         if self.steps >= MAX_STEPS or self.thinking_ms >= MAX_THINKING_MS:
             return await self._alone(_UNUSABLE)
         self.steps += 1
-        step = await self.ledger.open_step()
+        step = self.ledger.open_step()
+        await self.ledger.tell()
         for hint in self.context.take_steering():
             self.memory.fold(UserMessage(text=hint.text, message_id=hint.message_id, steer=True))
             await self.ledger.tell(SteerApplied(message_id=hint.message_id, step=step))

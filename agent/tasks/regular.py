@@ -174,7 +174,7 @@ class _Turn:
 
     async def step(self) -> TurnEnd | None:
         """Observe, think, act, once."""
-        step = await self.ledger.open_step()
+        step = self.ledger.open_step()
         await self._steer(step)
         screen = await self.eyes.look(step)
         thought = await self._think()
@@ -205,7 +205,7 @@ class _Turn:
             self.secrets.add(deed.action.text)
         kept = await keep(self.context, thought, self._hide(deed))
         if kept.text or thought.call is None:
-            await self.ledger.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
+            self.ledger.hold(AgentMessage(step=step, text=kept.text or "(no reply)"))
         if thought.call is None:
             self.speechless += 1
             if self.speechless < MAX_SPEECHLESS:
@@ -351,4 +351,7 @@ class _Turn:
     ) -> None:
         if thought is not None and thought.dropped_calls:
             text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
-        await self.ledger.finish(call, outcome, text)
+        if thought is None:
+            await self.ledger.finish(call, outcome, text)
+        else:
+            self.ledger.end(call, outcome, text)

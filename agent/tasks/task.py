@@ -129,8 +129,8 @@ class TaskContext(Protocol):
 
     def now_ms(self) -> int: ...
 
-    async def emit(self, msg: EventMsg) -> Event:
-        """Store a fact, publish it, and return it."""
+    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+        """Store facts together, publish them, and return them."""
         ...
 
     async def put_blob(self, data: bytes, media_type: str) -> str:

@@ -72,6 +72,8 @@ class MemoryContext:
     past: Sequence[Event] = ()
     prompt: str = ""
     events: list[Event] = field(default_factory=list)
+    appends: list[tuple[EventMsg, ...]] = field(default_factory=list)
+    """What was stored together, oldest first."""
     blobs: dict[str, bytes] = field(default_factory=dict)
     deltas: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
@@ -118,10 +120,14 @@ class MemoryContext:
         self.clock += 1
         return self.clock
 
-    async def emit(self, msg: EventMsg) -> Event:
-        if self.on_emit is not None:
-            self.on_emit(msg)
-        return self._store(msg)
+    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+        stored = []
+        self.appends.append(msgs)
+        for msg in msgs:
+            if self.on_emit is not None:
+                self.on_emit(msg)
+            stored.append(self._store(msg))
+        return tuple(stored)
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         digest = hashlib.sha256(data).hexdigest()

@@ -99,6 +99,17 @@ async def test_a_step_is_stored_in_order_with_the_intent_before_the_deed() -> No
     assert results(context)[0] == 'OK: Clicked [1] "Press". Now shows "pressed 1".'
 
 
+async def test_what_a_step_knows_at_one_moment_is_stored_together() -> None:
+    context = await run(
+        scripted(*[says("click_element", speech="I press it.", element=1)] * 2, DONE)
+    )
+    together = [[type(msg).__name__ for msg in append] for append in context.appends]
+    # A phone that was not looked at yet is looked at for long, so the step is told of before.
+    assert together[:2] == [["StepStarted"], ["ObservationRecorded"]]
+    intent, result = ["AgentMessage", "ToolCallRequested"], ["ToolCallFinished", "StepCompleted"]
+    assert together[2:7] == [intent, result, ["StepStarted", "ObservationRecorded"], intent, result]
+
+
 async def test_the_screen_that_verified_an_action_is_the_next_steps_observation() -> None:
     counter = Counter()
     looks = 0
