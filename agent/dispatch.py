@@ -13,6 +13,9 @@ from agent.core import OWNER
 from agent.jobs.desk import JobDesk
 from agent.notices.desk import NoticeDesk
 from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
     DeviceExamine,
     DeviceLog,
     DeviceLook,
@@ -52,6 +55,11 @@ from agent.protocol import (
     TargetControl,
     UserInput,
     UserInputAnswer,
+    WatcherCreate,
+    WatcherList,
+    WatcherRead,
+    WatcherShow,
+    WatcherStop,
     WheelAct,
     WheelHandBack,
     WheelTake,
@@ -70,6 +78,7 @@ from agent.sessions.tagging import tag
 from agent.sessions.targets import Targets
 from agent.sessions.turns import Turns
 from agent.sessions.wheel import Wheel
+from agent.watchers.desk import WatchDesk
 
 WAIT_FOR_PHONES = (
     WheelTake,
@@ -101,6 +110,7 @@ class Dispatch:
     looks: Looks
     jobs: JobDesk
     notices: NoticeDesk
+    watches: WatchDesk
 
     async def carry_out(self, submission: Submission) -> Reply:
         """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
@@ -205,6 +215,17 @@ class Dispatch:
             case JobStop(job_id=job_id):
                 job = await self.jobs.stop(job_id)
                 return Reply(submission_id=submission_id, job=job)
+            case (
+                WatcherCreate()
+                | WatcherList()
+                | WatcherShow()
+                | WatcherStop()
+                | WatcherRead()
+                | CommitmentCreate()
+                | CommitmentSearch()
+                | CommitmentUpdate()
+            ):
+                return await self.watches.carry_out(op, submission_id)
             case Shutdown():
                 pass
             case _:

@@ -190,6 +190,14 @@ class NoticeDesk:
                 case _:
                     self.acknowledged += 1
 
+    def remind(self, notice: Notice) -> None:
+        """Show what is of no session; nobody answers it, and it is not withdrawn."""
+        for sink in self._sinks:
+            self._parts.crew.start(self._show_only(sink, notice), f"reminder {notice.token}")
+
+    async def _show_only(self, sink: Sink, notice: Notice) -> None:
+        await sink.post(notice)
+
     async def _show(self, sink: Sink, notice: Notice) -> None:
         reply = await sink.post(notice)
         if not reply:

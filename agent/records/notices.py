@@ -14,10 +14,15 @@ class NoticeKind(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    REMINDER = "reminder"
+    """A watcher has found what it looked for, or a commitment is due; of no session."""
 
 
 class Notice(Record, frozen=True, kw_only=True):
-    """One notice of a session; the newest token of a session is the one that counts."""
+    """One notice of a session; the newest token of a session is the one that counts.
+
+    A reminder is of no session, and nothing comes back from it.
+    """
 
     token: str
     session_id: str
