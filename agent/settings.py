@@ -267,6 +267,21 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
     ] = False
 
 
+class WatcherSettings(_Section, frozen=True, kw_only=True):
+    """`[watchers]`: what the core looks out for."""
+
+    most: Annotated[
+        int, Meta(ge=1, le=5_000, description="How many watchers may be active at once.")
+    ] = 200
+    allow_private: Annotated[
+        bool,
+        Meta(
+            description="Whether pages of this machine and its network may be watched, as those of "
+            "the internet are."
+        ),
+    ] = False
+
+
 class PoolSettings(_Section, frozen=True, kw_only=True):
     """`[pool]`: phones that are kept ready for environments and benchmarks."""
 
@@ -318,6 +333,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     retention: RetentionSettings = RetentionSettings()
     loop: LoopSettings = LoopSettings()
     notices: NoticeSettings = NoticeSettings()
+    watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
     ui: UiSettings = UiSettings()
 

@@ -39,7 +39,7 @@ class PhoneSink:
                 device = await self._rack.device(notice.serial)
                 if isinstance(device, CanNotify):
                     await device.notify(
-                        f"switchboard-{notice.session_id}",
+                        f"switchboard-{notice.session_id or notice.token}",
                         notice.title,
                         notice.text or notice.title,
                         timeout_s=TIMEOUT_S,
