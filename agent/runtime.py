@@ -9,8 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import platform
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    suppress,
+)
 from typing import Self
 
 from agent.core import OWNER, ClientInfo, Overview, TextDelta
@@ -39,6 +46,7 @@ from agent.sessions.crew import Crew
 from agent.sessions.deadlines import Deadlines
 from agent.sessions.device_news import DeviceNews
 from agent.sessions.followers import Followers
+from agent.sessions.hosting import Hosting
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
 from agent.sessions.live import error_event
@@ -56,6 +64,8 @@ from agent.sessions.tree import Tree
 from agent.sessions.turns import Turns
 from agent.sessions.wheel import Wheel
 from agent.settings import Settings
+from agent.store.dispatcher import Dispatcher
+from agent.store.local import LocalDispatcher
 from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
 from agent.tasks.task import SessionTask
@@ -71,7 +81,7 @@ _log = logging.getLogger(__name__)
 class Runtime:
     """The embedded core; implements `agent.core.Core`."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, dispatcher: Dispatcher) -> None:
         self._parts = parts
         self._store = parts.store
         self._book = parts.book
@@ -80,7 +90,9 @@ class Runtime:
         self._listeners = EventListeners(self._read_events)
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.book, targets, parts.crew)
-        turns = Turns(parts, targets)
+        self._hosting = Hosting(dispatcher, platform.node() or "localhost")
+        self._serving = AsyncExitStack()
+        turns = Turns(parts, targets, self._hosting)
         operations = self._operations = Operations(parts, turns)
         answering = Answering(parts, turns)
         archive = Archive(parts, operations)
@@ -143,6 +155,7 @@ class Runtime:
         plan: Callable[[Delegation], SessionTask] | None = None,
         clock: Callable[[], int] = wall_clock_ms,
         wake_jobs: bool = True,
+        dispatcher: Dispatcher | None = None,
     ) -> Self:
         """Start a core on an open store: repair what a dead one left, then take ops.
 
@@ -155,6 +168,7 @@ class Runtime:
             plan: makes what divides a goal among several phones; None: every session works itself.
             clock: milliseconds since the epoch.
             wake_jobs: whether due jobs run here; not in a core that lives for one errand only.
+            dispatcher: says which session may have its phone when; None: one for this process.
 
         Raises:
             AdbError: no adb server runs and none starts.
@@ -176,7 +190,7 @@ class Runtime:
             plan=plan,
             clock_ms=clock,
         )
-        runtime = cls(parts)
+        runtime = cls(parts, dispatcher or LocalDispatcher(store))
         crew.report = runtime._report
         try:
             await runtime._start(wake_jobs=wake_jobs)
@@ -289,6 +303,7 @@ class Runtime:
 
     async def _start(self, *, wake_jobs: bool) -> None:
         self._unsubscribe = self._store.subscribe(self._followers.on_commit)
+        self._book.on_overtaken = lambda error: self._die("its hold on the store", error)
         await self._book.load()
         self._parts.questions.load(await self._store.open_questions())
         resumable = await recover(self._parts)
@@ -310,12 +325,15 @@ class Runtime:
         if wake_jobs and self._parts.settings.recovery.auto_resume:
             for live in resumable:
                 await self._operations.go_on_after_restart(live)
+        # Last: it begins what was left to be run, in the order of creation.
+        await self._serving.enter_async_context(self._hosting.serve(self._operations.take_on))
 
     async def _close(self, death: RuntimeDiedError | None) -> None:
         ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
         self._intake.close(ended)
         for name in await self._crew.close():
             _log.warning("%s did not end in time", name)
+        await self._serving.aclose()
         try:
             if death is None:
                 with suppress(StoreError):

@@ -1,7 +1,8 @@
-"""Which session gets which device: first come, first served, one session to a device.
+"""Which device a turn works on: the one its session names, or the first that nobody wants.
 
-Not the lease itself (the rack's), which also keeps the operator and other programs apart.
-Invariant: within this core no device is promised to two turns.
+Not the queue for a device (the dispatcher's) and not the lease on it (the rack's), which also keeps
+the operator and other programs apart. Invariant: a turn that takes any device is never given one
+that another turn has or waits for.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from agent.records import DeviceInfo, DeviceState
 @dataclass(eq=False)
 class _Want:
     holder: str
-    serial: str
     granted: asyncio.Future[str]
 
 
@@ -28,18 +28,23 @@ class Assignment:
         self._rack = rack
         self._held: dict[str, str] = {}
         self._wants: list[_Want] = []
+        self._changed = asyncio.Event()
 
-    async def reserve(self, holder: str, serial: str) -> str:
-        """Wait for a device that is online and promised to nobody.
+    async def place(self, holder: str, serial: str) -> str:
+        """Say on which device a turn works; it is promised until `release`.
 
         Args:
             holder: the turn it is for.
-            serial: the device that must be had; empty takes the first free one.
+            serial: the device that must be had, away or not; empty waits for one that is online
+                and free, first come, first served.
 
         Returns:
-            The serial, promised until `release`.
+            The serial.
         """
-        want = _Want(holder, serial, asyncio.get_running_loop().create_future())
+        if serial:
+            self._held[holder] = serial
+            return serial
+        want = _Want(holder, asyncio.get_running_loop().create_future())
         self._wants.append(want)
         self.consider()
         try:
@@ -50,6 +55,11 @@ class Assignment:
             self.release(holder)
             raise
 
+    async def until_online(self, serial: str) -> None:
+        """Wait until a device is online."""
+        while not any(info.serial == serial for info in self._online()):
+            await self._changed.wait()
+
     def release(self, holder: str) -> None:
         """Take a promise back."""
         self._held.pop(holder, None)
@@ -57,10 +67,13 @@ class Assignment:
 
     def consider(self) -> None:
         """Look again who can be served; call when a device has changed."""
-        online = [info for info in self._rack.devices() if info.state is DeviceState.ONLINE]
+        self._changed.set()
+        self._changed = asyncio.Event()
         for want in tuple(self._wants):
-            serial = self._pick(online, want.serial)
-            if serial is None or want.granted.done():
+            serial = self._free()
+            if serial is None:
+                return
+            if want.granted.done():
                 continue
             self._held[want.holder] = serial
             self._wants.remove(want)
@@ -91,11 +104,12 @@ class Assignment:
                 return f"waiting for {serial}, which is {info.state}"
         return f"waiting for {serial}"
 
-    def _pick(self, online: list[DeviceInfo], serial: str) -> str | None:
+    def _online(self) -> list[DeviceInfo]:
+        return [info for info in self._rack.devices() if info.state is DeviceState.ONLINE]
+
+    def _free(self) -> str | None:
         promised = set(self._held.values())
-        for info in online:
-            if info.serial in promised:
-                continue
-            if serial == info.serial or (not serial and not info.driver):
+        for info in self._online():
+            if info.serial not in promised and not info.driver:
                 return info.serial
         return None

@@ -8,10 +8,11 @@ allow is never stored.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
+from agent.errors import FencedError
 from agent.protocol import (
     Event,
     SessionConfigured,
@@ -23,6 +24,7 @@ from agent.records import Session
 from agent.sessions.live import LiveSession, may_delegate
 from agent.sessions.transitions import check_move
 from agent.state import fold_session
+from agent.store.leases import Lease
 from agent.store.store import EventDraft, Store
 
 PAGE_EVENTS = 10_000
@@ -41,6 +43,8 @@ class Book:
         self._quiet.set()
         self._open = asyncio.Event()
         self._open.set()
+        self.on_overtaken: Callable[[FencedError], None] = lambda _: None
+        """Told when a newer owner has the store: this core can store nothing any more."""
 
     async def load(self) -> None:
         """Read the sessions that are not settled. Raises StoreError."""
@@ -83,9 +87,11 @@ class Book:
                 break
         return tuple(found)
 
-    async def append(self, *drafts: EventDraft) -> tuple[Event, ...]:
-        """Store facts together. Raises what `Store.append` raises, and WrongStateError for a move
-        that the tables of `transitions` do not have.
+    async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
+        """Store facts together, a turn's under the lease on its phone.
+
+        Raises what `Store.append` raises, and WrongStateError for a move that the tables of
+        `transitions` do not have.
         """
         if not self._open.is_set():
             self._held_back += 1
@@ -98,7 +104,12 @@ class Book:
         self._writing += 1
         self._quiet.clear()
         try:
-            return await self._store.append(*drafts)
+            return await self._store.append(*drafts, under=under)
+        except FencedError as error:
+            if under is None:
+                # No lease was lost: the whole store has a newer owner.
+                self.on_overtaken(error)
+            raise
         finally:
             self._writing -= 1
             if self._writing == 0:

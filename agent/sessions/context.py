@@ -125,7 +125,8 @@ class TurnContext:
 
     async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
         self._check_open()
-        return await self._parts.book.append(*self._live.drafts(*msgs))
+        drafts = self._live.drafts(*msgs)
+        return await self._parts.book.append(*drafts, under=self._turn.lease)
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         return await self._parts.store.put_blob(data, media_type)
@@ -268,7 +269,7 @@ class TurnContext:
 
     async def _tell(self, *msgs: EventMsg) -> None:
         self._check_open()
-        await self._parts.book.append(*self._live.drafts(*msgs))
+        await self._parts.book.append(*self._live.drafts(*msgs), under=self._turn.lease)
 
     async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> Answer | None:
         questions, live = self._parts.questions, self._live
@@ -284,7 +285,8 @@ class TurnContext:
                     if open_one.question_id != question.question_id
                 )
                 waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
-                await settled(self._parts.book.append(*live.drafts(*older, *asking, *waiting)))
+                drafts = live.drafts(*older, *asking, *waiting)
+                await settled(self._parts.book.append(*drafts, under=self._turn.lease))
             # Not wait_for: it would cancel the future, and lose an answer of the same moment.
             await asyncio.wait({answer}, timeout=self._left_s(question))
             if answer.done():
@@ -303,7 +305,8 @@ class TurnContext:
             self._check_open()
             closed = QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
             going_on = live.moving(SessionState.RUNNING, "goes on without an answer")
-            await settled(self._parts.book.append(*live.drafts(closed, *going_on)))
+            drafts = live.drafts(closed, *going_on)
+            await settled(self._parts.book.append(*drafts, under=self._turn.lease))
         return None
 
     def _default_deadline_ms(self) -> int:

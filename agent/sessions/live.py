@@ -18,6 +18,7 @@ from agent.protocol import (
     SessionStateChanged,
 )
 from agent.records import Session, SessionKind, SessionState
+from agent.store.leases import Lease
 from agent.store.store import EventDraft
 from agent.tasks.task import Steering, TaskKind
 
@@ -48,6 +49,10 @@ class Turn:
     """The task ended of itself and its end is being stored: too late to abort."""
     mute: bool = False
     """Its end is on its way to the store: nothing may be stored after it."""
+    lease: Lease | None = None
+    """The right to its phone; what it stores goes under it."""
+    out_of_patience: bool = False
+    """It has waited for its device for as long as it may."""
     unstored: bool = False
     """It has ended, and the store has yet to take that in."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -96,6 +101,11 @@ class LiveSession:
     def is_at_work(self) -> bool:
         """Whether a turn of its own is open: not one that only reads it."""
         return self.turn is not None and not self.turn.kind.is_study
+
+    @property
+    def lease(self) -> Lease | None:
+        """The lease of its open turn on a phone."""
+        return None if self.turn is None else self.turn.lease
 
     @property
     def is_idle(self) -> bool:

@@ -29,7 +29,7 @@ from agent.records import Session, SessionState
 from agent.sessions.answers import checked_text
 from agent.sessions.creation import planned_sessions
 from agent.sessions.holding import staged
-from agent.sessions.live import LiveSession
+from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
 from agent.sessions.resuming import Move, Resuming, check_unsettled, way_on
 from agent.sessions.turns import Turns
@@ -241,7 +241,7 @@ class Operations:
         """Let a session go on by itself whose core died, as often as the settings let it.
 
         Each time counts, restarts upon restarts too, until a turn of it is finished; after the last
-        it waits for the operator (CONTRACTS 1.10).
+        it waits for the operator (CONTRACTS 1.10). One that has a phone is begun by the dispatcher.
         """
         limit = self._parts.settings.recovery.retries
         async with live.lock:
@@ -263,7 +263,17 @@ class Operations:
             )
             queueing = self._resuming.queueing(live.record.serial)
             await self._parts.book.append(*live.drafts(scheduled, queueing))
-            self._turns.begin(live, recovering=True)
+            if not live.record.serial:
+                self._turns.begin(live, recovering=True)
+
+    async def take_on(self, session: Session) -> Turn | None:
+        """Begin the turn of a session that the dispatcher found left over on its phone."""
+        live = await self._parts.book.get(session.session_id)
+        async with live.lock:
+            left = live.record.state is SessionState.QUEUED and not live.delegates
+            if live.turn is None and left:
+                self._turns.begin(live, recovering=True)
+            return live.turn
 
     async def go_on_with(self, session_id: str, prompt: str, submission_id: str = "") -> None:
         """Take a settled session into its next generation with a new prompt, its children left be.

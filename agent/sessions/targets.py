@@ -193,7 +193,7 @@ class Targets:
             display=result.display,
             message=summary_line(action, result),
         )
-        await self._parts.book.append(*live.drafts(observed))
+        await self._parts.book.append(*live.drafts(observed), under=live.lease)
 
 
 def _result(

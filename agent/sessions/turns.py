@@ -1,54 +1,47 @@
-"""Carry out turns: get the device, run the task, store how it ended; or end it early.
+"""Carry out turns: get the device, run the task, see to its end; or end it early.
 
-Not what a task does, and not what an operator may ask for (`agent.sessions.operations`).
-Invariants: at most one turn of a session is open; every turn whose start is stored gets its end
-stored exactly once, and stores nothing after it; a core that closes leaves its turns open in the
-store, for the next start to recover.
+Not what a task does, not what an operator may ask for (`agent.sessions.operations`), and not the
+storing of ends (`agent.sessions.turn_ends`). Invariants: at most one turn of a session is open; a
+turn drives a phone only while the dispatcher lets it (`agent.sessions.hosting`); a core that closes
+leaves its turns open in the store, for the next start to recover.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
-from itertools import chain, repeat
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from agent.devices.device import Device
-from agent.errors import (
-    DeviceLostError,
-    StoreError,
-    UsageError,
-    WrongStateError,
-)
+from agent.errors import DeviceLostError, UsageError, WrongStateError
 from agent.models.model import Model
 from agent.protocol import (
     AbortReason,
     Event,
     EventMsg,
-    QuestionClosed,
     SessionAssigned,
     TaskStarted,
-    TurnAborted,
 )
 from agent.records import SessionState
 from agent.sessions.context import TurnContext
 from agent.sessions.crew import settled
 from agent.sessions.delegating import Delegating
 from agent.sessions.endings import Ending, broken, ended, late, raised
-from agent.sessions.following import needs_plan, new_turn_id, what_follows
+from agent.sessions.following import needs_plan, new_turn_id
+from agent.sessions.hosting import Hosting
 from agent.sessions.live import LiveSession, Turn
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, seen_by, stage
 from agent.sessions.targets import Targets
+from agent.sessions.turn_ends import TurnEnds
+from agent.store.leases import Lease
 from agent.tasks.task import Limits, SessionTask, TaskKind
 
 HARD_ABORT_S = 0.1
 """How long a task that is interrupted may take to stop by itself (CONTRACTS 4.2)."""
 _AFTER_LOST_LEASE_S = 0.5
-_STORE_RETRY_S = (1.0, 2.0, 4.0, 8.0, 15.0)
-_STORE_RETRY_EVER_S = 30.0
 _CLOSE_MODEL_S = 5.0
 _log = logging.getLogger(__name__)
 
@@ -56,9 +49,11 @@ _log = logging.getLogger(__name__)
 class Turns:
     """The turns of one core."""
 
-    def __init__(self, parts: Parts, targets: Targets) -> None:
+    def __init__(self, parts: Parts, targets: Targets, hosting: Hosting) -> None:
         self._parts = parts
         self._targets = targets
+        self._hosting = hosting
+        self._ends = TurnEnds(parts)
         self._studies: dict[str, SessionTask] = {}
 
     def begin(
@@ -147,19 +142,11 @@ class Turns:
                 if live.turn is None and not leaves:
                     return
                 if live.turn is not None:
-                    live.turn.mute = True
                     # A turn that only reads its session is ended without the session, unless
                     # the session is what is to end.
                     leaves = leaves and (state.is_terminal or not live.turn.kind.is_study)
                 end = state if leaves else live.record.state
-                ending = Ending(self._abortion(live, abort), end, reason)
-                drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
-                try:
-                    await settled(self._parts.book.append(*drafts))
-                except StoreError:
-                    self._store_later(live, ending)
-                    raise
-                self._close(live)
+                await self._ends.cut_short(live, abort, end, reason, submission_id)
                 return
 
     async def replace_study(self, live: LiveSession) -> None:
@@ -191,40 +178,75 @@ class Turns:
                 unended = live.turn
                 if unended is None or unended.runner is not asyncio.current_task():
                     raise
-                following = await self._finish(live, unended, raised(unended, error))
+                following = await self._ends.finish(live, unended, raised(unended, error))
 
     async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
         """Wait for the phone and carry turns out on it; gives the one that needs it anew."""
-        assignment, rack = self._parts.assignment, self._parts.rack
         while True:
-            holder = turn.turn_id
-            serial = await self._reserve(live, turn)
             try:
-                async with rack.lease(serial, live.session_id) as device:
-                    following: Turn | None = turn
-                    while following is not None and not following.pause_s:
-                        following = await self._drive(live, following, device)
-                return following
-            except (DeviceLostError, UsageError):
+                async with (
+                    self._phone(live, turn) as (serial, lease),
+                    self._parts.rack.lease(serial, live.session_id) as device,
+                ):
+                    return await self._drive_all(live, turn, device, lease)
+            except (DeviceLostError, UsageError) as error:
                 unended = live.turn
-                if unended is None or unended.started:
+                if unended is None or unended.started or turn.out_of_patience:
                     raise
                 turn = unended
-                _log.info("Device %s was gone before session %s had it", serial, live.session_id)
-            finally:
-                assignment.release(holder)
+                _log.info("Session %s did not get its device: %s", live.session_id, error)
             await asyncio.sleep(_AFTER_LOST_LEASE_S)
 
-    async def _reserve(self, live: LiveSession, turn: Turn) -> str:
-        serial = live.record.serial
-        try:
-            async with asyncio.timeout(turn.patience_s or None):
-                return await self._parts.assignment.reserve(turn.turn_id, serial)
-        except TimeoutError as error:
-            raise DeviceLostError(
-                f"{serial or 'A device'} was not to be had for {turn.patience_s:g} s.",
-                "Connect it, then resume the session.",
-            ) from error
+    async def _drive_all(
+        self, live: LiveSession, turn: Turn, device: Device, lease: Lease
+    ) -> Turn | None:
+        """Run a turn and those that follow it at once; gives the one that lets things be first."""
+        following: Turn | None = turn
+        while following is not None and not following.pause_s:
+            turn = following
+            turn.lease = lease
+            following = await self._drive(live, turn, device)
+            if turn.unstored:
+                # Its end goes under the lease, so the phone is kept for it.
+                await turn.over.wait()
+        return following
+
+    @asynccontextmanager
+    async def _phone(self, live: LiveSession, turn: Turn) -> AsyncIterator[tuple[str, Lease]]:
+        """Have a phone that is online for the length of the block.
+
+        Raises:
+            DeviceLostError: it was not to be had for as long as the turn waits.
+        """
+        assignment, holder, serial = self._parts.assignment, turn.turn_id, live.record.serial
+        async with AsyncExitStack() as stack:
+            patience = asyncio.timeout(turn.patience_s or None)
+            try:
+                async with patience:
+                    stack.callback(assignment.release, holder)
+                    serial = await assignment.place(holder, serial)
+                    stay = self._hosting.stay(live.session_id, serial, lambda: self._forsake(live))
+                    lease = await stack.enter_async_context(stay)
+                    await assignment.until_online(serial)
+            except TimeoutError as error:
+                turn.out_of_patience = patience.expired()
+                raise DeviceLostError(
+                    f"{serial or 'A device'} was not to be had for {turn.patience_s:g} s.",
+                    "Connect it, then resume the session.",
+                ) from error
+            yield serial, lease
+
+    def _forsake(self, live: LiveSession) -> None:
+        """Stop a turn whose phone's lease was lost; nothing of it is stored any more."""
+        turn = live.turn
+        if turn is None:
+            return
+        _log.warning("Session %s lost the lease on its phone", live.session_id)
+        turn.mute = True
+        self.strike(turn, AbortReason.REPLACED)
+        self._parts.crew.start(
+            self._ends.forsake(live, turn), f"lost lease of session {live.session_id}"
+        )
 
     def _task(self, live: LiveSession, turn: Turn) -> SessionTask:
         if turn.kind is TaskKind.PLAN and self._parts.plan is not None:
@@ -237,10 +259,10 @@ class Turns:
         context: TurnContext | None = None
         model: Model | None = None
         try:
-            history = await self._parts.book.events(live.session_id)
-            staging = stage(history, live.record.goal)
-            await self._start(live, turn, device, task, staging)
             try:
+                history = await self._parts.book.events(live.session_id)
+                staging = stage(history, live.record.goal)
+                await self._start(live, turn, device, task, staging)
                 model = self._parts.models(live.record)
                 seen = seen_by(turn.kind, visible(history))
                 screen = None if device is None else await self._targets.place(live, device)
@@ -259,7 +281,7 @@ class Turns:
             if turn.aborting is not None:
                 return None
             turn.finishing = True
-            return await self._finish(live, turn, ending)
+            return await self._ends.finish(live, turn, ending)
         finally:
             if context is not None and turn.aborting is not None:
                 await task.abort(context)
@@ -286,7 +308,8 @@ class Turns:
                 msgs += live.flagging(lost=False)
                 msgs += live.moving(SessionState.RUNNING)
             msgs.append(TaskStarted(turn_id=turn.turn_id, kind=task.kind))
-            writing = asyncio.ensure_future(self._parts.book.append(*live.drafts(*msgs)))
+            drafts = live.drafts(*msgs)
+            writing = asyncio.ensure_future(self._parts.book.append(*drafts, under=turn.lease))
             try:
                 await settled(writing)
             finally:
@@ -323,83 +346,6 @@ class Turns:
             limits=limits,
             place=self._targets.place,
         )
-
-    # --- the end ----------
-
-    async def _finish(self, live: LiveSession, turn: Turn, ending: Ending) -> Turn | None:
-        async with live.lock:
-            if turn.over.is_set():
-                return None
-            turn.mute = True
-            recovery = self._parts.settings.recovery
-            ending, following = what_follows(live, turn, ending, recovery)
-            msgs = ending.msgs if following is not None else self._closing(live, ending)
-            try:
-                await settled(self._parts.book.append(*live.drafts(*msgs)))
-            except StoreError as error:
-                _log.warning("The end of a turn could not be stored: %s", error)
-                self._store_later(live, ending)
-                return None
-            self._close(live)
-            live.turn = following
-            return following
-
-    def _abortion(self, live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
-        """Give the early end of the turn, if its start is stored."""
-        turn_id = live.record.turn_id
-        if live.turn is not None and live.turn.started:
-            turn_id = live.turn.turn_id
-        return (TurnAborted(turn_id=turn_id, reason=abort),) if turn_id else ()
-
-    def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
-        """Give all that is stored when a turn ends and none follows."""
-        if live.turn is not None and live.turn.kind.is_study and ending.state is live.record.state:
-            return ending.msgs
-        questions = tuple(
-            QuestionClosed(question_id=question.question_id, reason="its turn ended")
-            for question in self._parts.questions.of(live.session_id)
-        )
-        over = ending.state.is_terminal
-        unflagged = (
-            live.flagging(paused=False, lost=False, held=False, driver="")
-            if over
-            else live.flagging(paused=False)
-        )
-        return (
-            *questions,
-            *ending.msgs,
-            *unflagged,
-            *live.moving(ending.state, ending.reason),
-        )
-
-    def _close(self, live: LiveSession) -> None:
-        if live.turn is not None:
-            live.turn.over.set()
-            live.turn = None
-
-    def _store_later(self, live: LiveSession, ending: Ending) -> None:
-        """Keep trying to store how a turn ended; until then the session begins no other."""
-        turn = live.turn
-        if turn is None or turn.unstored:
-            return
-        turn.unstored = True
-        self._parts.crew.start(
-            self._keep_storing(live, turn, ending), f"late end of session {live.session_id}"
-        )
-
-    async def _keep_storing(self, live: LiveSession, turn: Turn, ending: Ending) -> None:
-        for delay_s in chain(_STORE_RETRY_S, repeat(_STORE_RETRY_EVER_S)):
-            await asyncio.sleep(delay_s)
-            async with live.lock:
-                if turn.over.is_set():
-                    return
-                try:
-                    await self._parts.book.append(*live.drafts(*self._closing(live, ending)))
-                except StoreError as error:
-                    _log.info("The end of a turn still cannot be stored: %s", error)
-                    continue
-                self._close(live)
-                return
 
 
 async def _outcome(task: SessionTask, context: TurnContext, turn: Turn) -> Ending:

@@ -3,7 +3,8 @@
 Not the running, which is the handler's, and not a queue of its own: which sessions are to run is in
 the store, as their state. Invariants that each keeps: at most one handler is at work for a phone;
 what it stores is fenced by the lease it was given, so a delivery that comes twice does no harm; a
-session whose host died is run again, from its stored events.
+session whose host died is run again, from its stored events. The core is such a handler
+(`agent.sessions.hosting`): it runs each turn on a phone under the lease it is given.
 """
 
 from __future__ import annotations
@@ -29,15 +30,19 @@ state of `TO_RUN` it is, after the next start.
 class Dispatcher(Protocol):
     """Runs sessions on the host that owns their phone."""
 
-    async def submit(self, session_id: str) -> bool:
-        """Ask for a session to be run; its phone and its state, one of `TO_RUN`, are stored.
+    async def submit(self, session_id: str, serial: str = "") -> bool:
+        """Ask for a session to be run; that it is to be is stored, as its state.
+
+        Args:
+            session_id: a session that is not settled.
+            serial: the phone to run it on; empty for the one in its record.
 
         Returns:
             False when it was asked for already; nothing then happens a second time.
 
         Raises:
             UsageError: there is no such session, or it has no phone.
-            WrongStateError: its state is none in which it would be run.
+            WrongStateError: it is settled.
         """
         ...
 

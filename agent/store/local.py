@@ -2,7 +2,7 @@
 
 Not a scheduler: a session is begun as soon as its phone is free, in the order of submission.
 Invariants: those of `agent.store.dispatcher`; a lease is renewed three times within its life, and a
-handler does not outlive the lease it was given.
+handler does not outlive the lease it was given; each lease has a higher epoch than the one before.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ class LocalDispatcher:
         self._host = ""
         self._handler: Handler | None = None
         self._runs: dict[str, asyncio.Task[None]] = {}
-        self._awaiting: set[str] = set()
+        self._awaiting: dict[str, str] = {}
         self._turns: dict[str, asyncio.Lock] = {}
 
-    async def submit(self, session_id: str) -> bool:
+    async def submit(self, session_id: str, serial: str = "") -> bool:
         """Ask for a session to be run; see `Dispatcher.submit`."""
         session = await self._store.session(session_id)
-        if not session.serial:
+        serial = serial or session.serial
+        if not serial:
             raise UsageError(f"Session {session.session_id} has no phone to run on.")
-        if session.state not in TO_RUN:
+        if session.state.is_terminal:
             raise WrongStateError(f"Session {session.session_id} is {session.state}.")
         known = session.session_id in self._runs or session.session_id in self._awaiting
         if not known and self._handler is not None:
-            self._begin(session, self._handler)
+            self._begin(session, serial, self._handler)
         elif not known:
-            # It is run once somebody serves: the store says that it is to be.
-            self._awaiting.add(session.session_id)
+            # It is run once somebody serves.
+            self._awaiting[session.session_id] = serial
         return not known
 
     async def cancel(self, session_id: str) -> bool:
         """Stop running a session, or do not begin; see `Dispatcher.cancel`."""
         run = self._runs.get(session_id)
         if run is None:
-            return False
+            return self._awaiting.pop(session_id, None) is not None
         run.cancel()
         await asyncio.wait({run})
         return True
@@ -69,12 +70,13 @@ class LocalDispatcher:
         if self._handler is not None:
             raise WrongStateError(f"This dispatcher serves {self._host} already.")
         self._host, self._handler = host, handler
-        self._awaiting.clear()
+        asked, self._awaiting = self._awaiting, {}
         try:
             left = await self._store.sessions(limit=1 << 30, active_only=True)
             for session in reversed(left):
-                if session.state in TO_RUN and session.serial:
-                    self._begin(session, handler)
+                serial = asked.get(session.session_id, "")
+                if serial or (session.state in TO_RUN and session.serial):
+                    self._begin(session, serial or session.serial, handler)
             yield
         finally:
             self._handler = None
@@ -84,19 +86,19 @@ class LocalDispatcher:
             if runs:
                 await asyncio.wait(runs)
 
-    def _begin(self, session: Session, handler: Handler) -> None:
-        name = f"session {session.session_id} on {session.serial}"
-        run = asyncio.create_task(self._run(session, handler), name=name)
+    def _begin(self, session: Session, serial: str, handler: Handler) -> None:
+        name = f"session {session.session_id} on {serial}"
+        run = asyncio.create_task(self._run(session, serial, handler), name=name)
         self._runs[session.session_id] = run
         run.add_done_callback(lambda _: self._runs.pop(session.session_id, None))
 
-    async def _run(self, session: Session, handler: Handler) -> None:
+    async def _run(self, session: Session, serial: str, handler: Handler) -> None:
         # A lock wakes those who wait in their order; the lease keeps other hosts away.
-        turn = self._turns.setdefault(session.serial, asyncio.Lock())
+        turn = self._turns.setdefault(serial, asyncio.Lock())
         async with turn:
-            lease = await self._lease(session)
+            lease = await self._lease(serial)
             work = asyncio.ensure_future(handler(session, lease))
-            beat = asyncio.create_task(self._keep(lease), name=f"heartbeat of {session.serial}")
+            beat = asyncio.create_task(self._keep(lease), name=f"heartbeat of {serial}")
             try:
                 await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -108,13 +110,17 @@ class LocalDispatcher:
             if not work.cancelled() and (error := work.exception()) is not None:
                 _log.error("Session %s broke: %s", session.session_id, error, exc_info=error)
 
-    async def _lease(self, session: Session) -> Lease:
-        """Wait for the phone, wherever it is taken."""
-        owner = f"{self._host}/{session.session_id}"
+    async def _lease(self, serial: str) -> Lease:
+        """Wait for the phone, wherever it is taken, and for a store that takes that in."""
         while True:
-            lease = await self._store.acquire_lease(session.serial, owner, self._lease_ms)
-            if lease is not None:
-                return lease
+            try:
+                # The host's own former lease does not keep it waiting: its epoch is passed.
+                lease = await self._store.acquire_lease(serial, self._host, self._lease_ms)
+            except StoreError as error:
+                _log.warning("The lease on %s could not be stored yet: %s", serial, error)
+            else:
+                if lease is not None:
+                    return lease
             await asyncio.sleep(self._lease_ms / 3000)
 
     async def _keep(self, lease: Lease) -> None:

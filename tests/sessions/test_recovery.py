@@ -22,7 +22,7 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import SessionState, TimeSplit, Usage
-from agent.store.store import EventDraft
+from agent.store.store import EventDraft, Lease
 from agent.tasks.task import TaskContext
 from tests.stage import PATIENCE_S, Cue, Stage, of_type, waiting_at
 
@@ -140,13 +140,15 @@ class FailingStore:
         self.has_refused_often = asyncio.Event()
         append = stage.store.append
 
-        async def guarded(*drafts: EventDraft) -> tuple[Event, ...]:
+        async def guarded(
+            *drafts: EventDraft, under: Lease | None = None
+        ) -> tuple[Event, ...]:
             if self.fails:
                 self.refusals += 1
                 if self.refusals == 4:
                     self.has_refused_often.set()
                 raise StoreError("The disk is full.", "Free some space.")
-            return await append(*drafts)
+            return await append(*drafts, under=under)
 
         monkeypatch.setattr(stage.store, "append", guarded)
 
@@ -154,7 +156,7 @@ class FailingStore:
 async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_they_can(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.sessions.turns._STORE_RETRY_S", (0.01,) * 2000)
+    monkeypatch.setattr("agent.sessions.turn_ends._STORE_RETRY_S", (0.01,) * 2000)
     cue = Cue()
     said: list[str] = []
 
