@@ -64,7 +64,7 @@ class DeckActs(DeckQuestions):
                 return self._dismissable() is not None
             case "screen.deck":
                 return False
-            case "wheel.take":
+            case "wheel.take" | "device.open":
                 return bool(self.shown_serial())
             case "notice.done" | "notice.send" | "steer.edit" | "steer.withdraw":
                 return self.can_follow(action_id)
@@ -224,6 +224,14 @@ class DeckActs(DeckQuestions):
         self.refresh_all()
 
     # --- looking ----------
+
+    def do_device_open(self) -> None:
+        """Show the phone that is seen here large."""
+        serial = self.shown_serial()
+        if serial:
+            self.console_app.show_device(serial)
+        else:
+            self.console_app.say("There is no phone here to show.")
 
     def do_view_filter(self) -> None:
         """Filter the sessions."""

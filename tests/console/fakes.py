@@ -7,9 +7,9 @@ and records every op it is given.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -56,6 +56,8 @@ class FakeCore:
         self.frames_open = 0
         self.picture: np.ndarray | None = None
         self.fails_with: Exception | None = None
+        self.answers: dict[type, Callable[[Any], Reply]] = {}
+        """What an op of a type is answered with, where that is more than that it was done."""
         self.now_ms = 1_760_000_000_000
         self._seqs: dict[str, int] = {}
 
@@ -95,6 +97,8 @@ class FakeCore:
         self.ops.append(op)
         if self.fails_with is not None:
             raise self.fails_with
+        if type(op) in self.answers:
+            return self.answers[type(op)](op)
         match op:
             case UserInputAnswer(question_id=question_id, answer=answer):
                 question = self.state.questions.get(question_id)
