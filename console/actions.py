@@ -20,6 +20,7 @@ class Where(StrEnum):
 
     EVERYWHERE = "everywhere"
     DECK = "deck"
+    WALL = "wall"
     JOBS = "jobs"
     HISTORY = "history"
     REPLAY = "replay"
@@ -44,6 +45,7 @@ class Action(NamedTuple):
 
 
 _ALL, _DECK, _JOBS = Where.EVERYWHERE, Where.DECK, Where.JOBS
+_WALL = Where.WALL
 _HISTORY, _REPLAY = Where.HISTORY, Where.REPLAY
 
 ACTIONS: tuple[Action, ...] = (
@@ -84,6 +86,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("view.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for all, the next one is shown.", _DECK, "Moving"),
     Action("view.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DECK, "Moving"),
     Action("view.back", ("escape",), "Back", "One layer back: filter, composer, dialog, screen. Never touches a session.", _ALL, "Moving"),
+    # --- wall
+    Action("wall.open", ("enter",), "Open", "Show the phone under the cursor large.", _WALL, "Phones", own=True),
+    Action("wall.left", ("h", "left"), "Left", "Go to the phone at the left.", _WALL, "Moving", own=True),
+    Action("wall.right", ("l", "right"), "Right", "Go to the phone at the right.", _WALL, "Moving", own=True),
+    Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone.", _WALL, "Phones", 32),
     # --- jobs
     Action("job.new", ("n",), "New job", "Write a job: what to do, when, how often.", _JOBS, "Jobs", 10),
     Action("job.stop", ("x",), "Stop job", "Stop the selected job for good; press twice.", _JOBS, "Jobs", 20),
@@ -103,6 +110,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
     # --- the console
     Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
+    Action("screen.wall", ("2",), "Wall", "Every phone live, as many as fit.", _ALL, "Screens", 39),
     Action("screen.jobs", ("3",), "Jobs", "The queue of scheduled work.", _ALL, "Screens", 40),
     Action("screen.history", ("4",), "History", "All stored sessions, and full-text search over them.", _ALL, "Screens", 41),
     Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
@@ -202,6 +210,7 @@ def footer(where: Where) -> list[Action]:
 _PLACES = {
     Where.EVERYWHERE: "Everywhere",
     Where.DECK: "Deck",
+    Where.WALL: "Wall",
     Where.JOBS: "Jobs",
     Where.HISTORY: "History",
     Where.REPLAY: "Replay",

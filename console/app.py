@@ -26,6 +26,9 @@ from console.bridge import TICK_HZ, Bridge, Lost, Tick
 from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
+from console.frames.clock import FrameClock
+from console.frames.output import paced
+from console.frames.wall_feeds import WallFeeds
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.replay import ReplayScreen
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
+WALL_HZ = 10.0
+"""The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
 _FATAL_AFTER = 25
 """Errors in ten seconds that mean the console can no longer draw itself."""
 
@@ -101,6 +106,9 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         self.focus_session = focus_session
         self.bridge = Bridge(core, self.post_message)
         self.feed = FrameFeed(core, max_hz=settings.ui.frame_hz if settings else 10.0)
+        wall_hz = min(settings.ui.frame_hz, WALL_HZ) if settings else WALL_HZ
+        self.wall_feeds = WallFeeds(core, max_hz=wall_hz)
+        self.frame_clock = FrameClock()
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()
         self.seen: frozenset[str] = frozenset()
@@ -111,7 +119,6 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         self._calling = Calling(self.bell if rings else None, self._write if tells else None)
         self._replay = replay
         self._errors_s: list[float] = []
-        self._frame_shown = -1
         self._lost_said = ""
 
     # --- look ----------
@@ -159,6 +166,7 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         """Stop listening; the core goes on."""
         await self.bridge.close()
         await self.feed.close()
+        await self.wall_feeds.close()
 
     def now_ms(self) -> int:
         """Tell the time."""
@@ -181,9 +189,8 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
         top = self.top
-        if self.feed.version != self._frame_shown and top is not None and top.is_composed:
-            self._frame_shown = self.feed.version
-            self.guarded("showing a frame", top.show_frame)
+        if top is not None and top.is_composed and self.frame_clock.may_draw(self._driver):
+            self.guarded("showing a frame", top.tick_frames)
 
     def _on_second(self) -> None:
         self._refresh_top()
@@ -228,7 +235,7 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
             self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
 
     def get_driver_class(self) -> type[Driver]:
-        return lenient(super().get_driver_class())
+        return paced(lenient(super().get_driver_class()))
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.

@@ -18,11 +18,13 @@ from agent.errors import SwitchboardError
 from agent.protocol import Interrupt
 from console import actions
 from console.screens.base import ConsoleScreen
+from console.screens.deck import DeckScreen
 from console.screens.help import HelpScreen
 from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
+from console.screens.wall import WallScreen
 from console.themes import DARK, LIGHT
 from widgets.phone_pane import PhonePane
 
@@ -85,6 +87,19 @@ class AppActions(App[int], inherit_bindings=False):
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
+    def do_screen_wall(self) -> None:
+        """Show every phone."""
+        self._show(WallScreen)
+
+    def show_device(self, serial: str) -> None:
+        """Show what is at work on a phone, on the Deck."""
+        self.do_screen_deck()
+        device = self.console_app.bridge.state.devices.get(serial)
+        top = self.console_app.top
+        if device is not None and device.driver and isinstance(top, DeckScreen):
+            top.select(device.driver)
+            top.refresh_all()
+
     def do_screen_jobs(self) -> None:
         """Show the jobs."""
         self._show(JobsScreen)
@@ -93,7 +108,7 @@ class AppActions(App[int], inherit_bindings=False):
         """Show all stored sessions."""
         self._show(HistoryScreen)
 
-    def _show(self, screen: type[JobsScreen] | type[HistoryScreen]) -> None:
+    def _show(self, screen: type[WallScreen | JobsScreen | HistoryScreen]) -> None:
         if not isinstance(self.console_app.top, screen):
             self.do_screen_deck()
             self.push_screen(screen())

@@ -74,7 +74,7 @@ class _Runs(NamedTuple):
 
 
 def _runs(cells: Cells, wanted: Mask | None, codes: Codes) -> _Runs:
-    ink, paper, glyph = codes.index(cells.ink), codes.index(cells.paper), cells.glyph
+    ink, paper, glyph = codes.indices(cells.ink), codes.indices(cells.paper), cells.glyph
     # Where a run cannot go on from the left: at an edge, beside a cell that is not wanted, or
     # where anything differs that is seen.
     starts = np.ones(glyph.shape, dtype=bool)

@@ -83,4 +83,7 @@ class Cells:
 
     def differs(self, other: Cells) -> Mask:
         """Tell of each cell whether it looks different in other cells of the same size."""
-        return (self.ink != other.ink) | (self.paper != other.paper) | (self.glyph != other.glyph)
+        differs: Mask = self.ink != other.ink
+        differs |= self.paper != other.paper
+        differs |= self.glyph != other.glyph
+        return differs

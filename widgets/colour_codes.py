@@ -20,7 +20,7 @@ _COLOURS = 1 << 16
 
 
 class Codes(NamedTuple):
-    """The texts of one kind of terminal, each indexed by what `index` gives."""
+    """The texts of one kind of terminal, each indexed by what `indices` gives."""
 
     lookup: Pixels565 | None
     """From RGB565 to the index; None where they are the same."""
@@ -31,7 +31,7 @@ class Codes(NamedTuple):
     paper: Texts
     """Sets the background alone, closed."""
 
-    def index(self, colors: Pixels565) -> Pixels565:
+    def indices(self, colors: Pixels565) -> Pixels565:
         """Give the index of every colour."""
         return colors if self.lookup is None else self.lookup[colors]
 
@@ -68,7 +68,8 @@ def _nearest_256() -> Pixels565:
     grey = np.clip((rgb.sum(axis=1) // 3 - 3) // 10, 0, 23)
     shade = ((8 + 10 * grey)[:, None] - rgb) ** 2
     in_cube = 16 + 36 * at[:, 0] + 6 * at[:, 1] + at[:, 2]
-    return np.where(shade.sum(axis=1) < cube, 232 + grey, in_cube).astype(np.uint16)
+    nearest: Pixels565 = np.where(shade.sum(axis=1) < cube, 232 + grey, in_cube).astype(np.uint16)
+    return nearest
 
 
 def _rgb_of_all(

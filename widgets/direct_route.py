@@ -47,7 +47,7 @@ def show(widget: Widget, text_at: Callable[[int, int], str]) -> bool:
     if place is None:
         return False
     if text := text_at(place.x, place.y):
-        widget.app._display(widget.screen, _Changed(text))
+        widget.app._display(widget.screen, _Changed(text))  # type: ignore[arg-type]
     return True
 
 

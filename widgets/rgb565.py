@@ -10,13 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 Pixels565 = npt.NDArray[np.uint16]
+_CHANNEL = np.arange(256, dtype=np.uint16)
+_RED: Pixels565 = ((_CHANNEL & 0xF8) << 8).astype(np.uint16)
+_GREEN: Pixels565 = ((_CHANNEL & 0xFC) << 3).astype(np.uint16)
+_BLUE: Pixels565 = (_CHANNEL >> 3).astype(np.uint16)
 
 
 def to_565(rgb: npt.NDArray[np.uint8]) -> Pixels565:
     """Pack height × width × 3 bytes into height × width RGB565."""
-    red, green, blue = (rgb[:, :, channel].astype(np.uint16) for channel in range(3))
-    packed = ((red & 0xF8) << 8) | ((green & 0xFC) << 3) | (blue >> 3)
-    return packed.astype(np.uint16, copy=False)
+    packed: Pixels565 = _RED[rgb[:, :, 0]]
+    packed |= _GREEN[rgb[:, :, 1]]
+    packed |= _BLUE[rgb[:, :, 2]]
+    return packed
 
 
 def of_rgb(data: bytes, width_px: int, height_px: int) -> Pixels565:
@@ -43,6 +48,12 @@ def fit(pixels: Pixels565, height: int, width: int) -> Pixels565:
     across = (np.arange(width) * pixels.shape[1]) // width
     sampled: Pixels565 = pixels[down][:, across]
     return sampled
+
+
+def dimmed(pixels: Pixels565) -> Pixels565:
+    """Give a picture at half its brightness."""
+    halved: Pixels565 = ((pixels >> 1) & 0b01111_011111_01111).astype(np.uint16)
+    return halved
 
 
 def settle(old: Pixels565, new: Pixels565) -> Pixels565:

@@ -56,6 +56,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         assert isinstance(self.app, SwitchboardApp)
         return self.app
 
+    _frame_shown = -1
     is_composed = False
     """Whether the widgets are there; resizing and resuming come before they are."""
 
@@ -88,6 +89,13 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def show_frame(self) -> None:
         """Show the newest frame; called at most once a tick, only while on top."""
+
+    def tick_frames(self) -> None:
+        """Show what came since the last time; called while the terminal takes pictures."""
+        version = self.console_app.feed.version
+        if version != self._frame_shown:
+            self._frame_shown = version
+            self.show_frame()
 
     def can(self, action_id: str) -> bool:
         """Say whether an action can be done now; the palette and the footer leave the rest out."""
@@ -147,6 +155,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         taken = self.taken_digits()
         for where, action_id in (
             (actions.Where.DECK, "screen.deck"),
+            (actions.Where.WALL, "screen.wall"),
             (actions.Where.JOBS, "screen.jobs"),
             (actions.Where.HISTORY, "screen.history"),
         ):

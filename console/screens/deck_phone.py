@@ -13,6 +13,7 @@ from agent.records import DeviceState, Frame, LiveFrame
 from agent.state import State
 from console.frame_feed import Wanted
 from console.screens.base import ConsoleScreen
+from console.starting_phone import start_virtual
 from widgets.phone_pane import PhonePane
 from widgets.session_rows import device_name
 
@@ -102,17 +103,7 @@ class DeckPhone(ConsoleScreen):
 
     def do_device_virtual(self) -> None:
         """Start a virtual phone, if none is there."""
-        if self.console_app.start_phone is None:
-            self.console_app.say("This console starts no phones: switchboard phone serve does.")
-            return
-        self.console_app.say("Looking for a virtual phone, or starting one.")
-        self.console_app.spawn(self._start_phone(), "starting a virtual phone")
-
-    async def _start_phone(self) -> None:
-        start = self.console_app.start_phone
-        if start is not None:
-            serial = await start()
-            self.console_app.say(f"The virtual phone {serial} is there.")
+        start_virtual(self.console_app)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames(self.console_app.bridge.state)

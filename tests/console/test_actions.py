@@ -13,6 +13,7 @@ from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.palette import search
 from console.screens.replay import ReplayScreen
+from console.screens.wall import WallScreen
 from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
 from widgets.row_list import RowList
@@ -20,6 +21,7 @@ from widgets.transcript_view import TranscriptView
 
 SCREENS = {
     actions.Where.DECK: DeckScreen,
+    actions.Where.WALL: WallScreen,
     actions.Where.JOBS: JobsScreen,
     actions.Where.HISTORY: HistoryScreen,
     actions.Where.REPLAY: ReplayScreen,

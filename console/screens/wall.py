@@ -1,0 +1,156 @@
+"""The Wall: every phone live, as many as fit, with what it is and who drives it.
+
+Shows the core's devices and follows their frames at the size they are drawn. Invariants: frames are
+asked for only of phones that are seen; a label never says live of a picture that is not.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.events import Resize, ScreenSuspend
+
+from agent.records import DeviceInfo, DeviceState, LiveFrame
+from agent.state import State
+from agent.text import one_line
+from console import actions
+from console.frames.clock import FrameClock
+from console.screens.base import ConsoleScreen
+from console.screens.deck_phone import NO_DEVICES
+from console.starting_phone import start_virtual
+from widgets import status
+from widgets.lines import PartsLine
+from widgets.parts import Parts
+from widgets.phone_pane import spread
+from widgets.session_rows import device_name, session_title, step_words
+from widgets.tile_text import picture_label
+from widgets.wall_view import Tile, WallView
+
+
+class WallScreen(ConsoleScreen):
+    """All phones."""
+
+    WHERE = actions.Where.WALL
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.WALL)]
+    AUTO_FOCUS = "#wall"
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Kept rather than looked up: frames still arrive while the screen is being taken down.
+        self.wall = WallView(id="wall", empty=NO_DEVICES)
+        self._heading = PartsLine(id="wall-heading")
+
+    def compose_body(self) -> ComposeResult:
+        with Vertical(id="wall-body"):
+            yield self._heading
+            yield self.wall
+
+    # --- what is on it ----------
+
+    def show_state(self, state: State) -> None:
+        frames = self.console_app.wall_feeds.newest()
+        now_ms = self.console_app.now_ms()
+        devices = sorted(state.devices.values(), key=lambda one: one.serial)
+        self.wall.show_tiles(
+            [_tile(device, state, frames.get(device.serial), now_ms) for device in devices]
+        )
+        self._show_heading(devices)
+        self.want_frames()
+
+    def tick_frames(self) -> None:
+        self.show_frame()
+
+    def show_frame(self) -> None:
+        app = self.console_app
+        self.wall.show_frames(
+            app.wall_feeds.take_news(), budget_cells=FrameClock.budget_cells(app._driver)
+        )
+
+    def want_frames(self) -> None:
+        """Follow the phones that are seen and there; none while the screen is not."""
+        devices = self.console_app.bridge.state.devices
+        sizes = self.wall.wanted_px if self.is_current else {}
+        self.console_app.wall_feeds.want(
+            {
+                serial: size
+                for serial, size in sizes.items()
+                if (device := devices.get(serial)) and device.state is DeviceState.ONLINE
+            }
+        )
+
+    def _show_heading(self, devices: list[DeviceInfo]) -> None:
+        online = sum(one.state is DeviceState.ONLINE for one in devices)
+        driven = sum(bool(one.driver) for one in devices)
+        left: Parts = (
+            (f" {len(devices)} phone{'' if len(devices) == 1 else 's'}", "$foreground"),
+            (f" · {online} online · {driven} driven", "$muted"),
+        )
+        wall = self.wall
+        right: Parts = ()
+        if devices and len(wall.seen) < len(devices):
+            first = wall.first + 1
+            last = wall.first + len(wall.seen)
+            right = ((f"{first}–{last} of {len(devices)} ↕ ", "$muted"),)
+        width = max(1, self._heading.size.width)
+        self._heading.show(spread(left, right, width) if devices else ())
+
+    # --- what is done here ----------
+
+    def on_wall_view_moved(self, _event: WallView.Moved) -> None:
+        self._show_heading(list(self.console_app.bridge.state.devices.values()))
+        self.want_frames()
+
+    def on_wall_view_opened(self, event: WallView.Opened) -> None:
+        self.console_app.show_device(event.serial)
+
+    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
+        self.console_app.wall_feeds.want({})
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self.want_frames)
+
+    def do_wall_virtual(self) -> None:
+        """Start a virtual phone, if none is there."""
+        start_virtual(self.console_app)
+
+    def footer_keys(self) -> list[tuple[str, str]]:
+        first = [("←↓↑→", "move"), ("enter", "open")] if self.wall.tiles else []
+        return first + super().footer_keys()
+
+
+def _tile(device: DeviceInfo, state: State, frame: LiveFrame | None, now_ms: int) -> Tile:
+    mark = status.of_device(device)
+    there = device.state is DeviceState.ONLINE
+    view = state.sessions.get(device.driver)
+    if view is not None:
+        asks = any(q.session_id == device.driver for q in state.questions.values())
+        driving = status.of_session(view.session, asks=asks)
+        progress = step_words(view)
+        steps = f" {progress[0]}" if progress else ""
+        driver: Parts = (
+            (f"{driving.glyph} ", driving.style),
+            (f"{driving.word}{steps} ", driving.style),
+            (session_title(view.session), "$muted"),
+        )
+    elif device.driver:
+        driver = ((one_line(device.driver, 40), "$warn"),)
+    else:
+        driver = (("free", "$faint"),)
+    name = (
+        (f"{mark.glyph} ", mark.style),
+        (device_name(device.serial, state.devices), "$foreground" if there else "$muted"),
+    )
+    tags = one_line(" ".join(device.tags), 40)
+    return Tile(
+        serial=device.serial,
+        name=(*name, (f" {tags}", "$faint")) if tags else name,
+        state=() if there else ((f" {mark.word}", mark.style),),
+        label=picture_label(frame, now_ms) if there else ((mark.word, mark.style),),
+        driver=driver,
+        proportions=(device.width_px, device.height_px),
+        missing="" if there else mark.word,
+    )

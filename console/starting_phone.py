@@ -1,0 +1,26 @@
+"""Start a virtual phone from the console, where the console may.
+
+Invariant: what becomes of it is said to the operator.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+
+def start_virtual(app: SwitchboardApp) -> None:
+    """Start a virtual phone, if none is there; says its serial when it is."""
+    if app.start_phone is None:
+        app.say("This console starts no phones: switchboard phone serve does.")
+        return
+    app.say("Looking for a virtual phone, or starting one.")
+    app.spawn(_start(app), "starting a virtual phone")
+
+
+async def _start(app: SwitchboardApp) -> None:
+    if app.start_phone is not None:
+        serial = await app.start_phone()
+        app.say(f"The virtual phone {serial} is there.")

@@ -1,0 +1,156 @@
+"""The Wall: every phone live, under a cursor, and no work for what is not seen."""
+
+from __future__ import annotations
+
+from rich.color import ColorSystem
+
+from agent.protocol import DeviceChanged
+from agent.records import DeviceState
+from console.screens.wall import WallScreen
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore, phone
+from tests.console.script import evening
+from widgets.cells import HOLE
+from widgets.wall_view import WallView
+
+
+def many(count: int, *, state: DeviceState = DeviceState.ONLINE) -> FakeCore:
+    core = FakeCore()
+    for number in range(count):
+        core.tell(DeviceChanged(device=phone(f"wall-{number:02}", state=state)))
+    return core
+
+
+async def open_wall(seat: Seat, *, colours: bool = True) -> WallView:
+    # Without a terminal rich takes it for one without colours.
+    seat.app.console._color_system = ColorSystem.TRUECOLOR if colours else None
+    await seat.press("2")
+    await seat.until(
+        lambda: isinstance(seat.app.screen, WallScreen) and seat.app.screen.is_composed, "the wall"
+    )
+    screen = seat.app.screen
+    assert isinstance(screen, WallScreen)
+    await seat.until(lambda: screen.wall.tiles or not seat.core.state.devices, "tiles")
+    return screen.wall
+
+
+def nothing(_core: FakeCore) -> None:
+    return None
+
+
+async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(
+    console: Open,
+) -> None:
+    async with console(play=evening) as seat:
+        wall = await open_wall(seat)
+        online = [t.serial for t in wall.tiles if not t.missing]
+        await seat.until(
+            lambda: {asked[0] for asked in seat.core.frames_asked} >= set(online), "frames asked"
+        )
+        await seat.until(lambda: seat.text().count("● live") == len(online), "live labels")
+        driven = [d for d in seat.core.state.devices.values() if d.driver]
+        assert driven
+        text = seat.text()
+        assert all(f"Pixel {device.serial[-1]}" in text for device in driven)
+        assert "driven" in text
+        assert "▀" in text
+
+
+async def test_a_phone_that_is_away_says_so_and_is_asked_for_nothing(console: Open) -> None:
+    core = many(2)
+    async with console(core=core, play=nothing) as seat:
+        wall = await open_wall(seat)
+        await seat.until(lambda: core.frames_open == 2, "two streams")
+        await seat.see("● live")
+        core.tell(DeviceChanged(device=phone("wall-01", state=DeviceState.OFFLINE)))
+        await seat.until(lambda: core.frames_open == 1, "one stream")
+        await seat.until(lambda: seat.text().count("offline") >= 2, "that it is offline")
+        # Its last picture stays, dimmed, under the word.
+        assert wall.drawn is not None
+        tile = wall.plan.columns * wall.plan.picture_rows
+        assert (wall.drawn.cells.glyph != HOLE).sum() > 1.5 * tile
+
+
+async def test_arrows_move_between_phones_and_enter_opens_the_one_under_the_cursor(
+    console: Open,
+) -> None:
+    opened: list[str] = []
+    async with console(core=many(14), play=nothing) as seat:
+        seat.app.show_device = opened.append  # type: ignore[method-assign]
+        wall = await open_wall(seat)
+        across = wall.plan.across
+        assert 1 < across < 13
+        await seat.press("right", "down")
+        assert wall.cursor == f"wall-{across + 1:02}"
+        await seat.press("up", "left", "left", "k")
+        assert wall.cursor == "wall-00"
+        await seat.press("G", "enter")
+        await seat.until(lambda: opened == ["wall-13"], "opened")
+        assert "▌" in seat.text()
+
+
+async def test_sixty_four_phones_are_paged_and_only_those_that_are_seen_are_followed(
+    console: Open,
+) -> None:
+    core = many(64)
+    async with console(core=core, play=nothing, size=(120, 40)) as seat:
+        wall = await open_wall(seat)
+        seen = len(wall.seen)
+        assert 12 <= seen < 64
+        await seat.until(lambda: core.frames_open == seen, "as many streams as tiles")
+        await seat.see(f"1–{seen} of 64")
+        await seat.press("G")
+        await seat.until(lambda: wall.seen[-1].serial == "wall-63", "the end")
+        last = {tile.serial for tile in wall.seen}
+        await seat.until(lambda: seat.app.wall_feeds.followed == last, "the last ones followed")
+        await seat.until(lambda: core.frames_open == len(last), "and no others")
+        await seat.press("1")
+        await seat.until(lambda: not seat.app.wall_feeds.followed, "none while nobody looks")
+
+
+async def test_the_cursor_stays_on_its_phone_when_others_come(console: Open) -> None:
+    core = many(5)
+    async with console(core=core, play=nothing) as seat:
+        wall = await open_wall(seat)
+        await seat.press("right", "right")
+        assert wall.cursor == "wall-02"
+        core.tell(DeviceChanged(device=phone("earlier-1")))
+        await seat.until(lambda: len(wall.tiles) == 6, "the sixth")
+        assert wall.cursor == "wall-02"
+        assert wall.tiles[0].serial == "earlier-1"
+
+
+async def test_without_phones_one_sentence_says_what_to_do(console: Open) -> None:
+    async with console(core=FakeCore(), play=nothing) as seat:
+        await open_wall(seat)
+        await seat.see("No devices. Plug one in")
+
+
+async def test_it_fits_every_size_and_a_hostile_name_does_not_break_a_line(console: Open) -> None:
+    core = many(3)
+    core.tell(DeviceChanged(device=phone("wall-01", name="[@click=app.exit(9)]日本語\x1b[2J" * 3)))
+    for size in ((60, 20), (100, 30), (40, 12)):
+        async with console(core=core, play=nothing, size=size) as seat:
+            wall = await open_wall(seat)
+            await seat.until(lambda: core.frames_open == len(wall.seen), "frames")  # noqa: B023
+            await seat.see("● live")
+            strips = seat.app.screen._compositor.render_strips()
+            assert {strip.cell_length for strip in strips} == {size[0]}
+            assert "\x1b[2J" not in seat.text()
+
+
+async def test_without_colour_the_wall_is_words(console: Open) -> None:
+    async with console(core=many(3), play=nothing) as seat:
+        wall = await open_wall(seat, colours=False)
+        assert wall.plan.picture_rows == 0
+        assert seat.app.wall_feeds.followed == frozenset()
+        assert "▀" not in seat.text()
+        assert seat.text().count("Pixel") == 3
+
+
+async def test_leaving_the_console_ends_every_stream(console: Open) -> None:
+    core = many(9)
+    async with console(core=core, play=nothing) as seat:
+        await open_wall(seat)
+        await seat.until(lambda: core.frames_open == 9, "nine streams")
+    assert core.frames_open == 0

@@ -1,0 +1,351 @@
+"""The wall: every phone live in one widget, under a cursor that moves in two directions.
+
+One widget and not one a phone: Textual's partial update asks every widget between two dirty
+regions for all its lines. Draws what it is given. Invariants: the cursor stays on its phone (by
+serial) when phones come, go or move; pictures that nobody sees are neither wanted nor worked on;
+everything that is said reads without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+
+from agent.records import LiveFrame
+from widgets.cells import Cells
+from widgets.live_cells import LiveCells
+from widgets.parts import Parts
+from widgets.sturdy import Sturdy
+from widgets.tile_picture import TilePicture
+from widgets.tile_text import empty_strips, row_strip
+from widgets.wall_layout import FOOT_ROWS, HEAD_ROWS, Spot, WallLayout, lay_out
+
+
+class Tile(NamedTuple):
+    """One phone on the wall; equal tiles look equal but for their picture."""
+
+    serial: str
+    name: Parts
+    state: Parts
+    """At the right of the name."""
+    label: Parts
+    """What the picture is."""
+    driver: Parts
+    """Who drives."""
+    proportions: tuple[int, int]
+    """Width and height of its screen, in any unit."""
+    missing: str = ""
+    """Why there is no live picture, in a few of our own words; empty when there is one."""
+
+
+class WallView(Sturdy, LiveCells, can_focus=True):
+    """All phones."""
+
+    DEFAULT_CSS = """
+    WallView { width: 1fr; height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(0, 1)", "Down", show=False),
+        Binding("up,k", "move(0, -1)", "Up", show=False),
+        Binding("right,l", "move(1, 0)", "Right", show=False),
+        Binding("left,h", "move(-1, 0)", "Left", show=False),
+        Binding("g,home", "go('first')", "First", show=False),
+        Binding("G,end", "go('last')", "Last", show=False),
+        Binding("ctrl+d,pagedown", "page(1)", "A page down", show=False),
+        Binding("ctrl+u,pageup", "page(-1)", "A page up", show=False),
+        Binding("enter", "open", "Open", show=False),
+    ]
+
+    class Opened(Message):
+        """The operator wants to see one phone large."""
+
+        def __init__(self, serial: str) -> None:
+            super().__init__()
+            self.serial = serial
+
+    class Moved(Message):
+        """The cursor, the size or what is seen changed: other pictures may be wanted."""
+
+    def __init__(self, *, id: str | None = None, empty: str = "") -> None:
+        super().__init__(id=id)
+        self.empty = empty
+        self.cursor = ""
+        self.top_row = 0
+        self._tiles: tuple[Tile, ...] = ()
+        self._pictures: dict[str, TilePicture] = {}
+        self._due: dict[str, None] = {}
+        self._layout = lay_out(0, 0, 0)
+        self._strips: dict[int, Strip] = {}
+
+    # --- what is seen ----------
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """Every phone there is."""
+        return self._tiles
+
+    @property
+    def plan(self) -> WallLayout:
+        """Where tiles are."""
+        return self._layout
+
+    @property
+    def first(self) -> int:
+        """The number of the first tile that is seen."""
+        return self.top_row * self._layout.across
+
+    @property
+    def seen(self) -> tuple[Tile, ...]:
+        """The tiles that are seen, in their places."""
+        return self._tiles[self.first : self.first + self._layout.capacity]
+
+    @property
+    def wanted_px(self) -> dict[str, tuple[int, int]]:
+        """The size in pixels at which the picture of each phone that is seen is wanted."""
+        if not self._layout.picture_rows or self.is_colourless or not self.is_on_screen:
+            return {}
+        box = (self._layout.columns, self._layout.picture_rows)
+        return {tile.serial: TilePicture.size_px(box, tile.proportions) for tile in self.seen}
+
+    # --- what is shown ----------
+
+    def show_tiles(self, tiles: Sequence[Tile]) -> None:
+        """Show these phones; the cursor keeps its own, or takes the one in its place."""
+        fresh = tuple(tiles)
+        if fresh == self._tiles:
+            return
+        old = self._tiles
+        places = [tile.serial for tile in old]
+        self._tiles = fresh
+        serials = {tile.serial for tile in fresh}
+        for gone in self._pictures.keys() - serials:
+            del self._pictures[gone]
+            self._due.pop(gone, None)
+        if self.cursor not in serials:
+            at = places.index(self.cursor) if self.cursor in places else 0
+            self.cursor = fresh[min(at, len(fresh) - 1)].serial if fresh else ""
+        if [(tile.serial, tile.proportions) for tile in old] == [
+            (tile.serial, tile.proportions) for tile in fresh
+        ]:
+            pairs = zip(old, fresh, strict=True)
+            changed = {new.serial for was, new in pairs if was != new}
+            self._tell(changed)
+        else:
+            self._arrange()
+
+    def show_frames(self, frames: Mapping[str, LiveFrame], *, budget_cells: int) -> None:
+        """Take new frames and draw what the budget allows: the phone under the cursor first, then
+        those that have waited longest; the rest stays for the next call.
+        """
+        seen = {tile.serial for tile in self.seen}
+        for serial, frame in frames.items():
+            if serial in seen:
+                picture = self._pictures.setdefault(serial, TilePicture())
+                if picture.take(frame):
+                    self._due.setdefault(serial)
+        now_s = monotonic()
+        resting = [s for s in seen if s in self._pictures and self._pictures[s].may_rest(now_s)]
+        if self.drawn is None or not (self._due or resting):
+            return
+        order = [serial for serial in self._due if serial == self.cursor]
+        order += [serial for serial in self._due if serial != self.cursor]
+        cells = self.drawn.cells.copy()
+        used = 0
+        for serial in order:
+            if used and used >= budget_cells:
+                break
+            del self._due[serial]
+            used += self._paste(cells, serial, now_s)
+        for serial in resting:
+            self._pictures[serial].rest()
+            self._paste(cells, serial, now_s)
+        self.show_cells(cells)
+
+    def _paste(self, cells: Cells, serial: str, now_s: float) -> int:
+        """Draw one picture into the cells; gives how many it takes."""
+        for at, tile in enumerate(self.seen):
+            if tile.serial == serial:
+                spot = self._layout.spot(at)
+                box = Region(
+                    spot.column,
+                    spot.row + HEAD_ROWS,
+                    self._layout.columns,
+                    self._layout.picture_rows,
+                )
+                picture = self._pictures.setdefault(serial, TilePicture())
+                return picture.paste(cells, box, tile.proportions, tile.missing, now_s)
+        return 0
+
+    def _arrange(self) -> None:
+        """Place every tile anew."""
+        columns, rows = self.size
+        if not columns or not rows:
+            return
+        self._layout = lay_out(len(self._tiles), columns, rows, pictures=not self.is_colourless)
+        self._scroll_to_cursor()
+        self._draw_all()
+
+    def _draw_all(self) -> None:
+        columns, rows = self.size
+        cells = Cells(rows, columns)
+        now_s = monotonic()
+        self._due.clear()
+        if self._layout.picture_rows:
+            for tile in self.seen:
+                self._paste(cells, tile.serial, now_s)
+        self._strips.clear()
+        self.drawn = None
+        self.show_cells(cells)
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _tell(self, serials: set[str]) -> None:
+        """Draw the text of these tiles again, and what their pictures lack."""
+        touched: set[int] = set()
+        for at, tile in enumerate(self.seen):
+            if tile.serial in serials:
+                touched.update(self._text_rows(self._layout.spot(at)))
+                self._due.setdefault(tile.serial)
+        self._redraw_rows(touched)
+
+    def _redraw_rows(self, rows: set[int]) -> None:
+        rows = {row for row in rows if row < self.size.height}
+        for row in rows:
+            self._strips.pop(row, None)
+        if rows:
+            self.refresh(*(Region(0, row, self.size.width, 1) for row in sorted(rows)))
+
+    def _text_rows(self, spot: Spot) -> list[int]:
+        foot = spot.row + HEAD_ROWS + self._layout.picture_rows
+        return [*range(spot.row, spot.row + HEAD_ROWS), *range(foot, foot + FOOT_ROWS)]
+
+    # --- keys and mouse ----------
+
+    def _at(self) -> int:
+        serials = [tile.serial for tile in self._tiles]
+        return serials.index(self.cursor) if self.cursor in serials else 0
+
+    def go_to(self, at: int) -> None:
+        """Put the cursor on the tile of this number, and show it."""
+        if not self._tiles:
+            return
+        before = self.cursor
+        self.cursor = self._tiles[max(0, min(len(self._tiles) - 1, at))].serial
+        if self.cursor == before:
+            return
+        if self._scroll_to_cursor():
+            self._draw_all()
+        else:
+            touched = {
+                row
+                for number, tile in enumerate(self.seen)
+                if tile.serial in (before, self.cursor)
+                for row in self._text_rows(self._layout.spot(number))
+            }
+            self._redraw_rows(touched)
+            self.post_message(self.Moved())
+
+    def _scroll_to_cursor(self) -> bool:
+        """Show the row of the cursor; tells whether other rows are seen now."""
+        before = self.top_row
+        row = self._at() // self._layout.across
+        last = max(0, self._layout.rows_of(len(self._tiles)) - self._layout.down)
+        self.top_row = min(max(self.top_row, row - self._layout.down + 1), row, last)
+        return self.top_row != before
+
+    def action_move(self, right: int, down: int) -> None:
+        """Move the cursor by tiles."""
+        at, across = self._at(), self._layout.across
+        to = at + right + down * across
+        if down > 0 and to >= len(self._tiles) and at // across < (len(self._tiles) - 1) // across:
+            to = len(self._tiles) - 1
+        if 0 <= to < len(self._tiles):
+            self.go_to(to)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by as many rows as are seen."""
+        self.go_to(self._at() + direction * self._layout.across * self._layout.down)
+
+    def action_go(self, where: str) -> None:
+        """Move the cursor to the first or last tile."""
+        self.go_to(len(self._tiles) if where == "last" else 0)
+
+    def action_open(self) -> None:
+        """Open the phone under the cursor."""
+        if self.cursor:
+            self.post_message(self.Opened(self.cursor))
+
+    def on_click(self, event: Click) -> None:
+        row, across = event.y // self._layout.tile_rows, self._layout.columns + 1
+        column = min(max(event.x - 1, 0) // across, self._layout.across - 1)
+        at = self.first + row * self._layout.across + column
+        if row >= self._layout.down or at >= len(self._tiles):
+            return
+        if self._tiles[at].serial == self.cursor:
+            self.action_open()
+        else:
+            self.go_to(at)
+
+    def on_mouse_scroll_down(self, _event: MouseScrollDown) -> None:
+        self.action_move(0, 1)
+
+    def on_mouse_scroll_up(self, _event: MouseScrollUp) -> None:
+        self.action_move(0, -1)
+
+    # --- drawing ----------
+
+    def on_resize(self) -> None:
+        self._arrange()
+
+    def on_show(self) -> None:
+        self.post_message(self.Moved())
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+        if self.drawn is not None:
+            self._draw_all()
+
+    def on_focus(self) -> None:
+        self._tell({self.cursor})
+
+    def on_blur(self) -> None:
+        self._tell({self.cursor})
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        if not self._tiles or self.drawn is None:
+            strips = empty_strips(self, self.empty, self.size.width)[crop.y : crop.bottom]
+        else:
+            pictures = self.picture_strips(crop.y, crop.bottom)
+            strips = [
+                self._line(row, pictures[row - crop.y] if row - crop.y < len(pictures) else None)
+                for row in range(crop.y, crop.bottom)
+            ]
+        blank = Strip.blank(self.size.width, self.ground)
+        strips += [blank] * (crop.height - len(strips))
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def _line(self, row: int, picture: Strip | None) -> Strip:
+        within = row % self._layout.tile_rows
+        is_text = within < HEAD_ROWS or within >= HEAD_ROWS + self._layout.picture_rows
+        if not is_text and picture is not None:
+            return picture
+        strip = self._strips.get(row)
+        if strip is None:
+            first = row // self._layout.tile_rows * self._layout.across
+            beside = self.seen[first : first + self._layout.across]
+            number = within if within < HEAD_ROWS else within - self._layout.picture_rows
+            strip = self._strips[row] = row_strip(
+                self, beside, number, self._layout, cursor=self.cursor, width=self.size.width
+            )
+        return strip
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return container.width
