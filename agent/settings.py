@@ -104,6 +104,10 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         int,
         Meta(ge=0, le=200_000, description="The most tokens of one answer; 0 suits the model."),
     ] = 0
+    reasoning_effort: Annotated[
+        Literal["", "none", "minimal", "low", "medium", "high", "xhigh"],
+        Meta(description="How long a model that reasons may do so; empty: as it does of itself."),
+    ] = ""
     login_issuer: Annotated[
         str,
         Meta(

@@ -148,12 +148,13 @@ _OBJECT = """
 | `targetPresentation` | `ATTACHED`, `DETACHED_HIDDEN` or `DETACHED_SHOWN`, as last seen |
 | `targetRuntime` | `NONE`, `ATTACHED`, `DETACHED_LAUNCHING`, `DETACHED_HIDDEN`, `DETACHED_SHOWN`, `MISSING` |
 | `latestQuestion`, `latestResult`, `latestError`, `latestTrace` | the last text of each kind; a question only while it is open |
-| `model`, `reasoningEffort` | what it runs with; the effort is the model's own, so null |
+| `model`, `reasoningEffort` | what it runs with; an effort of null is the model's own |
 | `threadId`, `attachable` | a session that is under way can be attached to |
 | `timeline` | `show` only: the last twelve events, each "Type: message" |
 
 Switchboard adds `goal`, `title`, `serial`, `questionId`, `requiredPresentation`, `generation`, `paused`,
-`held`, `lost`, `driver`, `kept`, `steps`, `maxSteps`, `inputTokens`, `outputTokens`, `jobId`,
+`held`, `lost`, `driver`, `kept`, `steps`, `maxSteps`, `maxSeconds`,
+`maxTokens`, `maxCostUsd`, `autonomy`, `dryRun`, `inputTokens`, `outputTokens`, `jobId`,
 `forkedFrom`, `createdMs`, `updatedMs`; `list` and `show` also `interrupted` (its process died under it),
 `show` also `children` (their ids), `plan` and `questions` (its own and its children's, with their parts and
 options). `start` adds `geniePackage`,

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.bridge.asked import find_question, question_in, questions_by_session
 from agent.bridge.session_object import session_object, thread_id, timeline
@@ -27,7 +28,7 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import SessionState, TargetAction, TargetStatus
+from agent.records import ReasoningEffort, SessionState, TargetAction, TargetStatus
 
 PREFIX = "androidSession/"
 LIST_LIMIT = 1000
@@ -57,7 +58,7 @@ class _Create(_Params, frozen=True, kw_only=True):
 
     target_package: str | None = None
     model: str | None = None
-    reasoning_effort: str | None = None
+    reasoning_effort: ReasoningEffort | None = None
 
 
 class _Start(_Params, frozen=True, kw_only=True):
@@ -112,7 +113,13 @@ class Bridge:
                 return await self.read(_read(method, params, _Id).session_id)
             case "create":
                 wanted = _read(method, params, _Create)
-                return await self.create(wanted.target_package or "", wanted.model or "")
+                op = SessionCreate(
+                    goal="",
+                    target_package=wanted.target_package or "",
+                    model=wanted.model or "",
+                    reasoning_effort=wanted.reasoning_effort,
+                )
+                return await self.create(op)
             case "start":
                 begun = _read(method, params, _Start)
                 return await self.start(begun.session_id, begun.prompt)
@@ -146,14 +153,10 @@ class Bridge:
         asked = question_in(session, await self._core.overview())
         return {**session_object(session, asked), "timeline": timeline(history)}
 
-    async def create(
-        self, package: str = "", model: str = "", *, goal: str = "", serial: str = ""
-    ) -> dict[str, Any]:
-        """Make a draft and give it."""
-        op = SessionCreate(
-            goal=goal, target_package=package, model=model, serial=serial, start=False
-        )
-        return await self._object((await self._request(op)).session_id)
+    async def create(self, op: SessionCreate) -> dict[str, Any]:
+        """Make a draft of what is asked for, and give it."""
+        made = await self._request(replace(op, start=False))
+        return await self._object(made.session_id)
 
     async def start(self, session_id: str, prompt: str) -> dict[str, Any]:
         """Start a draft, or give an idle session its next prompt."""

@@ -19,7 +19,7 @@ from agent.models.model import Model
 from agent.models.names import current_name
 from agent.models.prices import FILE_NAME as PRICE_FILE
 from agent.models.prices import load_prices, price_of
-from agent.records import Session
+from agent.records import ReasoningEffort, Session
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -31,16 +31,21 @@ KEY_FILE = "keys.toml"
 
 def model_for(session: Session, settings: Settings) -> Model:
     """Make the model of a session for one turn: its own choice, else the setting's."""
-    return build_model(settings, session.model)
+    return build_model(settings, session.model, effort=session.reasoning_effort)
 
 
 def build_model(
-    settings: Settings, name: str = "", *, environ: Mapping[str, str] | None = None
+    settings: Settings,
+    name: str = "",
+    *,
+    effort: ReasoningEffort | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Model:
     """Make a model.
 
     Args:
         name: `pilot`, or a name that the endpoint knows; empty for the setting's.
+        effort: how long it may reason; None: as it does of itself.
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:
@@ -52,11 +57,15 @@ def build_model(
         from agent.models.pilot import Pilot
 
         return Pilot()
-    return build_client(settings, wanted, environ=environ)
+    return build_client(settings, wanted, effort=effort, environ=environ)
 
 
 def build_client(
-    settings: Settings, wanted: str, *, environ: Mapping[str, str] | None = None
+    settings: Settings,
+    wanted: str,
+    *,
+    effort: ReasoningEffort | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> OpenAIModel:
     """Make the client of an endpoint's model. Raises ConfigError, as `build_model` does."""
     from agent.models.openai import OpenAIModel
@@ -87,6 +96,7 @@ def build_client(
         price=price_of(asked, load_prices(price_file(settings))),
         notice=notice,
         max_output_tokens=settings.model.max_output_tokens,
+        effort=effort or "",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import AtLimit, Autonomy, Budget, TargetPresentation
+from agent.records import AtLimit, Autonomy, Budget, ReasoningEffort, TargetPresentation
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -29,6 +29,8 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     target_package: str = ""
     targets: tuple[Target, ...] = ()
     model: str = ""
+    reasoning_effort: ReasoningEffort | None = None
+    """None = the setting."""
     max_steps: int = 0
     """0 = the setting."""
     budget: Budget | None = None

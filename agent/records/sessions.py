@@ -48,6 +48,17 @@ class Autonomy(StrEnum):
     """What the goal implies is done; what cannot be undone is approved first."""
 
 
+class ReasoningEffort(StrEnum):
+    """How long a model that reasons may do so before it answers; the words are OpenAI's."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+
+
 class AtLimit(StrEnum):
     """What happens when a budget is spent."""
 
@@ -97,6 +108,8 @@ class Session(Record, frozen=True, kw_only=True):
     recoveries: int = 0
     """Times it went on by itself after losing a turn, since it last finished one."""
     model: str = ""
+    reasoning_effort: ReasoningEffort | None = None
+    """None: as the model does of itself."""
     max_steps: int = 30
     budget: Budget = Budget()
     at_limit: AtLimit = AtLimit.ASK

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.protocol import SessionCreate, Target
-from agent.records import AtLimit, Autonomy, Budget, Session, SessionKind
+from agent.records import AtLimit, Autonomy, Budget, ReasoningEffort, Session, SessionKind
 from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
@@ -55,12 +55,14 @@ def planned_sessions(
         serial=op.serial,
         target_package=op.target_package,
         model=model,
+        reasoning_effort=op.reasoning_effort or _effort(settings),
         max_steps=max_steps,
         budget=_budget(op.budget or Budget(), settings),
         at_limit=op.at_limit or AtLimit(settings.run.at_limit),
         autonomy=op.autonomy or Autonomy(settings.safety.autonomy),
         dry_run=op.dry_run or settings.safety.dry_run,
         job_id=job_id,
+        for_job=job_id,
     )
     children = (
         child_session(top, target, now_ms=now_ms) for target in _checked_targets(op.targets)
@@ -81,6 +83,7 @@ def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
         target_package=target.package,
         required_presentation=target.presentation,
         model=parent.model,
+        reasoning_effort=parent.reasoning_effort,
         max_steps=parent.max_steps,
         budget=parent.budget,
         at_limit=parent.at_limit,
@@ -89,6 +92,11 @@ def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
         job_id=parent.job_id,
         generation=parent.generation,
     )
+
+
+def _effort(settings: Settings) -> ReasoningEffort | None:
+    wanted = settings.model.reasoning_effort
+    return ReasoningEffort(wanted) if wanted else None
 
 
 def _budget(asked: Budget, settings: Settings) -> Budget:

@@ -1,15 +1,37 @@
-"""The options that say what a session may do and use up."""
+"""The options that say what a session may do and use up, the same wherever one is begun."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypedDict
 
 import click
+
+if TYPE_CHECKING:
+    from agent.protocol import SessionCreate
+
+
+class Permission(TypedDict):
+    """What the options say, by their names."""
+
+    autonomy: str | None
+    dry_run: bool
+    max_steps: int | None
+    max_seconds: float
+    max_tokens: int
+    max_cost: float
+    at_limit: str | None
+    reasoning_effort: str | None
 
 
 def permission_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared options to a command."""
     for option in (
+        click.option(
+            "--reasoning-effort",
+            type=click.Choice(["none", "minimal", "low", "medium", "high", "xhigh"]),
+            help="How long a model that reasons may do so.",
+        ),
         click.option(
             "--at-limit",
             type=click.Choice(["ask", "stop"]),
@@ -37,7 +59,13 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Most tokens, in and out.",
         ),
         click.option(
-            "--dry-run", is_flag=True, help="Say and draw the first action, and do nothing."
+            "--max-steps",
+            type=click.IntRange(1, 1000),
+            metavar="N",
+            help="Most steps; 30 by default.",
+        ),
+        click.option(
+            "--dry-run", is_flag=True, help="Say and draw what would be done, and do nothing."
         ),
         click.option(
             "--autonomy",
@@ -47,3 +75,24 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = option(command)
     return command
+
+
+def permitted(op: SessionCreate, given: Permission) -> SessionCreate:
+    """Give a request for a session with what the options say; what they leave open is a setting."""
+    from msgspec.structs import replace
+
+    from agent.records import AtLimit, Autonomy, Budget, ReasoningEffort
+
+    effort, autonomy, limit = given["reasoning_effort"], given["autonomy"], given["at_limit"]
+    budget = Budget(
+        seconds=given["max_seconds"], tokens=given["max_tokens"], cost_usd=given["max_cost"]
+    )
+    return replace(
+        op,
+        max_steps=given["max_steps"] or 0,
+        budget=budget if budget != Budget() else None,
+        at_limit=AtLimit(limit) if limit else None,
+        autonomy=Autonomy(autonomy) if autonomy else None,
+        dry_run=given["dry_run"],
+        reasoning_effort=ReasoningEffort(effort) if effort else None,
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from console.commands.manner import Speech, manner_of, manner_options
-from console.commands.permission import permission_options
+from console.commands.permission import Permission, permission_options, permitted
 from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from console.host import Host
     from console.rack import Devices
     from console.stopping import StopRequest
+
+
+class Given(Speech, Permission):
+    """What the shared options say."""
 
 
 @click.command(
@@ -39,9 +43,6 @@ Examples:
 @click.argument("goal")
 @click.option("--device", "serial", metavar="SERIAL", help="Work on this phone.")
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
-@click.option(
-    "--max-steps", type=click.IntRange(1, 1000), metavar="N", help="Most steps; 30 by default."
-)
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
 @click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
 @permission_options
@@ -53,16 +54,9 @@ def run(
     goal: str,
     serial: str | None,
     virtual: bool,
-    max_steps: int | None,
     model: str | None,
     base_url: str | None,
-    autonomy: str | None,
-    dry_run: bool,
-    max_tokens: int,
-    max_seconds: float,
-    max_cost: float,
-    at_limit: str | None,
-    **speech: Unpack[Speech],
+    **given: Unpack[Given],
 ) -> None:
     """Pursue GOAL on a phone until it is done, failed or stopped.
 
@@ -70,7 +64,6 @@ def run(
     """
     from agent.errors import UsageError
     from agent.protocol import SessionCreate
-    from agent.records import AtLimit, Autonomy, Budget
     from console.pursuit import pursue_new
     from console.rack import CONNECTED, VIRTUAL
     from console.setup import settings_for
@@ -80,10 +73,9 @@ def run(
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
     if serial and virtual:
         raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
-    limit = AtLimit(at_limit) if at_limit else None
-    if limit is None and not speech["answers"] and not sys.stdin.isatty():
+    if given["at_limit"] is None and not given["answers"] and not sys.stdin.isatty():
         # A script has nobody who could be asked whether to go on.
-        limit = AtLimit.STOP
+        given["at_limit"] = "stop"
     settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
 
     async def choose(_store: Store) -> Devices:
@@ -100,22 +92,10 @@ def run(
             chosen = await host.start_phone()
         elif not serial:
             await host.need_a_device()
-        budget = Budget(seconds=max_seconds, tokens=max_tokens, cost_usd=max_cost)
-        reply = await host.core.request(
-            SessionCreate(
-                goal=goal,
-                serial=chosen,
-                model=model or "",
-                max_steps=max_steps or 0,
-                budget=budget if budget != Budget() else None,
-                at_limit=limit,
-                autonomy=Autonomy(autonomy) if autonomy else None,
-                dry_run=dry_run,
-            )
-        )
-        return reply.session_id
+        op = SessionCreate(goal=goal, serial=chosen, model=model or "")
+        return (await host.core.request(permitted(op, given))).session_id
 
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner_of(settings, speech))
+        return await pursue_new(settings, choose, begin, stop, manner_of(settings, given))
 
     end(run_async(work))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from console.commands.permission import Permission, permission_options, permitted
 from console.commands.sessions_shared import JSON_OPTION, SESSION_ID, Told, act_on_core
 from console.exits import ExitCode, end, say
 
@@ -27,24 +28,34 @@ _DEVICE = click.option("--device", "serial", default="", metavar="SERIAL", help=
 Examples:
   switchboard sessions create --target-package com.android.settings
   switchboard sessions create --goal "tidy the notes" --json | jq -r .sessionId
+  switchboard sessions create --goal "tidy the notes" --autonomy ask_before_action --max-steps 15
 """
 )
 @_TARGET
 @_GOAL
 @_DEVICE
 @_MODEL
+@permission_options
 @JSON_OPTION
 @click.pass_context
 def create(
-    ctx: click.Context, *, target_package: str, goal: str, serial: str, model: str, as_json: bool
+    ctx: click.Context,
+    *,
+    target_package: str,
+    goal: str,
+    serial: str,
+    model: str,
+    as_json: bool,
+    **permission: Unpack[Permission],
 ) -> None:
     """Create a draft: a session that waits for 'sessions start'."""
     from agent.bridge.calls import Bridge
+    from agent.protocol import SessionCreate
+
+    op = SessionCreate(goal=goal, target_package=target_package, model=model, serial=serial)
 
     async def act(core: Core) -> Told:
-        made = await Bridge(core, core.request).create(
-            target_package, model, goal=goal, serial=serial
-        )
+        made = await Bridge(core, core.request).create(permitted(op, permission))
         return f"Created {made['sessionId']}. Start it: switchboard sessions start ID", made
 
     act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial))
@@ -55,9 +66,16 @@ def create(
 @_GOAL
 @_DEVICE
 @_MODEL
+@permission_options
 @click.pass_context
 def create_attach(
-    ctx: click.Context, *, target_package: str, goal: str, serial: str, model: str
+    ctx: click.Context,
+    *,
+    target_package: str,
+    goal: str,
+    serial: str,
+    model: str,
+    **permission: Unpack[Permission],
 ) -> None:
     """Create a draft, open the console on it and drive it; unstarted, it stays idle afterwards."""
     from agent.protocol import SessionAttach, SessionCreate
@@ -78,7 +96,7 @@ def create_attach(
             start=False,
             hold=True,
         )
-        made = await host.core.request(op)
+        made = await host.core.request(permitted(op, permission))
         await host.core.request(SessionAttach(session_id=made.session_id))
         return await show(host.core, settings, stop, focus_session=made.session_id)
 

@@ -103,8 +103,23 @@ def test_a_script_of_the_android_bridge_finds_its_calls_and_its_error_codes(
 def test_a_draft_is_made_started_kept_forked_exported_imported_and_deleted(
     bench: Workshop,
 ) -> None:
-    made = bench.call("sessions", "create", "--device", bench.serial, "--json")  # type: ignore[attr-defined]
+    limits = (
+        "--max-steps",
+        "9",
+        "--max-tokens",
+        "5000",
+        "--max-cost",
+        "0.5",
+        "--max-seconds",
+        "90",
+    )
+    care = ("--autonomy", "trusted_actions", "--reasoning-effort", "low")
+    made = bench.call("sessions", "create", "--device", bench.serial, *limits, *care, "--json")  # type: ignore[attr-defined]
     session_id = made.json["sessionId"]
+    assert [made.json[name] for name in ("maxSteps", "maxTokens", "maxCostUsd", "maxSeconds")] == [
+        *(9, 5000, 0.5, 90.0)
+    ]
+    assert (made.json["autonomy"], made.json["reasoningEffort"]) == ("trusted_actions", "low")
     without = bench.call("sessions", "start", session_id)
     assert without.code == 2 and "--prompt" in without.err
     started = bench.call("sessions", "start", session_id, "--prompt", "open Settings", "--json")

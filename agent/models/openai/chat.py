@@ -40,6 +40,8 @@ async def complete_chat(
         options["stream_options"] = {"include_usage": True}
     limit = "max_completion_tokens" if dialect.completion_tokens else "max_tokens"
     options[limit] = request.max_output_tokens
+    if dialect.effort:
+        options["reasoning_effort"] = dialect.effort
     if request.tools:
         options["tools"] = [
             {

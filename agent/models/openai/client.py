@@ -49,6 +49,7 @@ class OpenAIModel:
         price: what its tokens cost; None when nobody knows.
         notice: what the operator should know about the choice of this model.
         max_output_tokens: of one answer; 0 for what suits the model.
+        effort: how long it may reason, in OpenAI's words; empty says nothing of it.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class OpenAIModel:
         price: Price | None = None,
         notice: str = "",
         max_output_tokens: int = 0,
+        effort: str = "",
     ) -> None:
         self._name = name
         self._endpoint = endpoint or Endpoint(base_url=base_url or OPENAI_URL)
@@ -72,11 +74,11 @@ class OpenAIModel:
         self._price = price
         self._notice = notice
         self._max_output_tokens = max_output_tokens or (
-            THINKING_TOKENS if name.startswith(_THINKS_FIRST) else 0
+            THINKING_TOKENS if effort or name.startswith(_THINKS_FIRST) else 0
         )
         self._client: AsyncOpenAI | None = None
         self._failures = Failures(name, self._endpoint.base_url, timeout_s)
-        self._dialect = Dialect(strict=self._endpoint.strict)
+        self._dialect = Dialect(strict=self._endpoint.strict, effort=effort)
 
     @property
     def name(self) -> str:

@@ -18,6 +18,8 @@ class Dialect:
     """`max_completion_tokens`; else the older `max_tokens`."""
     strict: bool = True
     """Schemas that the endpoint enforces."""
+    effort: str = ""
+    """How long the model may reason; empty says nothing of it."""
     one_call: bool = True
     """`parallel_tool_calls=false`; several calls are borne anyway."""
 
@@ -33,6 +35,8 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
         return replace(dialect, completion_tokens=False)
     if dialect.stream_usage and parameter.startswith("stream_options"):
         return replace(dialect, stream_usage=False)
+    if dialect.effort and parameter in {"reasoning_effort", "reasoning", "reasoning.effort"}:
+        return replace(dialect, effort="")
     if dialect.one_call and parameter == "parallel_tool_calls":
         return replace(dialect, one_call=False)
     if dialect.strict and parameter.startswith("tools"):
@@ -40,6 +44,8 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
     if parameter:
         return None
     # An endpoint that does not say which parameter it refused gets fewer of them.
+    if dialect.effort:
+        return replace(dialect, effort="")
     if dialect.strict or dialect.one_call:
         return replace(dialect, strict=False, one_call=False)
     if dialect.stream_usage:

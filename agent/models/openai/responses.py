@@ -39,6 +39,8 @@ async def complete_response(
 ) -> ModelReply:
     """Ask once. Raises what the SDK raises, and ModelError for an answer that is none."""
     options: dict[str, Any] = {}
+    if dialect.effort:
+        options["reasoning"] = {"effort": dialect.effort}
     if request.tools:
         options["tools"] = [
             {
