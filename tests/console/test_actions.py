@@ -18,6 +18,7 @@ from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
 from widgets.row_list import RowList
 from widgets.transcript_view import TranscriptView
+from widgets.wall_view import WallView
 
 SCREENS = {
     actions.Where.DECK: DeckScreen,
@@ -35,7 +36,7 @@ def test_what_is_listed_is_done_by_the_screen_or_by_a_widget(action: actions.Act
     if action.own:
         bound = {
             key
-            for widget in (RowList, TranscriptView, QuestionCard, PhonePane, DeckScreen)
+            for widget in (RowList, TranscriptView, QuestionCard, PhonePane, DeckScreen, WallView)
             for key in widget._merged_bindings.key_to_bindings  # type: ignore[union-attr]
         } | {"space", "1…9"}
         assert set(action.keys) <= bound
