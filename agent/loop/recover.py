@@ -18,6 +18,8 @@ MIN_TRACKED = 4
 STAGNATION = 3
 SCROLL_BUDGET = 8
 DUPLICATES = 3
+TYPING = "type_text "
+"""What the name of an action that types begins with."""
 FRUITLESS = 2
 """An element that was opened and left again so often is not opened once more."""
 
@@ -92,11 +94,15 @@ class Trail:
             self.bans[key] = f"it led out of the app, to {package}"
 
     def is_duplicate(self, action: str) -> bool:
-        """Tell whether an action would be the third that is the same and changes nothing."""
+        """Tell whether an action would be the third that is the same and changes nothing.
+
+        The same text typed a third time is one whatever the screen shows: it only grows longer.
+        """
         last = list(self.actions)[-(DUPLICATES - 1) :]
-        if Pattern.DUPLICATES in self.without:
+        if Pattern.DUPLICATES in self.without or len(last) < DUPLICATES - 1:
             return False
-        return len(last) == DUPLICATES - 1 and all(done == (action, False) for done in last)
+        heeds_change = not action.startswith(TYPING)
+        return all(done == action and not (changed and heeds_change) for done, changed in last)
 
     def warnings(self) -> tuple[str, ...]:
         """Say what the model should know before it chooses again."""

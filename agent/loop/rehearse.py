@@ -6,10 +6,12 @@ Not the doing (that is `agent.loop.act`). Invariant: nothing here touches a phon
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from agent.errors import StoreError
 from agent.loop.marks import intended
-from agent.records import Observation
+from agent.loop.prompts import open_items
+from agent.records import Observation, PlanItem
 from agent.safety.capabilities import Decision
 from agent.safety.policy import Verdict
 from agent.tasks.task import TaskContext
@@ -17,19 +19,33 @@ from agent.tools.actions import Deed, swipe_for
 from agent.tools.arguments import Scroll
 
 
-async def rehearse(context: TaskContext, deed: Deed, screen: Observation, verdict: Verdict) -> str:
-    """Describe a deed, and keep a picture of what it would touch beside the store.
+async def rehearse(
+    context: TaskContext,
+    deed: Deed,
+    screen: Observation,
+    verdict: Verdict,
+    *,
+    plan: Sequence[PlanItem] = (),
+) -> str:
+    """Describe a deed, keep a picture of what it would touch, and say why it ends there.
+
+    Args:
+        plan: what the model meant to do; what of it is open is told too.
 
     Returns:
-        One or two sentences; they name the picture's digest when there is one.
+        A few sentences; they name the picture's digest when there is one.
     """
+    to_come = open_items(plan)
+    ends = "It ends here, because only doing it shows what comes next."
+    if to_come:
+        ends += f" Still planned: {to_come}."
     if verdict.decision is Decision.BLOCK:
-        return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}."
+        return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}. {ends}"
     asks = verdict.decision is Decision.ASK
     leave = f"after an approval, because {verdict.reason}" if asks else "without asking"
     digest = await _picture(context, deed, screen)
     drawn = f" Drawn in picture {digest[:12]}." if digest else ""
-    return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn}"
+    return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn} {ends}"
 
 
 def _would(deed: Deed) -> str:

@@ -79,7 +79,10 @@ def apply(rule: AppRule | None, capability: Capability, decision: Decision) -> t
     """Give what a rule makes of a decision, and why where it changes it."""
     if rule is None or decision is Decision.BLOCK:
         return decision, ""
-    reason = rule.reason or f"the rule for {rule.package} says {rule.decision.value}"
+    # A clause, whoever wrote it: sentences are built around it.
+    reason = (
+        rule.reason.strip().rstrip(".") or f"the rule for {rule.package} says {rule.decision.value}"
+    )
     match rule.decision:
         case AppDecision.DENY:
             return Decision.BLOCK, reason

@@ -66,3 +66,16 @@ def test_another_app_than_the_session_is_for_is_said_and_system_windows_are_not(
     assert wrong_app("com.android.systemui", "org.a") == ""
     assert wrong_app("com.google.android.permissioncontroller", "org.a") == ""
     assert wrong_app("org.b", "") == ""
+
+
+def test_the_same_text_typed_a_third_time_is_a_duplicate_though_the_field_grew() -> None:
+    trail = Trail()
+    typing = 'type_text {"element":3,"text":"Run"}'
+    trail.did(typing, scroll=False, changed=True)
+    assert not trail.is_duplicate(typing)
+    trail.did(typing, scroll=False, changed=True)
+    assert trail.is_duplicate(typing)
+    assert not trail.is_duplicate('type_text {"element":3,"text":"Walk"}')
+    for _ in range(2):
+        trail.did("click plus", scroll=False, changed=True)
+    assert not trail.is_duplicate("click plus"), "what changes something may be pressed on"

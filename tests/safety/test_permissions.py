@@ -144,3 +144,8 @@ def test_a_session_of_one_app_stays_in_it() -> None:
     for package in ("com.shop", "com.android.systemui", "android", "com.android.launcher3", ""):
         assert out_of_scope(package, "com.shop") == ""
     assert out_of_scope("com.other", "") == ""
+
+
+def test_a_reason_that_is_written_as_a_sentence_becomes_a_clause() -> None:
+    rule = AppRule(package="com.bank", decision=AppDecision.DENY, reason="Money lives here. ")
+    assert apply(rule, Capability.PERFORM, Decision.ALLOW) == (Decision.BLOCK, "Money lives here")

@@ -272,6 +272,7 @@ async def test_a_dry_run_says_what_it_would_do_and_does_nothing() -> None:
     assert end.completed
     assert 'would have clicked [4] "Pay now"' in end.message
     assert "after an approval" in end.message
+    assert "It ends here" in end.message
     assert (login.phone.done, context.questions) == ([], [])
 
 
