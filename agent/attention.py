@@ -12,6 +12,7 @@ import msgspec
 
 from agent.picture import SessionView, State
 from agent.records import (
+    CommitmentStatus,
     DeviceState,
     Question,
     Session,
@@ -51,6 +52,10 @@ class AttentionKind(StrEnum):
     APPROVAL = "approval"
     LOST = "lost"
     DEVICE = "device"
+    COMMITMENT = "commitment"
+    """A commitment is due."""
+    WATCHER = "watcher"
+    """A watcher has found what it looked for."""
     FAILED = "failed"
 
 
@@ -66,6 +71,10 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     until_ms: int = 0
     """When what waits ends by itself, for the worse; 0 = never."""
     question: Question | None = None
+    about: str = ""
+    """What it is of, when it is of no session and no device."""
+    number: int = 0
+    """The commitment's or watcher's."""
 
     @property
     def needs_person(self) -> bool:
@@ -78,7 +87,9 @@ _URGENCY = {
     AttentionKind.APPROVAL: 0,
     AttentionKind.LOST: 1,
     AttentionKind.DEVICE: 2,
-    AttentionKind.FAILED: 3,
+    AttentionKind.COMMITMENT: 3,
+    AttentionKind.WATCHER: 3,
+    AttentionKind.FAILED: 4,
 }
 
 
@@ -87,6 +98,35 @@ def failure_key(session: Session) -> str:
     if session.state is not SessionState.FAILED:
         return ""
     return f"{AttentionKind.FAILED.value}:{session.session_id}:{session.generation}"
+
+
+def reminders(state: State) -> tuple[Attention, ...]:
+    """List the commitments that are due and the matches that nobody has seen."""
+    due = [
+        Attention(
+            key=f"commitment:{one.id}:{one.updated_at}",
+            kind=AttentionKind.COMMITMENT,
+            since_ms=one.due_at,
+            text=one.title,
+            about=one.description or "a commitment",
+            number=one.id,
+        )
+        for one in state.commitments.values()
+        if one.status is CommitmentStatus.FIRED
+    ]
+    found = [
+        Attention(
+            key=f"watcher:{one.id}:{one.fired_at}",
+            kind=AttentionKind.WATCHER,
+            since_ms=one.fired_at,
+            text=one.last_result,
+            about=one.title,
+            number=one.id,
+        )
+        for one in state.watchers.values()
+        if one.unread
+    ]
+    return (*due, *found)
 
 
 def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attention, ...]:
@@ -99,6 +139,7 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
             key=f"question:{q.question_id}",
             kind=AttentionKind(q.kind.value),
             since_ms=q.asked_ms,
+            until_ms=q.deadline_ms,
             text=q.text,
             session_id=q.session_id,
             question=q,
@@ -135,6 +176,7 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
                     serial=device.serial,
                 )
             )
+    waiting.extend(reminders(state))
     return tuple(
         sorted(
             (a for a in waiting if a.key not in seen),

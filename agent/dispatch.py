@@ -23,8 +23,12 @@ from agent.protocol import (
     DeviceTag,
     Interrupt,
     JobCreate,
+    JobEdit,
+    JobHistory,
     JobList,
     JobPause,
+    JobQueue,
+    JobRead,
     JobResume,
     JobRun,
     JobStop,
@@ -203,6 +207,12 @@ class Dispatch:
             case JobList(query=query, limit=limit):
                 jobs = await self.jobs.list(query, limit)
                 return Reply(submission_id=submission_id, jobs=jobs)
+            case JobEdit():
+                job = await self.jobs.edit(op)
+                return Reply(submission_id=submission_id, job=job)
+            case JobQueue():
+                page = await self.jobs.queue(op)
+                return Reply(submission_id=submission_id, jobs=page.jobs, after=page.after)
             case JobPause(job_id=job_id):
                 job = await self.jobs.pause(job_id)
                 return Reply(submission_id=submission_id, job=job)
@@ -211,6 +221,12 @@ class Dispatch:
                 return Reply(submission_id=submission_id, job=job)
             case JobRun(job_id=job_id):
                 job = await self.jobs.run_now(job_id)
+                return Reply(submission_id=submission_id, job=job)
+            case JobHistory(job_id=job_id, limit=limit):
+                job, runs = await self.jobs.history(job_id, limit)
+                return Reply(submission_id=submission_id, job=job, runs=runs)
+            case JobRead(job_id=job_id):
+                job = await self.jobs.read(job_id)
                 return Reply(submission_id=submission_id, job=job)
             case JobStop(job_id=job_id):
                 job = await self.jobs.stop(job_id)

@@ -45,6 +45,7 @@ from agent.sessions.clients import Clients
 from agent.sessions.crew import Crew
 from agent.sessions.deadlines import Deadlines
 from agent.sessions.device_news import DeviceNews
+from agent.sessions.errands import Errands
 from agent.sessions.followers import Followers
 from agent.sessions.hosting import Hosting
 from agent.sessions.intake import Intake, Submission
@@ -94,10 +95,10 @@ class Runtime:
         self._serving = AsyncExitStack()
         turns = Turns(parts, targets, self._hosting)
         operations = self._operations = Operations(parts, turns)
-        answering = Answering(parts, turns)
+        self._desk = JobDesk(parts, operations, Errands(parts, turns))
+        answering = Answering(parts, turns, self._desk.answer)
         archive = Archive(parts, operations)
         self._pruning = Pruning(archive)
-        self._desk = JobDesk(parts, operations)
         self._deadlines = Deadlines(parts, answering.expire)
         self._attaching = Attaching(parts, operations)
         self._notices = NoticeDesk(
@@ -108,6 +109,8 @@ class Runtime:
             targets.control,
         )
         self._watches = WatchDesk(parts, self._desk, self._notices)
+        self._desk.delivery.announce = self._notices.announce
+        self._desk.delivery.withdraw_notice = self._notices.withdraw
         self._dispatch = Dispatch(
             parts=parts,
             turns=turns,

@@ -17,12 +17,14 @@ from agent.protocol import (
     ErrorEvent,
     HistoryCompacted,
     JobChanged,
+    JobsDropped,
     NoticePosted,
     NoticeWithdrawn,
     PlanUpdate,
     RecoveryScheduled,
     ResultPublished,
     ReviewPublished,
+    RunChanged,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -92,6 +94,8 @@ Untold: TypeAlias = (
     | WheelActed
     | WheelHandedBack
     | JobChanged
+    | RunChanged
+    | JobsDropped
     | WatcherChanged
     | CommitmentChanged
     | ShutdownComplete
@@ -169,6 +173,8 @@ def sentence(msg: Untold) -> tuple[Tone, str, str]:
             | NoticeWithdrawn()
             | DeviceChanged()
             | JobChanged()
+            | RunChanged()
+            | JobsDropped()
             | WatcherChanged()
             | CommitmentChanged()
             | ShutdownComplete()

@@ -21,6 +21,7 @@ from agent.protocol import (
     EventMsg,
     HistoryCompacted,
     JobChanged,
+    JobsDropped,
     NoticePosted,
     NoticeWithdrawn,
     ObservationRecorded,
@@ -31,6 +32,7 @@ from agent.protocol import (
     RequestUserInput,
     ResultPublished,
     ReviewPublished,
+    RunChanged,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -193,6 +195,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | WheelActed()
             | WheelHandedBack()
             | JobChanged()
+            | RunChanged()
+            | JobsDropped()
             | WatcherChanged()
             | CommitmentChanged()
             | ShutdownComplete()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from agent.attention import Attention, AttentionKind, attention, failure_key, tree
+from agent.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
 from agent.picture import SessionView, State
 from agent.protocol import (
     CommitmentChanged,
@@ -20,6 +20,7 @@ from agent.protocol import (
     Event,
     EventMsg,
     JobChanged,
+    JobsDropped,
     NoticePosted,
     NoticeWithdrawn,
     QuestionAnswered,
@@ -71,6 +72,7 @@ __all__ = [
     "from_overview",
     "reduce",
     "reduce_all",
+    "reminders",
     "tree",
     "with_history",
     "with_session",
@@ -118,6 +120,7 @@ _SHARED = frozenset(
         CommitmentChanged,
         DeviceChanged,
         JobChanged,
+        JobsDropped,
         NoticePosted,
         NoticeWithdrawn,
         QuestionAnswered,
@@ -189,6 +192,9 @@ def _fold_shared(state: State, msg: EventMsg) -> State:
             return replace(state, devices={**state.devices, device.serial: device})
         case JobChanged(job=job):
             return replace(state, jobs={**state.jobs, job.id: job})
+        case JobsDropped(job_ids=gone_jobs):
+            left_jobs = {key: j for key, j in state.jobs.items() if key not in gone_jobs}
+            return replace(state, jobs=left_jobs)
         case WatcherChanged(watcher=watcher):
             return replace(state, watchers={**state.watchers, watcher.id: watcher})
         case CommitmentChanged(commitment=commitment):

@@ -17,6 +17,7 @@ from agent.protocol import (
     EventMsg,
     HistoryCompacted,
     JobChanged,
+    JobsDropped,
     NoticePosted,
     NoticeWithdrawn,
     ObservationRecorded,
@@ -27,6 +28,7 @@ from agent.protocol import (
     RequestUserInput,
     ResultPublished,
     ReviewPublished,
+    RunChanged,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -159,6 +161,8 @@ def _said(msg: EventMsg) -> str:
             | DeviceChanged()
             | JobChanged()
             | WatcherChanged()
+            | RunChanged()
+            | JobsDropped()
             | CommitmentChanged()
             | ShutdownComplete()
         ):

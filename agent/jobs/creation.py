@@ -6,6 +6,7 @@ It stores nothing. Invariant: what passes can run; the record's fields are those
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,19 +19,31 @@ from agent.records import Job, JobStatus, JobType, Schedule
 from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
+from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
 SESSION_PREFIX = "session:"
-_TITLE_LIMIT_CHARS = 200
+WORDING_LIMIT_CHARS = 400
+PAYLOAD_LIMIT_BYTES = 16_384
+TITLE_LIMIT_CHARS = 200
 
 
-def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callable[[int], Job]:
+@dataclass(frozen=True)
+class Creator:
+    """The session that asks for a job."""
+
+    session_id: str
+
+
+def planned_job(
+    op: JobCreate, *, assignment: Assignment, now_ms: int, creator: Creator | None = None
+) -> Callable[[int], Job]:
     """Check a request and give what makes its record once the id is known.
 
     Raises:
         UsageError: a field that cannot be used; the message names it.
     """
-    title = checked_text(op.title, "The title", limit=_TITLE_LIMIT_CHARS)
+    title = checked_text(op.title, "The title", limit=TITLE_LIMIT_CHARS)
     prompt = redact_secrets(op.prompt)
     if op.job_type is JobType.AGENT_TURN:
         prompt = checked_text(op.prompt, "The prompt")
@@ -39,12 +52,12 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
             f"There is no delivery mode {op.delivery_mode!r}.", f"Use {', '.join(DELIVERY_MODES)}."
         )
     schedule = _schedule(op)
-    _check_target(op.session_target)
-    payload: dict[str, Any] = {}
-    if op.serial:
-        assignment.check_known(op.serial)
-        payload["serial"] = op.serial
-    delivery = {"mode": op.delivery_mode, "notification_text": redact_secrets(op.notification_text)}
+    target = _checked_target(op.session_target, creator)
+    payload = _payload(op, assignment)
+    wording = op.notification_text
+    if wording:
+        wording = checked_text(wording, "notification_text", limit=WORDING_LIMIT_CHARS)
+    delivery = {"mode": op.delivery_mode, "notification_text": wording}
     first_ms = _first_ms(schedule, now_ms)
     stored = {"next_run_at": first_ms, "interval_ms": schedule.interval_ms}
     stored = {**msgspec.to_builtins(schedule), **stored}
@@ -57,7 +70,7 @@ def planned_job(op: JobCreate, *, assignment: Assignment, now_ms: int) -> Callab
             prompt=prompt,
             payload_json=payload,
             schedule_json=stored,
-            session_target=op.session_target,
+            session_target=target,
             delivery_json=delivery,
             status=JobStatus.ACTIVE,
             created_at=now_ms,
@@ -105,11 +118,32 @@ def _first_ms(schedule: Schedule, now_ms: int) -> int:
     return out_of_quiet_ms(schedule, now_ms + MINIMUM_DELAY_MS)
 
 
-def _check_target(target: str) -> None:
+def _checked_target(target: str, creator: Creator | None) -> str:
+    """Give where a job runs; `current` is the session that asks for it."""
     named = target.startswith(SESSION_PREFIX) and len(target) > len(SESSION_PREFIX)
     if target in {"main", "isolated"} or named:
-        return
-    raise UsageError(
-        f"A job cannot run in session target {target!r}.",
-        "Use main or isolated, which open a session for each run, or session:ID.",
-    )
+        return target
+    if target == "current" and creator is not None:
+        return f"{SESSION_PREFIX}{creator.session_id}"
+    remedy = "Use main or isolated, which open a session for each run, or session:ID."
+    if target == "current":
+        remedy = "Only a session has a current one: give session:ID, main or isolated."
+    raise UsageError(f"A job cannot run in session target {one_line(target, 80)!r}.", remedy)
+
+
+def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
+    """Make a job's payload: what the asker put into it, and which phones it may run on."""
+    if len(msgspec.json.encode(op.payload)) > PAYLOAD_LIMIT_BYTES:
+        raise UsageError(
+            f"The payload is larger than {PAYLOAD_LIMIT_BYTES:,} bytes.", "Put less into it."
+        )
+    payload = dict(op.payload)
+    if op.serial:
+        assignment.check_known(op.serial)
+        payload["serial"] = op.serial
+    if op.app:
+        payload["app"] = checked_text(op.app, "The app", limit=TITLE_LIMIT_CHARS).strip()
+    tags = [checked_text(tag, "A tag", limit=TITLE_LIMIT_CHARS) for tag in op.tags]
+    if tags:
+        payload["tags"] = tags
+    return payload

@@ -1,90 +1,148 @@
-"""Where jobs are handed in, listed and stopped; keeps the wake going.
+"""Where jobs are handed in, listed, stopped and reviewed; keeps the wake going.
 
-Not the wake and not a run. Invariant: a stopped job stays stopped, whatever its run still says.
+Not the wake and not a run. Invariants: a stopped job stays stopped, whatever its run still says;
+no more jobs are stored than the settings let be, and only ended ones make place.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from agent.errors import RpcCode, UsageError
-from agent.jobs.creation import planned_job
+from agent.jobs import verdicts
+from agent.jobs.creation import Creator, planned_job
+from agent.jobs.delivery import Delivery
+from agent.jobs.editing import checked_edit, edited
 from agent.jobs.records import JobRecords
+from agent.jobs.reviews import Reviews
 from agent.jobs.runs import Runs
-from agent.jobs.schedule import paused, resumed, run_now, set_off, stopped, waits_for
+from agent.jobs.schedule import paused, read, resumed, run_now, stopped
+from agent.jobs.triggers import Triggers
 from agent.jobs.wake import Wake
-from agent.protocol import DeviceChanged, Event, JobCreate
-from agent.records import DeviceInfo, DeviceState, Job, JobStatus, Trigger
+from agent.protocol import Event, JobCreate, JobEdit, JobQueue, JobsDropped, QuestionClosed
+from agent.records import Job, JobStatus, Question, RunRecord
+from agent.sessions.errands import Errands
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.store.job_pages import JobPage
 from agent.store.store import EventDraft
 
 LIST_LIMIT = 50
+PAGE_LIMIT = 200
 
 
 class JobDesk:
     """The jobs of one core."""
 
-    def __init__(self, parts: Parts, operations: Operations) -> None:
+    def __init__(self, parts: Parts, operations: Operations, errands: Errands) -> None:
         self._parts = parts
-        self._records = JobRecords(parts.store)
-        self._runs = Runs(parts, operations, self._records)
-        self.wake = Wake(parts, self._records, self._runs)
-        self._awake = False
-        self._online: dict[str, bool] = {}
+        self._records = JobRecords(parts.store, parts.book)
+        self.delivery = Delivery(parts)
+        told = self.delivery.tell
+        self._runs = Runs(parts, operations, errands, self._records, told)
+        self._reviews = Reviews(parts, errands, self._records, self._runs, told)
+        self.wake = Wake(parts, self._records, self._runs, self._reviews)
+        self._triggers = Triggers(parts, self._records)
+        self._creating = asyncio.Lock()
 
     async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then let the wake go. Raises StoreError."""
         await self.wake.recover()
-        self._awake = wake
         if wake:
-            self._set_off(Trigger.CONSOLE_START)
+            self._triggers.begin()
             self._parts.crew.start(self.wake.run(), "wake of jobs")
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""
         events = tuple(events)
         self.wake.on_commit(events)
-        for event in events:
-            match event.msg:
-                case DeviceChanged(device=DeviceInfo(state=state, serial=serial)):
-                    before = self._online.get(serial, False)
-                    self._online[serial] = state is DeviceState.ONLINE
-                    if self._online[serial] and not before and self._awake:
-                        self._set_off(Trigger.DEVICE_CONNECTED, serial)
-                case _:
-                    pass
+        self._reviews.on_commit(events)
+        self._triggers.on_commit(events)
 
-    def _set_off(self, trigger: Trigger, serial: str = "") -> None:
-        self._parts.crew.start(self._trigger(trigger, serial), f"jobs on {trigger}")
+    async def answer(self, question: Question, text: str, submission_id: str, by: str) -> None:
+        """Decide on a job's action; see `Reviews.answer`."""
+        await self._reviews.answer(question, text, submission_id, by)
 
-    async def _trigger(self, trigger: Trigger, serial: str) -> None:
-        """Make every job due that waits for what happened."""
-        now_ms = self._parts.clock_ms()
-        for job in await self._parts.store.jobs_on(trigger):
-            if waits_for(job, trigger, serial):
-                await self._records.change(
-                    job.id, lambda stored: set_off(stored, now_ms), f"on {trigger}"
-                )
+    # --- handing in ----------
 
     async def create(
         self,
         op: JobCreate,
         *,
+        creator: Creator | None = None,
         beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
     ) -> Job:
-        """Store a job, and what `beside` makes of it, together or not at all.
+        """Store a job; at the limit, the oldest that has ended makes place.
 
-        Raises UsageError when it cannot run.
+        Args:
+            op: what is wanted.
+            creator: the session that asks for it; None for a person.
+            beside: makes what is stored together with the job, or not at all.
+
+        Raises:
+            UsageError: it cannot run, or there is no place for it.
         """
-        build = planned_job(op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms())
-        return await self._parts.store.create_job(build, beside=beside)
+        parts = self._parts
+        build = planned_job(
+            op, assignment=parts.assignment, now_ms=parts.clock_ms(), creator=creator
+        )
+        async with self._creating:
+            await self._make_place()
+            return await parts.store.create_job(build, beside=beside)
+
+    async def _make_place(self) -> None:
+        limit = self._parts.settings.jobs.limit
+        beyond = await self._parts.store.job_runs.count_jobs() - limit + 1
+        if beyond <= 0:
+            return
+        ended = await self._parts.store.job_runs.ended_jobs(beyond)
+        if len(ended) < beyond:
+            raise UsageError(
+                f"{limit} jobs are stored, and none of them has ended.",
+                "Stop one, or set jobs.limit higher.",
+            )
+        await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+
+    # --- looking ----------
 
     async def list(self, query: str, limit: int) -> tuple[Job, ...]:
         """List jobs, newest first. Raises UsageError for a limit outside 1 to 50."""
         if not 1 <= limit <= LIST_LIMIT:
             raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
         return await self._parts.store.jobs(query=query, limit=limit)
+
+    async def queue(self, op: JobQueue) -> JobPage:
+        """Give a page of the queue. Raises UsageError for a limit outside 1 to 200."""
+        if not 1 <= op.limit <= PAGE_LIMIT:
+            raise UsageError(f"limit is {op.limit}.", f"Use 1 to {PAGE_LIMIT}.")
+        return await self._parts.store.job_pages.page(
+            query=op.query, limit=op.limit, after=op.after
+        )
+
+    async def history(self, job_id: int, limit: int) -> tuple[Job, tuple[RunRecord, ...]]:
+        """List the runs of a job, newest first. Raises UsageError."""
+        if not 1 <= limit <= LIST_LIMIT * 4:
+            raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT * 4}.")
+        job = await self._records.find(job_id)
+        return job, await self._parts.store.job_runs.runs(job_id, limit=limit)
+
+    async def read(self, job_id: int) -> Job:
+        """Take a job's result as read. Raises UsageError when there is no such job."""
+        now_ms = self._parts.clock_ms()
+        job, _ = await self._records.change(job_id, lambda stored: read(stored, now_ms), "read")
+        await self.delivery.withdraw(job_id)
+        return job
+
+    # --- moving ----------
+
+    async def edit(self, op: JobEdit) -> Job:
+        """Change what a job does and when. Raises UsageError when it cannot be changed."""
+        now_ms = self._parts.clock_ms()
+        op = checked_edit(op)
+        return await self._move(
+            op.job_id, lambda stored, _: edited(stored, op, now_ms), "changed by the operator", None
+        )
 
     async def pause(self, job_id: int) -> Job:
         """Keep a job from running. Raises UsageError when it cannot be paused."""
@@ -125,10 +183,25 @@ class JobDesk:
             UsageError: there is no such job.
         """
         now_ms = self._parts.clock_ms()
-        job, _ = await self._records.change(
+        was: list[Job] = []
+
+        def closing(before: Job, _: Job) -> tuple[EventDraft, ...]:
+            was[:] = [before]
+            if before.status is not JobStatus.AWAITING_REVIEW:
+                return ()
+            checkpoint = verdicts.checkpoint_of(before)
+            closed = QuestionClosed(
+                question_id=checkpoint.question_id, reason="its job was stopped"
+            )
+            return (EventDraft(checkpoint.session_id, closed),)
+
+        job, changed = await self._records.change(
             job_id,
             lambda stored: None if stored.status is JobStatus.STOPPED else stopped(stored, now_ms),
             "stopped by the operator",
+            beside=closing,
         )
-        await self._runs.end(job_id, "its job was stopped")
+        if changed:
+            await self._runs.end(was[0], "its job was stopped")
+            await self._reviews.close_stopped(was[0])
         return job

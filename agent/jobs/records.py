@@ -1,17 +1,22 @@
 """Change job records one after the other, each from what is stored now.
 
-Not the rules of a change (`agent.jobs.schedule`). Invariant: no change is made from a record that
-was read before another change, so none is ever lost (CONTRACTS 2.3, hazards 1, 2 and 4).
+Not the rules of a change (`agent.jobs.schedule`, `agent.jobs.verdicts`). Invariants: no change is
+made from a record that was read before another change, so none is ever lost (CONTRACTS 2.3, hazards
+1, 2 and 4); what belongs to a change is stored with it or not at all.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from agent.errors import UsageError
+from agent.protocol import JobChanged
 from agent.records import Job
-from agent.store.store import Store
+from agent.sessions.book import Book
+from agent.store.store import EventDraft, Store
 
 Rule = Callable[[Job], Job | None]
 """Give the record as it should be; None leaves it as it is."""
@@ -20,12 +25,27 @@ Rule = Callable[[Job], Job | None]
 class JobRecords:
     """The one way to change a stored job."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, book: Book) -> None:
         self._store = store
-        self._one_at_a_time = asyncio.Lock()
+        self._book = book
+        # One for each job: changes of different jobs share a commit.
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
-    async def change(self, job_id: int, rule: Rule, reason: str) -> tuple[Job, bool]:
+    async def change(
+        self,
+        job_id: int,
+        rule: Rule,
+        reason: str,
+        *,
+        beside: Callable[[Job, Job], Iterable[EventDraft]] | None = None,
+    ) -> tuple[Job, bool]:
         """Apply a rule to a job as it is stored now.
+
+        Args:
+            job_id: which.
+            rule: makes the new record.
+            reason: why, for people.
+            beside: gives what is stored with it, just before it, from the old and the new record.
 
         Returns:
             The job as it then is, and whether the rule changed it.
@@ -34,15 +54,37 @@ class JobRecords:
             UsageError: there is no such job.
             StoreError: it could not be stored.
         """
-        async with self._one_at_a_time:
+        async with self.held(job_id) as before:
+            job = before
             while True:
-                job = await self._store.job(job_id)
-                if job is None:
-                    raise UsageError(
-                        f"There is no job {job_id}.", "List them: switchboard jobs list"
-                    )
                 changed = rule(job)
                 if changed is None:
                     return job, False
+                if beside is not None:
+                    drafts = (*beside(job, changed), changing(changed, reason))
+                    await self._book.append(*drafts)
+                    return changed, True
                 if await self._store.replace_job(changed, expect=job.status, reason=reason):
                     return changed, True
+                job = await self.find(job_id)
+
+    @asynccontextmanager
+    async def held(self, job_id: int) -> AsyncIterator[Job]:
+        """Keep a job as it is for the length of the block. Raises UsageError."""
+        lock = self._locks.get(job_id)
+        if lock is None:
+            lock = self._locks[job_id] = asyncio.Lock()
+        async with lock:
+            yield await self.find(job_id)
+
+    async def find(self, job_id: int) -> Job:
+        """Read a job as it is stored. Raises UsageError when there is none."""
+        job = await self._store.job(job_id)
+        if job is None:
+            raise UsageError(f"There is no job {job_id}.", "List them: switchboard jobs list")
+        return job
+
+
+def changing(job: Job, reason: str) -> EventDraft:
+    """Make the draft of a job's new record."""
+    return EventDraft("", JobChanged(job=job, reason=reason))

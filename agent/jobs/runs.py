@@ -1,161 +1,376 @@
 """Run a claimed job to its outcome, in a session that nobody may be watching.
 
-Not the claim (`agent.jobs.wake`). Invariants: a run observes and controls, and never acts: one
-that wanted to is `awaiting_review`, whatever its session came to; a run whose job was stopped,
-repaired or claimed again leaves no trace in the record.
+Not the claim (`agent.jobs.wake`) and not the review (`agent.jobs.reviews`). Invariants: a run
+observes and controls, and never acts unreviewed; a run whose job was stopped, repaired or claimed
+again leaves its own record and no trace in the job's; what a run came to is stored with its record.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from agent.errors import StoreError, SwitchboardError
+from agent.jobs import history, verdicts
 from agent.jobs.creation import SESSION_PREFIX
-from agent.jobs.records import JobRecords
-from agent.jobs.schedule import blocked, failed, is_same_run, succeeded
-from agent.protocol import Event, SessionCreate, ToolCallFinished, ToolCallRequested
-from agent.records import Job, JobType, SessionState
+from agent.jobs.placing import place
+from agent.jobs.records import JobRecords, changing
+from agent.jobs.schedule import failed, is_same_run, succeeded
+from agent.protocol import (
+    Event,
+    RunChanged,
+    SessionCreate,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import Budget, Job, JobStatus, JobType, Question, RunOutcome, RunRecord
+from agent.safety.confirmable import read_params
 from agent.sessions.creation import planned_sessions
-from agent.sessions.live import LiveSession
+from agent.sessions.errands import Errands
+from agent.sessions.live import Errand, LiveSession
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.store.store import EventDraft, Store
 from agent.text import one_line
 
 RUN_LIMIT_S = 300.0
 RUN_LIMIT_STEPS = 25
-CONFIRMATION_REQUIRED = "background.confirmation_required"
-"""What the loop answers a state-changing tool in the background (CONTRACTS 2.4)."""
+_LEAST_S = 15.0
+"""What an approved action is given, however much of its time the run has used up."""
 _log = logging.getLogger(__name__)
 
-Outcome = Callable[[Job, int], Job]
-"""Make the record that a run leaves behind, from the job as it is stored and the time."""
+Told = Callable[[Job, RunRecord], None]
+"""Hears of a run that has ended, with its job as it then is."""
+
+
+class Result:
+    """Hears when a call has come to something; rooms are not told of the inside of steps."""
+
+    def __init__(self, store: Store, session_id: str, call_id: str) -> None:
+        self.there = asyncio.Event()
+        self._call = (session_id, call_id)
+        self.close = store.subscribe(self._on_commit)
+
+    def _on_commit(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            match event.msg:
+                case ToolCallFinished(call_id=call_id):
+                    if (event.session_id, call_id) == self._call:
+                        self.there.set()
+                case _:
+                    pass
 
 
 class Runs:
     """The runs under way in this core."""
 
-    def __init__(self, parts: Parts, operations: Operations, records: JobRecords) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        operations: Operations,
+        errands: Errands,
+        records: JobRecords,
+        told: Told,
+    ) -> None:
         self._parts = parts
         self._operations = operations
+        self._errands = errands
         self._records = records
+        self.told = told
         self._sessions: dict[int, str] = {}
+        self._under_way: dict[int, asyncio.Event] = {}
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Job, run: RunRecord) -> None:
         """Carry out one claimed job and store what came of it. Raises StoreError."""
+        over = self._under_way[job.id] = asyncio.Event()
         try:
-            outcome, reason = await self._carry_out(job)
-        except SwitchboardError as error:
-            outcome, reason = _failing(f"job_error:{type(error).__name__}: {error}"), "failed"
-        except Exception as error:
-            _log.exception("Job %d broke", job.id)
-            outcome, reason = _failing(f"job_crash:{type(error).__name__}: {error}"), "failed"
-        now_ms = self._parts.clock_ms()
-        _, kept = await self._records.change(
-            job.id,
-            lambda stored: outcome(stored, now_ms) if is_same_run(stored, job) else None,
-            reason,
-        )
-        if not kept:
-            _log.info("A late result of job %d was not kept", job.id)
+            try:
+                await self._carry_out(job, run)
+            except StoreError:
+                raise
+            except SwitchboardError as error:
+                await self._fail(job, run, f"job_error:{type(error).__name__}: {error}")
+            except Exception as error:
+                _log.exception("Job %d broke", job.id)
+                await self._fail(job, run, f"job_crash:{type(error).__name__}: {error}")
+        finally:
+            over.set()
+            if self._under_way.get(job.id) is over:
+                del self._under_way[job.id]
 
-    async def end(self, job_id: int, reason: str) -> None:
-        """Cancel the session of a run under way, if there is one."""
-        session_id = self._sessions.get(job_id)
-        if session_id is not None:
-            await self._operations.cancel(session_id, reason=reason)
+    async def settled(self, job_id: int) -> None:
+        """Wait until what a run of this core ended with is stored."""
+        over = self._under_way.get(job_id)
+        if over is not None:
+            await over.wait()
 
-    async def _carry_out(self, job: Job) -> tuple[Outcome, str]:
+    async def end(self, job: Job, reason: str) -> None:
+        """Cancel the session of a run under way, or of one that waits for a review.
+
+        Args:
+            job: as it was before it was stopped.
+            reason: why, for people.
+        """
+        session_id = self._sessions.get(job.id) or verdicts.checkpoint_of(job).session_id
+        if session_id:
+            try:
+                await self._operations.cancel(session_id, reason=reason)
+            except SwitchboardError as error:
+                _log.info("The session of job %d could not be ended: %s", job.id, error)
+
+    # --- the kinds of jobs ----------
+
+    async def _carry_out(self, job: Job, run: RunRecord) -> None:
         match job.type:
             case JobType.HEARTBEAT:
-                return _succeeding("heartbeat"), "finished"
+                await self._succeed(job, run, "heartbeat")
             case JobType.SYSTEM_EVENT:
-                return _succeeding("system_event_recorded"), "finished"
+                await self._succeed(job, run, "system_event_recorded")
             case JobType.AGENT_TURN:
-                return await self._agent_turn(job)
+                await self._agent_turn(job, run)
             case _:
                 assert_never(job.type)
 
-    async def _agent_turn(self, job: Job) -> tuple[Outcome, str]:
+    async def _agent_turn(self, job: Job, run: RunRecord) -> None:
         try:
-            live, after_seq = await self._open(job)
+            live = await self._open(job)
         except StoreError:
             raise
         except SwitchboardError as error:
-            return _failing(f"task_start_failed: {error}"), "failed"
-        self._sessions[job.id] = live.session_id
-        try:
-            await self._operations.until_idle(live)
-        finally:
-            self._sessions.pop(job.id, None)
-        tool = _blocked_tool(
-            await self._parts.store.session_events(live.session_id, after_seq=after_seq)
-        )
-        if tool is not None:
-            result = f"{CONFIRMATION_REQUIRED}: {tool} in session {live.session_id}"
-            return partial(_blocking, result), "awaiting_review"
-        record = live.record
-        if record.state is SessionState.COMPLETED:
-            return _succeeding(record.latest_result), "finished"
-        why = record.latest_error if record.state is SessionState.FAILED else ""
-        return _failing(one_line(why) or f"session {record.state.lower()}"), "failed"
+            await self._fail(job, run, f"task_start_failed: {error}")
+            return
+        run = replace(run, session_id=live.session_id)
+        await self._parts.book.append(EventDraft("", RunChanged(run=run)))
+        await self._follow(job, run, live)
 
-    async def _open(self, job: Job) -> tuple[LiveSession, int]:
-        """Send a session off for a job; gives it, and the seq after which the run's events are."""
+    async def _open(self, job: Job) -> LiveSession:
+        """Send a session off for a job. Raises SwitchboardError when none can be."""
+        errand = Errand(job_id=job.id, deadline_s=RUN_LIMIT_S, max_steps=RUN_LIMIT_STEPS)
         if job.session_target.startswith(SESSION_PREFIX):
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
-            before = await self._parts.book.get(session_id)
-            events = await self._parts.book.events(before.session_id)
-            live = await self._operations.prompt_in_background(
-                before.session_id,
-                job.prompt,
-                deadline_s=RUN_LIMIT_S,
-                max_steps=RUN_LIMIT_STEPS,
-            )
-            return live, events[-1].seq
-        serial = job.payload_json.get("serial", "")
+            return await self._errands.prompt(session_id, job.prompt, errand)
+        settings = self._parts.settings.jobs
         planned = planned_sessions(
             SessionCreate(
-                goal=job.prompt, title=job.title, serial=serial if isinstance(serial, str) else ""
+                goal=job.prompt,
+                title=job.title,
+                serial=await place(job, self._parts.rack),
+                budget=Budget(tokens=settings.max_tokens, cost_usd=settings.max_cost_usd),
             ),
             settings=self._parts.settings,
             assignment=self._parts.assignment,
             now_ms=self._parts.clock_ms(),
             job_id=job.id,
         )
-        await self._operations.enter(
-            planned,
-            start=True,
-            background=True,
-            deadline_s=RUN_LIMIT_S,
+        await self._operations.enter(planned, start=True, errand=errand)
+        return await self._parts.book.get(planned[0].session_id)
+
+    # --- going on after a review ----------
+
+    def errand_after(self, job: Job) -> Errand:
+        """Give what a run goes on with once its action is approved: what is left of its bounds."""
+        from agent.tasks.task import Grant
+
+        checkpoint = verdicts.checkpoint_of(job)
+        left_s = RUN_LIMIT_S - checkpoint.worked_ms / 1000
+        return Errand(
+            job_id=job.id,
+            deadline_s=max(left_s, _LEAST_S),
             max_steps=RUN_LIMIT_STEPS,
+            grant=Grant(call_id=checkpoint.call_id, screen_digest=checkpoint.screen_digest),
         )
-        return await self._parts.book.get(planned[0].session_id), 0
+
+    async def go_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:
+        """Follow a run whose action was approved: bind the result, then see it to its end.
+
+        Args:
+            job: as it was claimed by the approval.
+            run: the run that goes on.
+            live: its session, sent off.
+            result: hears what the approved call comes to.
+        """
+        over = self._under_way[job.id] = asyncio.Event()
+        self._sessions[job.id] = live.session_id
+        try:
+            if await self._came_to_something(live, result):
+                job = await self._bind(job)
+            await self._follow(job, run, live)
+        finally:
+            result.close()
+            over.set()
+            if self._under_way.get(job.id) is over:
+                del self._under_way[job.id]
+
+    def expect(self, session_id: str, call_id: str) -> Result:
+        """Listen for what a call comes to, from before its session is sent off."""
+        return Result(self._parts.store, session_id, call_id)
+
+    async def _came_to_something(self, live: LiveSession, result: Result) -> bool:
+        idle = asyncio.ensure_future(self._operations.until_idle(live))
+        done = asyncio.ensure_future(result.there.wait())
+        try:
+            await asyncio.wait({idle, done}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            idle.cancel()
+            done.cancel()
+        return result.there.is_set()
+
+    async def _bind(self, job: Job) -> Job:
+        """Store that the approved action has come to something, and that the run goes on."""
+        now_ms = self._parts.clock_ms()
+
+        def rule(stored: Job) -> Job | None:
+            if not is_same_run(stored, job):
+                return None
+            queued = verdicts.resuming(stored, verdicts.RESOLVED, now_ms)
+            return verdicts.going_on(queued, now_ms)
+
+        bound, changed = await self._records.change(
+            job.id,
+            rule,
+            "goes on after a review",
+            beside=lambda before, _: [
+                changing(
+                    verdicts.resuming(before, verdicts.RESOLVED, now_ms), "its action was reviewed"
+                )
+            ],
+        )
+        return bound if changed else job
+
+    # --- the end of a run ----------
+
+    async def _follow(self, job: Job, run: RunRecord, live: LiveSession) -> None:
+        """Wait for the session to end, or to stop before an action, and store which."""
+        self._sessions[job.id] = live.session_id
+        try:
+            await self._operations.until_idle(live)
+        finally:
+            self._sessions.pop(job.id, None)
+        await self.settle(job, run, live)
+
+    async def settle(self, job: Job, run: RunRecord, live: LiveSession) -> None:
+        """Store where a session that is not at work any more leaves its job."""
+        question = self.review_of(live.session_id, job.id)
+        if question is not None:
+            await self.park(job, run, question)
+            return
+        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        outcome, why = history.judged(live.record, events)
+        if outcome is RunOutcome.FINISHED:
+            await self._succeed(job, run, live.record.latest_result, live=live)
+        else:
+            await self._fail(job, run, one_line(why, 2000), outcome=outcome, live=live)
+
+    def review_of(self, session_id: str, job_id: int) -> Question | None:
+        """Give the open question of a session that a job's review is."""
+        asked = self._parts.questions.of(session_id)
+        return next((q for q in asked if q.review and q.review.job_id == job_id), None)
+
+    async def park(self, job: Job, run: RunRecord, question: Question) -> None:
+        """Store that a job waits for a review."""
+        now_ms = self._parts.clock_ms()
+        events = history.of_job(await self._parts.book.events(question.session_id), job.id)
+        params = read_params(_arguments(events, question.call_id))
+        live = await self._parts.book.get(question.session_id)
+        run = history.parked(history.measured(run, live.record, events))
+        spent_ms = history.worked_ms(events)
+        _, kept = await self._records.change(
+            job.id,
+            lambda stored: (
+                verdicts.awaiting(stored, question, params, run, spent_ms, now_ms)
+                if is_same_run(stored, job)
+                else None
+            ),
+            verdicts.CONFIRMATION_REQUIRED,
+            beside=lambda *_: [EventDraft("", RunChanged(run=run))],
+        )
+        if not kept:
+            await self._note_late(job, run)
+            await self._operations.cancel(live.session_id, reason="its job was stopped")
+
+    async def _succeed(
+        self, job: Job, run: RunRecord, result: str, *, live: LiveSession | None = None
+    ) -> None:
+        await self._end(
+            job,
+            run,
+            lambda stored, now_ms: succeeded(stored, result, now_ms),
+            outcome=RunOutcome.FINISHED,
+            result=result,
+            live=live,
+        )
+
+    async def _fail(
+        self,
+        job: Job,
+        run: RunRecord,
+        reason: str,
+        *,
+        outcome: RunOutcome = RunOutcome.ERROR,
+        live: LiveSession | None = None,
+    ) -> None:
+        await self._end(
+            job,
+            run,
+            lambda stored, now_ms: failed(stored, reason, now_ms),
+            outcome=outcome,
+            why=reason,
+            live=live,
+        )
+
+    async def _end(
+        self,
+        job: Job,
+        run: RunRecord,
+        rule: Callable[[Job, int], Job],
+        *,
+        outcome: RunOutcome,
+        result: str = "",
+        why: str = "",
+        live: LiveSession | None = None,
+    ) -> None:
+        now_ms = self._parts.clock_ms()
+        if live is not None:
+            events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+            run = history.measured(run, live.record, events)
+        ended = history.over(run, outcome, now_ms, result=result, why=why)
+        reason = "finished" if outcome is RunOutcome.FINISHED else "failed"
+        after, kept = await self._records.change(
+            job.id,
+            lambda stored: (
+                _with_surface(rule(stored, now_ms), ended) if is_same_run(stored, job) else None
+            ),
+            reason,
+            beside=lambda *_: [EventDraft("", RunChanged(run=ended))],
+        )
+        if kept:
+            self.told(after, ended)
+        else:
+            await self._note_late(job, run)
+
+    async def _note_late(self, job: Job, run: RunRecord) -> None:
+        """Store the end of a run whose job went its own way meanwhile."""
+        _log.info("A late result of job %d was not kept", job.id)
+        why = "Its job was stopped, or taken back, before it ended; the result was not kept."
+        late = history.over(run, RunOutcome.CANCELLED, self._parts.clock_ms(), why=why)
+        await self._parts.book.append(EventDraft("", RunChanged(run=late)))
 
 
-def _blocked_tool(events: tuple[Event, ...]) -> str | None:
-    """Name the first tool that was refused because nobody had reviewed it."""
-    tools: dict[str, str] = {}
-    for event in events:
-        match event.msg:
-            case ToolCallRequested(call_id=call_id, tool=tool):
-                tools[call_id] = tool
-            case ToolCallFinished(call_id=call_id, text=text) if CONFIRMATION_REQUIRED in text:
-                return tools.get(call_id, "an action")
-            case _:
-                pass
-    return None
+def _with_surface(job: Job, run: RunRecord) -> Job:
+    return replace(job, last_surface_id=run.serial[:160] or job.last_surface_id)
 
 
-def _succeeding(result: str) -> Outcome:
-    return lambda stored, now_ms: succeeded(stored, result, now_ms)
+def _arguments(events: Sequence[Event], call_id: str) -> str:
+    for event in reversed(events):
+        if isinstance(event.msg, ToolCallRequested) and event.msg.call_id == call_id:
+            return event.msg.arguments
+    return "{}"
 
 
-def _failing(reason: str) -> Outcome:
-    return lambda stored, now_ms: failed(stored, reason, now_ms)
-
-
-def _blocking(reason: str, stored: Job, now_ms: int) -> Job:
-    return blocked(stored, reason, now_ms)
+def is_awaiting(job: Job) -> bool:
+    """Tell whether a job waits for a review."""
+    return job.status is JobStatus.AWAITING_REVIEW

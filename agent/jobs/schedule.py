@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.jobs.placing import fits, wanted
 from agent.jobs.timing import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
-from agent.records import LATEST_MS, Job, JobStatus, Trigger
+from agent.records import LATEST_MS, DeviceInfo, Job, JobStatus, JobType, Trigger
 
 MINIMUM_DELAY_MS = 15_000
 """The shortest time ahead that the wake is armed for, and the shortest interval."""
@@ -27,6 +28,14 @@ MISSED_RESULT = "missed"
 """What a job that runs once came to when nothing was awake at its time."""
 
 
+_NOT_WAITING = {
+    "phase": "",
+    "pending_confirmation_id": "",
+    "checkpoint_json": {},
+    "resume_token": "",
+    "paused_at": 0,
+}
+"""What is left of a review, or a pause, once a job waits for neither."""
 _NO_RUN = frozenset(
     {
         JobStatus.RUNNING,
@@ -112,9 +121,21 @@ def failed(job: Job, reason: str, now_ms: int) -> Job:
     )
 
 
-def blocked(job: Job, reason: str, now_ms: int) -> Job:
-    """Give the record of a run that wanted to act and may not until somebody has looked."""
-    return _ended(replace(job, status=JobStatus.AWAITING_REVIEW, next_run_at=0), reason, now_ms)
+def given_up(job: Job, result: str, now_ms: int) -> Job:
+    """Give the record of a run that ended for want of a person's yes: it is not tried again.
+
+    A job that recurs comes again at its next time, any other one has failed.
+    """
+    recurs = lenient_schedule(job.schedule_json).recurs
+    return _ended(
+        replace(
+            job,
+            status=JobStatus.ACTIVE if recurs else JobStatus.FAILED,
+            next_run_at=_following_ms(job, now_ms),
+        ),
+        result,
+        now_ms,
+    )
 
 
 def missed(job: Job, now_ms: int) -> Job | None:
@@ -134,14 +155,14 @@ def paused(job: Job, now_ms: int) -> Job | None:
     """Give the record of a job that waits for the operator; None when it cannot be paused."""
     if job.status not in {JobStatus.ACTIVE, JobStatus.QUEUED}:
         return None
-    return replace(job, status=JobStatus.PAUSED, updated_at=now_ms)
+    return replace(job, status=JobStatus.PAUSED, updated_at=now_ms, paused_at=now_ms)
 
 
 def resumed(job: Job, now_ms: int) -> Job | None:
     """Give the record of a paused job that may run again; None when it is not paused."""
     if job.status is not JobStatus.PAUSED:
         return None
-    active = replace(job, status=JobStatus.ACTIVE, updated_at=now_ms)
+    active = replace(job, status=JobStatus.ACTIVE, updated_at=now_ms, paused_at=0)
     return missed(active, now_ms) or active
 
 
@@ -150,15 +171,32 @@ def run_now(job: Job, now_ms: int) -> Job | None:
     if job.status in _NO_RUN:
         return None
     # The schedule's own next time is found again after the run.
-    return _scheduled(replace(job, status=JobStatus.ACTIVE, next_run_at=now_ms, updated_at=now_ms))
+    due = replace(job, status=JobStatus.ACTIVE, next_run_at=now_ms, updated_at=now_ms)
+    return _scheduled(replace(due, paused_at=0, phase=""))
 
 
-def waits_for(job: Job, trigger: Trigger, serial: str) -> bool:
-    """Tell whether what happened makes a job due; a job of one phone waits for that phone's."""
+def waits_for(
+    job: Job,
+    trigger: Trigger,
+    device: DeviceInfo | None = None,
+    packages: frozenset[str] = frozenset(),
+) -> bool:
+    """Tell whether what happened makes a job due.
+
+    Args:
+        job: as it is stored.
+        trigger: what happened.
+        device: where, if it was on a phone; a job that wants one phone waits for that phone's.
+        packages: the apps that it is about; a job that names an app waits for that app's.
+    """
     if job.status is not JobStatus.ACTIVE:
         return False
-    wanted = job.payload_json.get("serial", "")
-    return trigger in lenient_schedule(job.schedule_json).on and wanted in ("", serial)
+    if device is not None and not fits(job.payload_json, device):
+        return False
+    app = wanted(job.payload_json, "app")
+    if packages and app and app not in packages:
+        return False
+    return trigger in lenient_schedule(job.schedule_json).on
 
 
 def set_off(job: Job, now_ms: int) -> Job | None:
@@ -172,23 +210,27 @@ def set_off(job: Job, now_ms: int) -> Job | None:
 
 def stopped(job: Job, now_ms: int) -> Job:
     """Give the record of a job that never runs again."""
-    return replace(job, status=JobStatus.STOPPED, next_run_at=0, running_at=0, updated_at=now_ms)
+    over = replace(job, status=JobStatus.STOPPED, next_run_at=0, running_at=0, updated_at=now_ms)
+    return replace(over, **_NOT_WAITING)
 
 
 def is_same_run(now: Job, then: Job) -> bool:
-    """Tell whether the stored record still is the run that was claimed as `then`."""
-    return now.status is JobStatus.RUNNING and now.running_at == then.running_at
+    """Tell whether the stored record still is the run that was claimed, or approved, as `then`."""
+    return (now.status, now.running_at, now.resume_token) == (
+        then.status,
+        then.running_at,
+        then.resume_token,
+    )
 
 
-def notice_text(job: Job) -> str:
-    """Give what a notification of this job says; empty when it is to say nothing.
+def is_delivered(job: Job) -> bool:
+    """Tell whether anybody is to look at what a job came to; a heartbeat says nothing."""
+    return job.type is not JobType.HEARTBEAT and job.delivery_json.get("mode") != "none"
 
-    The exact wording the operator chose wins; a result or a trace is never in it.
-    """
-    if job.delivery_json.get("mode", "notification") != "notification":
-        return ""
-    wording = job.delivery_json.get("notification_text", "")
-    return wording if isinstance(wording, str) and wording else job.title
+
+def read(job: Job, now_ms: int) -> Job | None:
+    """Give the record of a job whose result the operator has looked at; None when it is read."""
+    return replace(job, unread_result=False, updated_at=now_ms) if job.unread_result else None
 
 
 def _following_ms(job: Job, now_ms: int) -> int:
@@ -206,7 +248,10 @@ def _ended(job: Job, result: str, now_ms: int) -> Job:
             running_at=0,
             last_run_at=now_ms,
             updated_at=now_ms,
+            last_event_at=now_ms,
             last_result=result[:RESULT_LIMIT_CHARS],
+            unread_result=is_delivered(job),
+            **_NOT_WAITING,
         )
     )
 

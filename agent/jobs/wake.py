@@ -12,28 +12,30 @@ import logging
 from collections.abc import Iterable
 
 from agent.errors import StoreError
+from agent.jobs import history
 from agent.jobs.records import JobRecords
+from agent.jobs.reviews import Reviews
 from agent.jobs.runs import Runs
 from agent.jobs.schedule import (
     DUE_PER_WAKE,
     MINIMUM_DELAY_MS,
     STUCK_AFTER_MS,
-    STUCK_RESULT,
     armed_at_ms,
     claimed,
     failed,
     is_due,
+    is_same_run,
     is_stuck,
     missed,
     wake_at_ms,
 )
-from agent.protocol import Event, JobChanged
-from agent.records import Job, JobStatus
+from agent.protocol import Event, JobChanged, RunChanged
+from agent.records import Job, JobStatus, RunOutcome, RunRecord
 from agent.sessions.parts import Parts
+from agent.store.store import EventDraft
 
 LONGEST_SLEEP_S = 60.0
 """The timer looks at the clock this often, for clocks are set and machines sleep."""
-RESTARTED = "core_restarted"
 _FOREVER_MS = 1 << 62
 _log = logging.getLogger(__name__)
 
@@ -41,10 +43,11 @@ _log = logging.getLogger(__name__)
 class Wake:
     """The one timer of the jobs."""
 
-    def __init__(self, parts: Parts, records: JobRecords, runs: Runs) -> None:
+    def __init__(self, parts: Parts, records: JobRecords, runs: Runs, reviews: Reviews) -> None:
         self._parts = parts
         self._records = records
         self._runs = runs
+        self._reviews = reviews
         self._armed_ms: int | None = None
         self._changed = asyncio.Event()
 
@@ -67,7 +70,9 @@ class Wake:
     async def recover(self) -> None:
         """Take the jobs back that a dead core was running. Raises StoreError."""
         for job in await self._parts.store.stale_jobs(_FOREVER_MS):
-            await self._repair(job, RESTARTED)
+            if not await self._reviews.take_back(job):
+                await self._repair(job, RunOutcome.RESTARTED)
+        await self._reviews.recover()
 
     async def run(self) -> None:
         """Ring at once, as at every start, and then whenever something is due, for ever."""
@@ -87,19 +92,30 @@ class Wake:
         now_ms = self._parts.clock_ms()
         for job in await self._parts.store.stale_jobs(now_ms):
             if is_stuck(job, now_ms):
-                await self._repair(job, STUCK_RESULT)
-                await self._runs.end(job.id, "its job took too long")
+                await self._repair(job, RunOutcome.STUCK)
+                await self._runs.end(job, "its job took too long")
             else:
                 self._arm(job.running_at + STUCK_AFTER_MS + 1)
-        for job in await self._due(now_ms):
-            claim, is_mine = await self._records.change(
-                job.id,
-                lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
-                "claimed",
-            )
-            if is_mine:
-                self._parts.crew.start(self._runs.run(claim), f"run of job {claim.id}")
+        # Together: claims that are asked for at once share a commit.
+        await asyncio.gather(*(self._claim(job.id, now_ms) for job in await self._due(now_ms)))
         self._arm(wake_at_ms(await self._parts.store.next_due_ms(), now_ms))
+
+    async def _claim(self, job_id: int, now_ms: int) -> None:
+        """Take a due job and send its run off; whoever is late leaves it alone."""
+        begun: list[RunRecord] = []
+
+        def opening(before: Job, _: Job) -> list[EventDraft]:
+            begun[:] = [history.begun(before, now_ms)]
+            return [EventDraft("", RunChanged(run=begun[0]))]
+
+        claim, is_mine = await self._records.change(
+            job_id,
+            lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
+            "claimed",
+            beside=opening,
+        )
+        if is_mine:
+            self._parts.crew.start(self._runs.run(claim, begun[0]), f"run of job {job_id}")
 
     async def _due(self, now_ms: int) -> tuple[Job, ...]:
         """Give what may start now, once the times that passed too long ago are put right."""
@@ -113,17 +129,19 @@ class Wake:
                     job.id, lambda stored: missed(stored, now_ms), "missed its time"
                 )
 
-    async def _repair(self, job: Job, result: str) -> None:
+    async def _repair(self, job: Job, outcome: RunOutcome) -> None:
         now_ms = self._parts.clock_ms()
-        await self._records.change(
+        run = await self._reviews.close_run(job, outcome, "Nothing was heard of it any more.")
+        after, changed = await self._records.change(
             job.id,
             lambda stored: (
-                failed(stored, result, now_ms)
-                if stored.status is JobStatus.RUNNING and stored.running_at == job.running_at
-                else None
+                failed(stored, outcome.value, now_ms) if is_same_run(stored, job) else None
             ),
-            result,
+            outcome.value,
+            beside=lambda *_: [EventDraft("", RunChanged(run=run))] if run else [],
         )
+        if changed and run is not None:
+            self._runs.told(after, run)
 
     def _arm(self, at_ms: int | None) -> None:
         self._armed_ms = armed_at_ms(self._armed_ms, at_ms)

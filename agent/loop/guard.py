@@ -18,8 +18,9 @@ from agent.loop.verify import blocked, failed
 from agent.protocol import ToolCallRequested
 from agent.records import Autonomy, Element, Observation, Subject
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
-from agent.safety.approval import OPTIONS, approval_text, is_yes
+from agent.safety.approval import OPTIONS, approval_text, is_yes, typed_instead
 from agent.safety.capabilities import Capability, Decision, decide
+from agent.safety.granting import Grants
 from agent.safety.policy import (
     ALLOWED,
     Risk,
@@ -53,14 +54,8 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     """A person was waited for, so the screen may have changed."""
     secret: str | None = None
     """What the operator gave to be typed in the place of a stand-in."""
-
-
-def background_refusal(tool: str) -> str:
-    """Word the blocked reply of CONTRACTS 2.4."""
-    return (
-        '{"status":"background.confirmation_required",'
-        f'"reason":"state_changing_tool_blocked","tool":"{tool}"}}'
-    )
+    instead: str | None = None
+    """What the operator wants typed in the place of the model's text."""
 
 
 def judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
@@ -106,6 +101,7 @@ class Guard:
 
     context: TaskContext
     _denied: set[str] = field(default_factory=set)
+    _grants: Grants | None = None
     _covered: tuple[str, ...] = ()
     """Words of the destructive button just approved and pressed: the phone's own "are you sure?"
     that follows, with the very same words, is the same deed."""
@@ -134,7 +130,7 @@ class Guard:
                 return Ruling(refusal=blocked(f"This is not allowed: {verdict.reason}"))
             case Decision.ASK:
                 pass
-        if _wants_secret(deed):
+        if wants_secret(deed):
             return await self._ask_secret(deed, call)
         title = () if deed.element is None else words(deed.element.label)
         if verdict.risk is Risk.DESTRUCTIVE and title and title == covered:
@@ -144,12 +140,18 @@ class Guard:
         key = f"{call.tool} {deed.element.key if deed.element else call.arguments}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already refused this"))
+        instead = None
+        subject = _subject(deed, verdict, screen, call)
+        if self._granted().covers(subject):
+            self._cover(verdict, title, screen)
+            return Ruling()
         answer = await self.ask(deed, verdict, screen, call)
+        if isinstance(deed.action, TypeText):
+            instead = typed_instead(answer)
         if is_yes(answer):
-            if verdict.risk is Risk.DESTRUCTIVE:
-                self._covered = title
-                self._there = frozenset(element.key for element in screen.elements)
-            return Ruling(waited=True)
+            self._granted().take(subject, answer)
+            self._cover(verdict, title, screen)
+            return Ruling(waited=True, instead=instead)
         self._denied.add(key)
         why = (
             "Nobody answered in time, so the answer is no"
@@ -157,6 +159,12 @@ class Guard:
             else f'The operator refused: "{redact_secrets(one_line(answer, 200))}"'
         )
         return Ruling(refusal=blocked(why), waited=True)
+
+    def _cover(self, verdict: Verdict, title: tuple[str, ...], screen: Observation) -> None:
+        """Let the phone's own question about a destructive deed pass with the deed."""
+        if verdict.risk is Risk.DESTRUCTIVE:
+            self._covered = title
+            self._there = frozenset(element.key for element in screen.elements)
 
     def undone(self) -> None:
         """Take note that the deed just allowed was not done, so nothing can follow from it."""
@@ -167,19 +175,19 @@ class Guard:
     ) -> str | None:
         """Put the approval to the operator, with the element and the frame that it is about."""
         return await self.context.ask(
-            approval_text(_intent(deed), verdict.reason),
+            approval_text(intent(deed), verdict.reason),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,
             approval=True,
-            subject=Subject(
-                action=call.tool,
-                capability=verdict.capability.value,
-                risk=verdict.risk.value,
-                element=deed.element,
-                frame=screen.frame,
-            ),
+            subject=_subject(deed, verdict, screen, call),
         )
+
+    def _granted(self) -> Grants:
+        """Give what was approved for the whole session, as its history has it."""
+        if self._grants is None:
+            self._grants = Grants.of(self.context.history)
+        return self._grants
 
     async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
         """Ask for what a stand-in stands for; the answer goes to the phone and nowhere else."""
@@ -195,6 +203,17 @@ class Guard:
         if answer is None:
             return Ruling(refusal=blocked("Nobody gave the secret in time"), waited=True)
         return Ruling(waited=True, secret=answer)
+
+
+def _subject(deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested) -> Subject:
+    """Say what an approval of a deed is about."""
+    return Subject(
+        action=call.tool,
+        capability=verdict.capability.value,
+        risk=verdict.risk.value,
+        element=deed.element,
+        frame=screen.frame,
+    )
 
 
 def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[AppRule]) -> Verdict:
@@ -219,7 +238,8 @@ def _refused(verdict: Verdict, reason: str) -> Verdict:
     return replace(verdict, decision=Decision.BLOCK, reason=reason)
 
 
-def _wants_secret(deed: Deed) -> bool:
+def wants_secret(deed: Deed) -> bool:
+    """Tell whether a deed types a stand-in for what only the operator knows."""
     action = deed.action
     return (
         isinstance(action, TypeText)
@@ -236,11 +256,12 @@ def ban_refusal(element: Element, reason: str) -> str:
 
 
 def duplicate_refusal() -> str:
-    """Word the refusal of an action that was done twice already and changed nothing."""
-    return failed("You did exactly this twice already and nothing changed")
+    """Word the refusal of an action that was done twice already and came to nothing."""
+    return failed("You did exactly this twice already, and a third time leads nowhere")
 
 
-def _intent(deed: Deed) -> str:
+def intent(deed: Deed) -> str:
+    """Say what would be done, for whoever is asked."""
     action = deed.action
     if isinstance(action, TypeText) and deed.element is not None and is_secret_field(deed.element):
         return f'Type {len(action.text)} hidden characters into "{deed.element.label[:80]}".'

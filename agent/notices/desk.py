@@ -208,6 +208,14 @@ class NoticeDesk:
         except (UsageError, WrongStateError) as error:
             _log.info("A reply to a notice came too late: %s", error)
 
+    async def announce(self, notice: Notice) -> None:
+        """Show the notice of a job, in the place of an earlier one of the same job."""
+        await self._act(self._shade.show(notice))
+
+    async def withdraw(self, key: str) -> None:
+        """Show the notice of a job no more."""
+        await self._act(self._shade.remove(key))
+
     # --- acting ----------
 
     async def reply(self, op: NoticeReply, submission_id: str = "") -> str:
@@ -238,6 +246,10 @@ class NoticeDesk:
             UsageError: there is no such session.
             DeviceError: the app cannot be closed; the notice is gone all the same.
         """
+        shown = self._shade.find(session_id)
+        if shown is not None and shown.job_id:
+            await self.withdraw(session_id)
+            return
         live = await self._parts.book.get(session_id)
         await self._act(self._shade.remove(live.session_id))
         record = live.record

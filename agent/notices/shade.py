@@ -102,6 +102,12 @@ class Shade:
         self._shown[session.session_id] = notice
         return (*gone, Post(notice), acknowledged)
 
+    def show(self, notice: Notice) -> tuple[Act, ...]:
+        """Show a notice that was written already, in the place of an earlier one of the same."""
+        gone = self.remove(notice.session_id)
+        self._shown[notice.session_id] = notice
+        return (*gone, Post(notice))
+
     def cancel(self, session_id: str, token: str) -> tuple[Act, ...]:
         """Take a notice away by its token; a stale one changes nothing."""
         self._retire(token)

@@ -7,7 +7,19 @@ leniently, so that an older Switchboard can read a newer store. Nothing here doe
 
 from __future__ import annotations
 
-from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
+from agent.protocol.job_events import JobsDropped, RunChanged
+from agent.protocol.job_ops import (
+    JobCreate,
+    JobEdit,
+    JobHistory,
+    JobList,
+    JobPause,
+    JobQueue,
+    JobRead,
+    JobResume,
+    JobRun,
+    JobStop,
+)
 from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
@@ -154,11 +166,16 @@ __all__ = [
     "Interrupt",
     "JobChanged",
     "JobCreate",
+    "JobEdit",
+    "JobHistory",
     "JobList",
     "JobPause",
+    "JobQueue",
+    "JobRead",
     "JobResume",
     "JobRun",
     "JobStop",
+    "JobsDropped",
     "NoticeDone",
     "NoticePosted",
     "NoticeReply",
@@ -174,6 +191,7 @@ __all__ = [
     "RequestUserInput",
     "ResultPublished",
     "ReviewPublished",
+    "RunChanged",
     "SessionAssigned",
     "SessionAttach",
     "SessionCancel",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from agent.protocol.base import OpBase
 from agent.records import JobType, Misfire, QuietHours, Trigger
 
@@ -28,6 +31,13 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     """A due time that is missed by more is skipped; 0 = no limit."""
     session_target: str = "main"
     serial: str = ""
+    """The one phone that it runs on; empty for any."""
+    app: str = ""
+    """It runs on a phone that has this app, by package or name."""
+    tags: tuple[str, ...] = ()
+    """It runs on a phone that has all these tags."""
+    payload: Mapping[str, Any] = {}
+    """Kept with it, for whoever reads it."""
     delivery_mode: str = "notification"
     notification_text: str = ""
 
@@ -37,6 +47,30 @@ class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
 
     query: str = ""
     limit: int = 50
+
+
+class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
+    """Change an active or paused job; what is None stays as it is."""
+
+    job_id: int
+    title: str | None = None
+    prompt: str | None = None
+    next_run_at: int | None = None
+    """When it runs next, in ms since the epoch; 0 = by its schedule."""
+    interval_ms: int | None = None
+    """0 takes the interval away."""
+    cron: str | None = None
+    """Empty takes it away."""
+
+
+class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
+    """List jobs page by page: those at hand, then what wakes next, then what ended last."""
+
+    query: str = ""
+    """A part of title, prompt or status in any case."""
+    limit: int = 100
+    after: str = ""
+    """Where the page begins, as the reply before said; empty for the first."""
 
 
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
@@ -53,6 +87,19 @@ class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
 
 class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
     """Let a paused job run again; due times that passed meanwhile follow its misfire policy."""
+
+    job_id: int
+
+
+class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
+    """List the runs of a job, newest first: when, where the time went, and what they came to."""
+
+    job_id: int
+    limit: int = 20
+
+
+class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
+    """Take a job's newest result as read; again does nothing."""
 
     job_id: int
 

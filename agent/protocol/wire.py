@@ -8,7 +8,19 @@ import msgspec
 
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import OpBase
-from agent.protocol.job_ops import JobCreate, JobList, JobPause, JobResume, JobRun, JobStop
+from agent.protocol.job_events import JobsDropped, RunChanged
+from agent.protocol.job_ops import (
+    JobCreate,
+    JobEdit,
+    JobHistory,
+    JobList,
+    JobPause,
+    JobQueue,
+    JobRead,
+    JobResume,
+    JobRun,
+    JobStop,
+)
 from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
@@ -105,7 +117,15 @@ from agent.protocol.watch_ops import (
     WatcherShow,
     WatcherStop,
 )
-from agent.records import Commitment, Job, PhoneFinding, PhoneLook, TargetResult, Watcher
+from agent.records import (
+    Commitment,
+    Job,
+    PhoneFinding,
+    PhoneLook,
+    RunRecord,
+    TargetResult,
+    Watcher,
+)
 
 PROTOCOL_VERSION = 1
 
@@ -150,11 +170,15 @@ Op: TypeAlias = (
     | WheelAct
     | WheelHandBack
     | JobCreate
+    | JobEdit
     | JobList
+    | JobQueue
     | JobPause
     | JobResume
     | JobRun
     | JobStop
+    | JobHistory
+    | JobRead
     | WatcherCreate
     | WatcherList
     | WatcherShow
@@ -189,6 +213,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     findings: tuple[PhoneFinding, ...] = ()
     job: Job | None = None
     jobs: tuple[Job, ...] = ()
+    after: str = ""
+    """Where the next page of the queue begins; empty at its end."""
+    runs: tuple[RunRecord, ...] = ()
+    """Of one job, the newest first."""
     watcher: Watcher | None = None
     watchers: tuple[Watcher, ...] = ()
     commitment: Commitment | None = None
@@ -240,6 +268,8 @@ EventMsg: TypeAlias = (
     | WheelActed
     | WheelHandedBack
     | JobChanged
+    | RunChanged
+    | JobsDropped
     | WatcherChanged
     | CommitmentChanged
     | ShutdownComplete

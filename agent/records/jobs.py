@@ -39,6 +39,7 @@ LATEST_MS = 1 << 52
 """About the year 144,000: a later time is a mistake, and no other program could show it."""
 
 Moment = Annotated[int, Meta(ge=0, le=LATEST_MS)]
+Stamp = Annotated[int, Meta(ge=0)]
 
 
 class Trigger(StrEnum):
@@ -89,30 +90,32 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bool(self.interval_ms or self.cron or self.on)
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Job(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Durable scheduled work that starts sessions.
 
     The first 17 fields are OpenPhone's V1 schema and always on the wire; those after them are its
     newer schema's and are there only while they say something.
     """
 
-    id: int
+    id: Annotated[int, Meta(ge=1)]
     type: JobType
-    title: str
+    title: Annotated[str, Meta(min_length=1)]
     prompt: str
     payload_json: dict[str, Any]
     schedule_json: dict[str, Any]
-    session_target: str
+    session_target: Annotated[str, Meta(pattern=r"^(main|isolated|current|session:.+)$")]
     delivery_json: dict[str, Any]
     status: JobStatus
-    created_at: int
-    updated_at: int
-    next_run_at: int
-    running_at: int
-    last_run_at: int
-    last_result: str
-    failure_count: int
-    failure_alert_at: int
+    created_at: Stamp
+    updated_at: Stamp
+    next_run_at: Stamp
+    running_at: Stamp
+    last_run_at: Stamp
+    last_result: Annotated[str, Meta(max_length=4000)]
+    failure_count: Stamp
+    failure_alert_at: Stamp
     phase: Annotated[str, Meta(max_length=120)] = ""
     """What it waits for between two statuses, as `approval_executing`."""
     progress_text: Annotated[str, Meta(max_length=4000)] = ""
@@ -126,10 +129,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_surface_id: Annotated[str, Meta(max_length=160)] = ""
     """The phone of its newest run."""
     resume_token: Annotated[str, Meta(max_length=200)] = ""
-    last_event_at: int = 0
+    last_event_at: Stamp = 0
     unread_result: bool = False
     """Whether it came to something that the operator has yet to look at."""
-    paused_at: int = 0
+    paused_at: Stamp = 0
 
 
 class RunStatus(StrEnum):

@@ -26,6 +26,9 @@ class Notice(Record, frozen=True, kw_only=True):
 
     token: str
     session_id: str
+    """The session; `job:` and the number for a job's own, empty for a reminder."""
+    job_id: int = 0
+    """The job whose run it tells of; 0 for all others."""
     kind: NoticeKind
     title: str
     text: str = ""

@@ -7,6 +7,9 @@ later one, from whomever, is refused as wrong state.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
 from agent.errors import WrongStateError
 from agent.protocol import EventMsg, QuestionAnswered, QuestionClosed, UserInputAnswer
 from agent.records import Question, SessionState
@@ -16,13 +19,21 @@ from agent.sessions.questions import NO_ANSWER
 from agent.sessions.resuming import Resuming
 from agent.sessions.turns import Turns
 
+Review: TypeAlias = Callable[[Question, str, str, str], Awaitable[None]]
+"""Decide on a job's action: the question, the answer, the submission's id, and who says so."""
+
 
 class Answering:
-    """The answers of one core."""
+    """The answers of one core.
 
-    def __init__(self, parts: Parts, turns: Turns) -> None:
+    Args:
+        review: decides on what a job asked; its session goes on or ends with the job.
+    """
+
+    def __init__(self, parts: Parts, turns: Turns, review: Review) -> None:
         self._parts = parts
         self._turns = turns
+        self._review = review
         self._resuming = Resuming(parts.assignment)
 
     async def answer(
@@ -45,6 +56,9 @@ class Answering:
         answer = read_answer(question, op.answer, op.answers)
         kept = to_store(question, answer)
         self._check_asked(question)
+        if question.review is not None:
+            await self._review(question, kept.text, submission_id, by)
+            return live.session_id
         await self._turns.replace_study(live)
         async with live.lock:
             self._check_asked(question)

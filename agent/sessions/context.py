@@ -17,25 +17,33 @@ from agent.devices.device import Device
 from agent.errors import DeviceLostError
 from agent.knowledge.library import DIRECTORY, Library, load
 from agent.models.model import Model
-from agent.protocol import Event, EventMsg, QuestionClosed, RequestUserInput
+from agent.protocol import (
+    Event,
+    EventMsg,
+    QuestionClosed,
+    RequestUserInput,
+    ToolCallRequested,
+)
 from agent.records import (
     Answer,
     Question,
     QuestionKind,
     QuestionOption,
     QuestionPart,
+    ReviewTicket,
     Session,
     SessionState,
     Subject,
 )
 from agent.safety.app_rules import AppRule
+from agent.safety.approval import OPTIONS
 from agent.sessions.answers import checked_parts, shown_text
 from agent.sessions.crew import settled
 from agent.sessions.live import LiveSession, Turn
 from agent.sessions.losses import losing
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER, SUPERSEDED, asked_before
-from agent.tasks.task import Limits, Steering
+from agent.tasks.task import Grant, Limits, Steering
 
 _STREAK_S = 20.0
 """Losses closer than this belong together."""
@@ -97,6 +105,44 @@ class TurnContext:
     @property
     def background(self) -> bool:
         return self._turn.background
+
+    @property
+    def grant(self) -> Grant | None:
+        return None if self._turn.errand is None else self._turn.errand.grant
+
+    def review(
+        self,
+        text: str,
+        *,
+        call: ToolCallRequested,
+        params_digest: str,
+        screen_digest: str,
+        subject: Subject,
+    ) -> Question:
+        errand = self._turn.errand
+        assert errand is not None, "only a job's turn is reviewed"
+        asked_ms = self.now_ms()
+        ticket = ReviewTicket(
+            confirmation_id=f"job-confirm-{token_hex(6)}",
+            job_id=errand.job_id,
+            tool=call.tool,
+            params_digest=params_digest,
+            screen_digest=screen_digest,
+        )
+        return Question(
+            question_id=_question_id(),
+            session_id=self._live.session_id,
+            text=text,
+            asked_ms=asked_ms,
+            kind=QuestionKind.APPROVAL,
+            header=f"Job {errand.job_id}",
+            options=OPTIONS,
+            subject=subject,
+            deadline_ms=asked_ms + round(self._parts.settings.jobs.review_timeout_s * 1000),
+            call_id=call.call_id,
+            step=call.step,
+            review=ticket,
+        )
 
     @property
     def app_rules(self) -> Sequence[AppRule]:

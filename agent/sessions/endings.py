@@ -23,6 +23,7 @@ from agent.protocol import (
     AbortReason,
     ErrorEvent,
     EventMsg,
+    RequestUserInput,
     ResultPublished,
     TaskComplete,
     TurnAborted,
@@ -62,6 +63,13 @@ def ended(turn: Turn, end: TurnEnd) -> Ending:
             SessionState.COMPLETED,
             end.reason or "the goal is met",
             completed=True,
+        )
+    if end.review is not None:
+        # The call that it is about stays open: what is decided resolves it.
+        return Ending(
+            (RequestUserInput(question=end.review), _aborted(turn, AbortReason.AWAITING_REVIEW)),
+            SessionState.WAITING_FOR_USER,
+            "a job's action waits for a review",
         )
     message = end.message or "The task ended without saying why."
     return Ending(

@@ -83,9 +83,7 @@ def _recovering(
 def _next(turn: Turn, kind: TaskKind) -> Turn:
     return Turn(
         new_turn_id(),
-        turn.background,
-        turn.deadline_s,
-        turn.max_steps,
+        turn.errand,
         kind=kind,
         runner=turn.runner,
     )

@@ -126,6 +126,7 @@ def _own_record(first: Session, session_id: str, forked: Fork | None) -> Session
         parent_id="",
         kind=SessionKind.AGENT if first.kind is SessionKind.GENIE else first.kind,
         job_id=0,
+        for_job=0,
         state=SessionState.CREATED,
         kept=False,
         pruned=False,

@@ -20,7 +20,20 @@ from agent.protocol import (
 from agent.records import Session, SessionKind, SessionState
 from agent.store.leases import Lease
 from agent.store.store import EventDraft
-from agent.tasks.task import Steering, TaskKind
+from agent.tasks.task import Grant, Steering, TaskKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errand:
+    """What a job sends a session off with: nobody may be watching, and it has bounds."""
+
+    job_id: int
+    deadline_s: float = 0.0
+    """Seconds for the task; 0 = none."""
+    max_steps: int = 0
+    """Counted steps for the prompt; 0 = the session's."""
+    grant: Grant | None = None
+    """The one action that a person let pass."""
 
 
 @dataclass(eq=False)
@@ -28,12 +41,8 @@ class Turn:
     """One turn: from the wait for a device until its end is stored."""
 
     turn_id: str
-    background: bool = False
-    """Whether nobody may be watching."""
-    deadline_s: float = 0.0
-    """Seconds for the task; 0 = none."""
-    max_steps: int = 0
-    """Counted steps for the turn; 0 = the session's."""
+    errand: Errand | None = None
+    """Set when a job sent it off."""
     kind: TaskKind = TaskKind.REGULAR
     pause_s: float = 0.0
     """How long it lets things be before it begins: it goes on after a loss."""
@@ -57,6 +66,21 @@ class Turn:
     """It has ended, and the store has yet to take that in."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once its end is stored, or once it ended before it began."""
+
+    @property
+    def background(self) -> bool:
+        """Whether nobody may be watching."""
+        return self.errand is not None
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds for the task; 0 = none."""
+        return 0.0 if self.errand is None else self.errand.deadline_s
+
+    @property
+    def max_steps(self) -> int:
+        """Counted steps for the prompt; 0 = the session's."""
+        return 0 if self.errand is None else self.errand.max_steps
 
 
 @dataclass(eq=False)

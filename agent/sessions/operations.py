@@ -29,7 +29,7 @@ from agent.records import Session, SessionState
 from agent.sessions.answers import checked_text
 from agent.sessions.creation import planned_sessions
 from agent.sessions.holding import staged
-from agent.sessions.live import LiveSession, Turn
+from agent.sessions.live import Errand, LiveSession, Turn
 from agent.sessions.parts import Parts
 from agent.sessions.resuming import Move, Resuming, check_unsettled, way_on
 from agent.sessions.turns import Turns
@@ -74,9 +74,7 @@ class Operations:
         *,
         start: bool,
         submission_id: str = "",
-        background: bool = False,
-        deadline_s: float = 0.0,
-        max_steps: int = 0,
+        errand: Errand | None = None,
     ) -> None:
         """Store new sessions, in one go, and send off those that work."""
         parent = planned[0] if len(planned) > 1 else None
@@ -95,9 +93,7 @@ class Operations:
             if session is not parent:
                 live = await self._parts.book.get(session.session_id)
                 async with live.lock:
-                    self._turns.begin(
-                        live, background=background, deadline_s=deadline_s, max_steps=max_steps
-                    )
+                    self._turns.begin(live, errand=errand)
 
     async def start(self, op: SessionStart, submission_id: str = "") -> str:
         """Start a draft; the children of a driven one wait with their objectives (A6).
@@ -293,31 +289,6 @@ class Operations:
             message = UserMessage(text=text, message_id=_message_id())
             # After the resume, which would begin the goal again; before the queueing, to be staged.
             await self.send_off([(top, (*moves[:-1], message, moves[-1]))], submission_id)
-
-    async def prompt_in_background(
-        self, session_id: str, prompt: str, *, deadline_s: float, max_steps: int
-    ) -> LiveSession:
-        """Begin a turn that nobody may be watching, in a session that is idle or settled.
-
-        Raises:
-            UsageError: there is no such session.
-            WrongStateError: it is at work, a draft, or delegates.
-        """
-        live = await self._parts.book.get(session_id)
-        async with live.lock:
-            settled = live.record.state.is_terminal
-            if live.delegates or not (live.is_idle or (settled and live.turn is None)):
-                raise WrongStateError(
-                    f"Session {live.session_id} is {live.record.state}.",
-                    "A job goes on only in a session that is idle or settled and works itself.",
-                )
-            message = UserMessage(text=prompt, message_id=_message_id())
-            generation = live.record.generation + 1
-            moves = self._resuming.going_on(live, generation)
-            # After the resume, which would begin the goal again; before the queueing, to be staged.
-            await self._parts.book.append(*live.drafts(*moves[:-1], message, moves[-1]))
-            self._turns.begin(live, background=True, deadline_s=deadline_s, max_steps=max_steps)
-        return live
 
     async def until_idle(self, live: LiveSession) -> None:
         """Wait until no turn of a session is open."""

@@ -95,7 +95,7 @@ def _repair(parts: Parts, live: LiveSession) -> tuple[EventMsg, ...]:
     aborted: tuple[EventMsg, ...] = ()
     if record.turn_id:
         aborted = (TurnAborted(turn_id=record.turn_id, reason=AbortReason.RECOVERED),)
-    if record.job_id:
+    if record.for_job:
         return (*_closing(parts, live, expired_only=False), *aborted, *_failing(live))
     return (
         *_closing(parts, live, expired_only=True),
@@ -119,7 +119,7 @@ def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
     error = ErrorEvent(
         message="The core was restarted while a job ran here.",
         kind=ErrorKind.INTERNAL,
-        remedy="The job runs again by itself.",
+        remedy="The job says what became of it, and runs again if it may.",
     )
     return (
         error,

@@ -32,11 +32,16 @@ class Resuming:
         reason = self._assignment.why_waiting(serial)
         return SessionStateChanged(state=SessionState.QUEUED, reason=reason)
 
-    def continuing(self, live: LiveSession, reason: str) -> tuple[EventMsg, ...]:
-        """Give what takes an idle session on with the prompt it has."""
+    def continuing(
+        self, live: LiveSession, reason: str, *, job_id: int = 0
+    ) -> tuple[EventMsg, ...]:
+        """Give what takes an idle session on with the prompt it has, for a person or for a job."""
         record = live.record
         continued = SessionContinued(
-            generation=record.generation, after_step=_last_step(record), reason=reason
+            generation=record.generation,
+            after_step=_last_step(record),
+            reason=reason,
+            job_id=job_id,
         )
         return (continued, self.queueing(record.serial))
 

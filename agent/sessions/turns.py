@@ -30,7 +30,7 @@ from agent.sessions.delegating import Delegating
 from agent.sessions.endings import Ending, broken, ended, late, raised
 from agent.sessions.following import needs_plan, new_turn_id
 from agent.sessions.hosting import Hosting
-from agent.sessions.live import LiveSession, Turn
+from agent.sessions.live import Errand, LiveSession, Turn
 from agent.sessions.parts import Parts
 from agent.sessions.rollback import visible
 from agent.sessions.staging import Staging, seen_by, stage
@@ -60,24 +60,21 @@ class Turns:
         self,
         live: LiveSession,
         *,
-        background: bool = False,
-        deadline_s: float = 0.0,
-        max_steps: int = 0,
+        errand: Errand | None = None,
         recovering: bool = False,
     ) -> Turn:
         """Send a session off; its state is QUEUED already. The caller holds its lock.
 
         Args:
+            errand: what a job sends it off with; None when a person does.
             recovering: it goes on by itself after a loss, and waits only so long for its phone.
         """
         assert live.turn is None, "one turn at a time"
-        plans = self._parts.plan is not None and not background
+        plans = self._parts.plan is not None and errand is None
         plans = plans and needs_plan(live, self._parts.rack.devices())
         kind = TaskKind.PLAN if plans else TaskKind.REGULAR
         patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
-        turn = Turn(
-            new_turn_id(), background, deadline_s, max_steps, kind=kind, patience_s=patience_s
-        )
+        turn = Turn(new_turn_id(), errand, kind=kind, patience_s=patience_s)
         return self._launch(live, turn)
 
     def study(self, live: LiveSession, kind: TaskKind, task: SessionTask) -> Turn:

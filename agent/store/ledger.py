@@ -18,15 +18,17 @@ from agent.protocol import (
     Event,
     EventMsg,
     JobChanged,
+    JobsDropped,
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
+    RunChanged,
     SessionConfigured,
     SessionPruned,
     WatcherChanged,
     encode,
 )
-from agent.records import Commitment, Job, Question, Session, Watcher
+from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher
 from agent.state import fold_session
 from agent.store.leases import Lease
 from agent.store.uses import digests_of
@@ -73,6 +75,8 @@ _BESIDE = frozenset(
         JobChanged,
         WatcherChanged,
         CommitmentChanged,
+        RunChanged,
+        JobsDropped,
     }
 )
 """What changes more than a session; to know the others at once makes every append faster."""
@@ -133,6 +137,9 @@ class Ledger:
         self.events: list[tuple[Event, bytes]] = []
         self.watchers: dict[int, Watcher] = {}
         self.commitments: dict[int, Commitment] = {}
+        self.runs: dict[str, RunRecord] = {}
+        self.dropped_jobs: tuple[int, ...] = ()
+        """Jobs of which nothing is left."""
         self.blobs: list[BlobRow] = []
         self.uses: list[tuple[str, str]] = []
         """(session, blob): what events name."""
@@ -165,6 +172,8 @@ class Ledger:
         self.events.extend(trial.events)
         self.watchers.update(trial.watchers)
         self.commitments.update(trial.commitments)
+        self.runs.update(trial.runs)
+        self.dropped_jobs += trial.dropped_jobs
         self.blobs.extend(trial.blobs)
         self._forget_uses(trial.pruned)
         self.uses.extend(trial.uses)
@@ -232,6 +241,10 @@ class Ledger:
             case JobChanged(job=job):
                 self.jobs[job.id] = job
                 self.last_job_id = max(self.last_job_id, job.id)
+            case RunChanged(run=run):
+                self.runs[run.run_id] = run
+            case JobsDropped(job_ids=job_ids):
+                self.dropped_jobs += job_ids
             case WatcherChanged(watcher=watcher):
                 self.watchers[watcher.id] = watcher
             case CommitmentChanged(commitment=commitment):

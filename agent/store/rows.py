@@ -12,7 +12,7 @@ import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event, decode_msg
-from agent.records import Commitment, Job, Question, Session, Watcher, WatcherStatus
+from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher, WatcherStatus
 from agent.store.database import Row, Value
 from agent.store.leases import Lease
 from agent.store.ledger import Ledger
@@ -48,6 +48,17 @@ _PUT_COMMITMENT = (
     "ON CONFLICT (id) DO UPDATE SET is_live = excluded.is_live, search = excluded.search, "
     "record = excluded.record"
 )
+KEPT_RUNS = 200
+"""How many runs of one job are kept."""
+_PUT_RUN = (
+    "INSERT INTO job_run (run_id, job_id, record) VALUES (?, ?, ?) "
+    "ON CONFLICT (run_id) DO UPDATE SET record = excluded.record"
+)
+_DROP_RUNS = (
+    "DELETE FROM job_run WHERE job_id = ?1 AND number <= (SELECT number FROM job_run "
+    f"WHERE job_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET {KEPT_RUNS})"
+)
+_DROP_JOB = ("DELETE FROM job_run WHERE job_id = ?", "DELETE FROM job WHERE id = ?")
 _PUT_BLOB = (
     "INSERT INTO blob (digest, media_type, size_bytes, stored_ms) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (digest) DO NOTHING"
@@ -83,12 +94,14 @@ _encoder = msgspec.json.Encoder()
 _session_decoder = msgspec.json.Decoder(Session)
 _question_decoder = msgspec.json.Decoder(Question)
 _job_decoder = msgspec.json.Decoder(Job)
+_run_decoder = msgspec.json.Decoder(RunRecord)
 _watcher_decoder = msgspec.json.Decoder(Watcher)
 _commitment_decoder = msgspec.json.Decoder(Commitment)
 
 
 def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
     """Give the statements that write what a ledger changes, each with its rows."""
+    dropped: list[tuple[Value, ...]] = [(job_id,) for job_id in ledger.dropped_jobs]
     deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
     return (
         (
@@ -149,6 +162,9 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
                 for one in ledger.commitments.values()
             ],
         ),
+        (_PUT_RUN, [(run.run_id, run.job_id, _json(run)) for run in ledger.runs.values()]),
+        (_DROP_RUNS, [(run.job_id,) for run in ledger.runs.values() if run.ended_at]),
+        *((sql, dropped) for sql in _DROP_JOB),
         (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
         (_DROP_USES, [(session_id,) for session_id in sorted(ledger.pruned)]),
         (_PUT_USE, list(ledger.uses)),
@@ -207,6 +223,11 @@ def decode_job(record: Value) -> Job:
     return _decode(_job_decoder, record, "job")
 
 
+def decode_run(record: Value) -> RunRecord:
+    """Decode the record of a job's run. Raises StoreError."""
+    return _decode(_run_decoder, record, "run of a job")
+
+
 def decode_watcher(record: Value) -> Watcher:
     """Decode a watcher's record. Raises StoreError."""
     return _decode(_watcher_decoder, record, "watcher")
@@ -238,7 +259,7 @@ def _decode(decoder: msgspec.json.Decoder[T], record: Value, what: str) -> T:
         raise StoreError(f"A {what} in the store cannot be read: {error}.") from error
 
 
-def _json(record: Session | Question | Job | Watcher | Commitment) -> str:
+def _json(record: Session | Question | Job | RunRecord | Watcher | Commitment) -> str:
     return _encoder.encode(record).decode()
 
 

@@ -152,5 +152,34 @@ _WATCHES = (
     "CREATE INDEX commitment_live ON commitment (id) WHERE is_live = 1",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _LEASES, _RETENTION, _WATCHES)
+# `number` is the order in which runs began; clocks may step.
+_RUNS = (
+    """
+    CREATE TABLE job_run (
+        number INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL UNIQUE,
+        job_id INTEGER NOT NULL,
+        record TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX job_run_job ON job_run (job_id, number)",
+    "CREATE INDEX job_open ON job (id) WHERE status IN ('waiting', 'queued', 'awaiting_review')",
+    "CREATE INDEX job_ended ON job (id) WHERE status IN ('completed', 'failed', 'stopped')",
+)
+
+_QUEUE = (
+    """
+    CREATE INDEX job_at_hand ON job (id) WHERE status IN
+        ('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched')
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _LEASES,
+    _RETENTION,
+    _WATCHES,
+    _RUNS,
+    _QUEUE,
+)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

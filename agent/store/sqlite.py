@@ -20,6 +20,8 @@ from agent.store.blobs import BlobFiles
 from agent.store.collection import Blobs
 from agent.store.database import Database, open_for_reading, open_for_writing
 from agent.store.failures import from_os_error
+from agent.store.job_pages import JobPages
+from agent.store.job_runs import JobRuns
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, body_of
 from agent.store.lock import DirectoryLock
@@ -72,6 +74,8 @@ class SqliteStore:
         self._reading = reading
         self._reader = Reader(reading, writer.told)
         self.watches = Watches(self._reader.rows)
+        self.job_runs = JobRuns(self._reader.rows)
+        self.job_pages = JobPages(self._reader.rows)
         self._writer = writer
         self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
         self._index: SearchIndex | None = None

@@ -16,6 +16,8 @@ import msgspec
 from agent.errors import StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
+from agent.store.job_pages import JobQueue
+from agent.store.job_runs import RunRecords
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft
 from agent.store.watches import WatchRecords
@@ -49,6 +51,16 @@ class Store(Protocol):
     @property
     def watches(self) -> WatchRecords:
         """Where watchers and commitments are looked up; they are written by their events."""
+        ...
+
+    @property
+    def job_pages(self) -> JobQueue:
+        """Where the queue of jobs is read page by page."""
+        ...
+
+    @property
+    def job_runs(self) -> RunRecords:
+        """Where the runs of jobs are looked up; they are written by their events."""
         ...
 
     # --- events ----------

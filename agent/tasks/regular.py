@@ -21,7 +21,7 @@ from agent.loop.budget import BudgetWatch
 from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
-from agent.loop.guard import background_refusal, ban_refusal, duplicate_refusal
+from agent.loop.guard import ban_refusal, duplicate_refusal
 from agent.loop.hands import watched
 from agent.loop.ladder import Ladder
 from agent.loop.ledger import Ledger
@@ -31,6 +31,7 @@ from agent.loop.pace import PACE, Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.rehearse import rehearse
 from agent.loop.resume import Lost, what_became_of
+from agent.loop.reviewing import CHANGED_SINCE, Reviewing
 from agent.loop.think import Thought, keep, think
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
@@ -46,8 +47,9 @@ from agent.records import (
     ActionOutcome,
     Observation,
 )
+from agent.safety.capabilities import Decision
 from agent.safety.secrets import SECRET, Secrets
-from agent.tasks.task import TaskContext, TurnEnd
+from agent.tasks.task import Grant, TaskContext, TurnEnd
 from agent.tools.actions import Deed, resolve
 from agent.tools.arguments import (
     AskUser,
@@ -148,6 +150,7 @@ class _Turn:
         )
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
+        self.reviewing = Reviewing(context, self.actor.guard)
         self.budget = BudgetWatch(context, self.ledger)
         self.ladder = Ladder(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
@@ -262,16 +265,14 @@ class _Turn:
         self, deed: Deed, screen: Observation, request: ToolCallRequested, thought: Thought | None
     ) -> TurnEnd | None:
         if self.context.background:
-            text = background_refusal(request.tool)
-            await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return TurnEnd(
-                completed=False,
-                message=f"{request.tool} changes the phone, and nobody is watching: it needs "
-                "confirmation.",
-            )
+            asked = self.reviewing.ask(deed, screen, request)
+            if isinstance(asked, TurnEnd):
+                return asked
+            await self._finish(request, ActionOutcome.FAILED, asked, thought)
+            return None
         if self.context.session.dry_run:
             verdict = self.actor.guard.weigh(deed, screen)
-            text = await rehearse(self.context, deed, screen, verdict)
+            text = await rehearse(self.context, deed, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
         banned = self.memory.trail.bans.get(deed.element.key, "") if deed.element else ""
@@ -310,8 +311,11 @@ class _Turn:
         """Give the call that was under way a result: take it up again, or say it is unknown."""
         waited = what_became_of(self.context.history, lost.call_id) is Lost.WAITED
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
+        grant = self.context.grant
         try:
             _, arguments = read_call(call)
+            if grant is not None and grant.call_id == lost.call_id:
+                return await self._do_granted(lost, arguments, grant)
             if isinstance(arguments, AskUser):
                 asked = await self.controls.ask(arguments, lost)
                 await self._finish(lost, asked.outcome, asked.text, None)
@@ -339,6 +343,30 @@ class _Turn:
         deed = self._resolve(replace(arguments, element=same.number), screen)
         assert deed is not None, "an action resolves to a deed"
         return await self._act(deed, screen, lost, None)
+
+    async def _do_granted(
+        self, lost: ToolCallRequested, arguments: ToolArguments, grant: Grant
+    ) -> TurnEnd | None:
+        """Look afresh, then do the one action that was approved, unless the screen is another."""
+        screen = (await self.eyes.observe(None)).observation
+        deed = self.reviewing.again(lost, arguments, screen, self.memory.apps)
+        if isinstance(deed, str):
+            await self._finish(lost, ActionOutcome.FAILED, verify.failed(deed), None)
+            return None
+        if self.reviewing.digest(deed, screen) != grant.screen_digest:
+            await self.ledger.tell(WarningEvent(message=CHANGED_SINCE))
+            return await self._act(deed, screen, lost, None)
+        verdict = self.actor.guard.weigh(deed, screen)
+        if verdict.decision is Decision.BLOCK:
+            text = verify.blocked(f"This is not allowed: {verdict.reason}")
+            await self._finish(lost, ActionOutcome.FAILED, text, None)
+            return None
+        act = await self.actor.proceed(deed, screen, waited=False, asked=self.seconds())
+        self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
+        if act.seen is not None:
+            self.eyes.hold(act.seen)
+        await self._finish(lost, act.outcome, act.text, None)
+        return None
 
     # --- bookkeeping ----------
 

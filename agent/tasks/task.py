@@ -15,8 +15,8 @@ import msgspec
 from agent.devices.device import Device
 from agent.knowledge.library import Library
 from agent.models.model import Model
-from agent.protocol import Event, EventMsg
-from agent.records import Answer, QuestionOption, QuestionPart, Session, Subject
+from agent.protocol import Event, EventMsg, ToolCallRequested
+from agent.records import Answer, Question, QuestionOption, QuestionPart, Session, Subject
 from agent.safety.app_rules import AppRule
 
 
@@ -69,6 +69,13 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """One action of a job that a person let pass: this call, on this screen, once."""
+
+    call_id: str
+    screen_digest: str
+
+
 class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     """How a turn ended of itself."""
 
@@ -78,6 +85,8 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why a session is completed, when it is not because the goal is met."""
     following: Following = Following.NOTHING
+    review: Question | None = None
+    """What a person has to say before a job's turn may go on; the call it is about stays open."""
 
 
 class TaskContext(Protocol):
@@ -107,6 +116,30 @@ class TaskContext(Protocol):
     @property
     def background(self) -> bool:
         """Whether nobody may be watching: actions then need a review (CONTRACTS 2.4)."""
+        ...
+
+    @property
+    def grant(self) -> Grant | None:
+        """The one action that a person let a background turn take; None before a review."""
+        ...
+
+    def review(
+        self,
+        text: str,
+        *,
+        call: ToolCallRequested,
+        params_digest: str,
+        screen_digest: str,
+        subject: Subject,
+    ) -> Question:
+        """Make the question that a background turn ends with when it wants to act.
+
+        Args:
+            text: what is asked.
+            call: the tool call that stays open.
+            params_digest, screen_digest: what the answer is bound to, in hex.
+            subject: the action, the element and the frame that it is about.
+        """
         ...
 
     @property

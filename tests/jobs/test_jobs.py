@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import ModelError, UsageError
+from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.protocol import (
     DeviceChanged,
@@ -16,12 +17,8 @@ from agent.protocol import (
     JobResume,
     JobRun,
     JobStop,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
 )
 from agent.records import (
-    ActionOutcome,
     DeviceState,
     Job,
     JobStatus,
@@ -149,30 +146,6 @@ async def test_what_could_go_on_later_in_the_foreground_is_a_failure_in_the_back
     assert failed.last_result == "Busy." and session.state is SessionState.FAILED
 
 
-async def test_a_job_that_wanted_to_act_awaits_review_whatever_its_session_came_to(
-    stage: Stage,
-) -> None:
-    async def part(context: TaskContext) -> str:
-        await context.emit(StepStarted(step=1))
-        await context.emit(
-            ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}")
-        )
-        refusal = '{"status":"background.confirmation_required"}'
-        await context.emit(
-            ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.FAILED, text=refusal)
-        )
-        return "all done, trust me"
-
-    stage.parts["water them"] = part
-    async with stage.play():
-        job = await create(stage, interval_ms=60_000)
-        await ring(stage)
-        job = await settled(stage, job.id, JobStatus.AWAITING_REVIEW)
-        assert "click_element" in job.last_result and job.next_run_at == 0
-        await ring(stage, after_ms=120_000)
-        assert len(await sessions_of(stage, job.id)) == 1
-
-
 async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stage) -> None:
     cue = Cue()
     stage.parts["water them"] = waiting_at(cue)
@@ -195,7 +168,7 @@ async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> 
         running = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
         stopped = (await stage.do(JobStop(job_id=job.id))).job
-        await stage.core._desk._runs.run(running)
+        await stage.core._desk._runs.run(running, begun(job, stage.clock()))
         assert await stage.store.job(job.id) == stopped
 
 
@@ -205,7 +178,7 @@ async def test_a_late_result_of_an_earlier_claim_does_not_end_the_later_one(stag
         earlier = replace(job, status=RUNNING, running_at=stage.clock() - 1)
         later = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(later, expect=ACTIVE, reason="claimed")
-        await stage.core._desk._runs.run(earlier)
+        await stage.core._desk._runs.run(earlier, begun(job, stage.clock()))
         assert await stage.store.job(job.id) == later
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.jobs import schedule
+from agent.jobs.delivery import notice_text
 from agent.records import Job, JobStatus, JobType
 
 NOW_MS = 1_000_000_000
@@ -98,7 +99,7 @@ def test_a_result_is_kept_to_four_thousand_characters() -> None:
     ("mode", "wording", "said"),
     [
         ("notification", "Plants are fine.", "Plants are fine."),
-        ("notification", "", "Water the plants"),
+        ("notification", "", "It has run."),
         ("silent", "Plants are fine.", ""),
         ("none", "Plants are fine.", ""),
     ],
@@ -107,7 +108,7 @@ def test_notification_text_vectors(mode: str, wording: str, said: str) -> None:
     job = a_job(
         delivery_json={"mode": mode, "notification_text": wording}, last_result="SECRET TRACE"
     )
-    assert schedule.notice_text(job) == said
+    assert notice_text(job) == said
 
 
 @given(st.one_of(st.none(), st.integers(0, 2 * NOW_MS)), st.integers(0, NOW_MS))

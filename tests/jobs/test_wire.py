@@ -27,6 +27,22 @@ FIELDS = {
     "failure_alert_at": "integer",
 }
 
+NEWER = {
+    "phase": "string",
+    "progress_text": "string",
+    "progress_current": "integer",
+    "progress_total": "integer",
+    "checkpoint_json": "object",
+    "pending_confirmation_id": "string",
+    "pending_tool_request_json": "object",
+    "last_surface_id": "string",
+    "resume_token": "string",
+    "last_event_at": "integer",
+    "unread_result": "boolean",
+    "paused_at": "integer",
+}
+"""Of the newer schema: there only while they say something."""
+
 
 def test_the_schema_of_a_job_has_the_seventeen_fields_and_requires_each() -> None:
     schema = msgspec.json.schema(Job)["$defs"]["Job"]
@@ -34,8 +50,33 @@ def test_the_schema_of_a_job_has_the_seventeen_fields_and_requires_each() -> Non
         name: field.get("type") or field["$ref"].rsplit("/", 1)[1]
         for name, field in schema["properties"].items()
     }
-    assert kinds == FIELDS
+    assert kinds == FIELDS | NEWER
     assert set(schema["required"]) == set(FIELDS)
+    assert schema["additionalProperties"] is False
+    limits = schema["properties"]
+    assert (limits["id"]["minimum"], limits["title"]["minLength"]) == (1, 1)
+    assert limits["last_result"]["maxLength"] == 4000
+    assert limits["pending_confirmation_id"]["maxLength"] == 200
+    stamps = [name for name in kinds if name.endswith("_at") or name == "failure_count"]
+    assert all(limits[name]["minimum"] == 0 for name in stamps)
+
+
+def test_a_plain_job_has_the_fields_of_the_first_schema_only_on_the_wire() -> None:
+    job = msgspec.convert(
+        {
+            **{
+                name: {"integer": 1, "string": "x", "object": {}}.get(kind, "")
+                for name, kind in FIELDS.items()
+            },
+            "type": "heartbeat",
+            "status": "active",
+            "session_target": "main",
+        },
+        Job,
+    )
+    assert set(msgspec.to_builtins(job)) == set(FIELDS)
+    waits = msgspec.structs.replace(job, pending_confirmation_id="job-confirm-1")
+    assert set(msgspec.to_builtins(waits)) - set(FIELDS) == {"pending_confirmation_id"}
 
 
 def test_the_words_of_type_and_status_are_those_of_the_newer_schema() -> None:
@@ -60,7 +101,7 @@ def test_a_record_without_a_field_is_no_job(field: str) -> None:
         name: {"integer": 1, "string": "x", "object": {}}.get(kind, "")
         for name, kind in FIELDS.items()
     }
-    whole |= {"type": "heartbeat", "status": "active"}
+    whole |= {"type": "heartbeat", "status": "active", "session_target": "main"}
     assert msgspec.convert(whole, Job).id == 1
     del whole[field]
     with pytest.raises(msgspec.ValidationError, match=field):

@@ -18,12 +18,14 @@ from agent.records import (
     Job,
     JobStatus,
     Question,
+    RunRecord,
     SearchHit,
     Session,
     Watcher,
     WatcherStatus,
 )
 from agent.store import leases
+from agent.store.job_pages import JobPage
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, body_of
 from agent.store.store import Collected, Listener, wall_clock_ms
@@ -69,6 +71,56 @@ class MemoryWatches:
         return self.commitments_by_id.get(commitment_id)
 
 
+class MemoryRuns:
+    """Implements `RunRecords` over dictionaries."""
+
+    def __init__(self, jobs: dict[int, Job]) -> None:
+        self.by_id: dict[str, RunRecord] = {}
+        self._jobs = jobs
+
+    async def runs(self, job_id: int, *, limit: int = 20) -> tuple[RunRecord, ...]:
+        return tuple(run for run in reversed(self.by_id.values()) if run.job_id == job_id)[:limit]
+
+    async def open_jobs(self) -> tuple[Job, ...]:
+        waits = {JobStatus.WAITING, JobStatus.QUEUED, JobStatus.AWAITING_REVIEW}
+        return tuple(job for _, job in sorted(self._jobs.items()) if job.status in waits)
+
+    async def ended_jobs(self, limit: int) -> tuple[int, ...]:
+        over = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED}
+        return tuple(key for key, job in sorted(self._jobs.items()) if job.status in over)[:limit]
+
+    async def count_jobs(self) -> int:
+        return len(self._jobs)
+
+
+class MemoryPages:
+    """Implements `JobQueue` over a dictionary."""
+
+    def __init__(self, jobs: dict[int, Job]) -> None:
+        self._jobs = jobs
+
+    async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
+        ended = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED}
+
+        def place(job: Job) -> tuple[int, int, int]:
+            if job.status is JobStatus.ACTIVE:
+                return (1, job.next_run_at, job.id)
+            return (2 if job.status in ended else 0, 0, -job.id)
+
+        words = query.casefold()
+        queue = sorted(
+            (
+                j
+                for j in self._jobs.values()
+                if words in f"{j.title}\n{j.prompt}\n{j.status}".casefold()
+            ),
+            key=place,
+        )
+        start = int(after or 0)
+        page = tuple(queue[start : start + limit])
+        return JobPage(page, str(start + limit) if len(queue) >= start + limit else "")
+
+
 class MemoryStore:
     """Implements `Store` over dictionaries, with the same fold as every other."""
 
@@ -81,6 +133,8 @@ class MemoryStore:
         self._questions: dict[str, QuestionHead] = {}
         self._jobs: dict[int, Job] = {}
         self.watches = MemoryWatches()
+        self.job_runs = MemoryRuns(self._jobs)
+        self.job_pages = MemoryPages(self._jobs)
         self._leases: dict[str, Lease] = {}
         self._blobs: dict[str, tuple[bytes, str]] = {}
         self._uses: set[tuple[str, str]] = set()
@@ -115,6 +169,12 @@ class MemoryStore:
         self._questions.update(ledger.questions.maps[0])
         self._jobs.update(ledger.jobs.maps[0])
         self.watches.by_id.update(ledger.watchers)
+        self.job_runs.by_id.update(ledger.runs)
+        for job_id in ledger.dropped_jobs:
+            self._jobs.pop(job_id, None)
+            of_it = [run for run in self.job_runs.by_id.values() if run.job_id == job_id]
+            for run in of_it:
+                del self.job_runs.by_id[run.run_id]
         self.watches.commitments_by_id.update(ledger.commitments)
         self._uses = {use for use in self._uses if use[0] not in ledger.pruned} | set(ledger.uses)
         events = tuple(event for event, _ in ledger.events)

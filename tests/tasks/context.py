@@ -20,6 +20,7 @@ from agent.protocol import (
     SessionConfigured,
     SessionFlagsChanged,
     TaskStarted,
+    ToolCallRequested,
 )
 from agent.records import (
     AtLimit,
@@ -29,13 +30,14 @@ from agent.records import (
     QuestionKind,
     QuestionOption,
     QuestionPart,
+    ReviewTicket,
     Session,
     Subject,
 )
 from agent.safety.app_rules import AppRule
 from agent.sessions.answers import checked_parts, read_answer, shown_text
 from agent.state import fold_session
-from agent.tasks.task import Limits, Steering
+from agent.tasks.task import Grant, Limits, Steering
 
 Answer = Callable[[Question], "str | None"]
 
@@ -60,6 +62,7 @@ class MemoryContext:
     goal: str = "open Settings"
     answer: Answer = no_answer
     background: bool = False
+    grant: Grant | None = None
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
     library: Library = field(default_factory=load)
@@ -139,6 +142,34 @@ class MemoryContext:
 
     def delta(self, text: str) -> None:
         self.deltas.append(text)
+
+    def review(
+        self,
+        text: str,
+        *,
+        call: ToolCallRequested,
+        params_digest: str,
+        screen_digest: str,
+        subject: Subject,
+    ) -> Question:
+        ticket = ReviewTicket(
+            confirmation_id="job-confirm-1",
+            job_id=1,
+            tool=call.tool,
+            params_digest=params_digest,
+            screen_digest=screen_digest,
+        )
+        return Question(
+            question_id="q-review",
+            session_id="s-1",
+            text=text,
+            asked_ms=self.now_ms(),
+            kind=QuestionKind.APPROVAL,
+            subject=subject,
+            call_id=call.call_id,
+            step=call.step,
+            review=ticket,
+        )
 
     async def ask(
         self,

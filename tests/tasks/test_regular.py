@@ -460,7 +460,7 @@ async def test_personal_data_on_the_screen_is_in_no_event_no_blob_and_no_request
     assert not any(b"123-45-6789" in data for data in kept)
 
 
-async def test_every_action_tool_is_blocked_in_the_background_and_the_turn_ends() -> None:
+async def test_every_action_tool_waits_for_a_review_in_the_background_and_the_turn_ends() -> None:
     counter = Counter()
     for reply in (
         says("click_element", element=1),
@@ -473,7 +473,11 @@ async def test_every_action_tool_is_blocked_in_the_background_and_the_turn_ends(
         context = MemoryContext(scripted(reply), counter.phone, background=True)
         end = await task().run(context)
         assert not end.completed
-        assert "background.confirmation_required" in results(context)[0]
+        assert "background.confirmation_required" in end.message
+        assert end.review is not None and end.review.review is not None
+        assert end.review.subject is not None and end.review.subject.frame is not None
+        # The call stays open: what is decided resolves it.
+        assert results(context) == []
     assert counter.phone.done == []
     context = MemoryContext(scripted(says("wait", seconds=1), DONE), counter.phone, background=True)
     assert (await task().run(context)).completed

@@ -1,0 +1,74 @@
+"""Change what a stored job does and when, pure.
+
+Not its status (`agent.jobs.schedule`). Invariants: only a job that waits for its time is changed,
+never one that runs or has ended; what passes can run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.jobs.creation import TITLE_LIMIT_CHARS
+from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
+from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
+from agent.protocol import JobEdit
+from agent.records import Job, JobStatus, JobType
+from agent.sessions.answers import checked_text
+
+_CHANGEABLE = frozenset({JobStatus.ACTIVE, JobStatus.PAUSED})
+
+
+def checked_edit(op: JobEdit) -> JobEdit:
+    """Check the words of a change, without secrets. Raises UsageError."""
+    title, prompt = op.title, op.prompt
+    if title is not None:
+        title = checked_text(title, "The title", limit=TITLE_LIMIT_CHARS).strip()
+    if prompt is not None:
+        prompt = checked_text(prompt, "The prompt")
+    if op.interval_ms is not None and op.interval_ms < 0:
+        raise UsageError(f"interval_ms is {op.interval_ms}.", "Use milliseconds; 0 for none.")
+    return replace(op, title=title, prompt=prompt)
+
+
+def edited(job: Job, op: JobEdit, now_ms: int) -> Job | None:
+    """Give the record as it is wanted; None when the job cannot be changed now.
+
+    Raises:
+        UsageError: a schedule that cannot be used; the message names the key.
+    """
+    if job.status not in _CHANGEABLE:
+        return None
+    prompt = job.prompt if op.prompt is None else op.prompt
+    if op.prompt is not None and job.type is not JobType.AGENT_TURN:
+        raise UsageError(f"Job {job.id} is a {job.type}: it has no prompt.", "Leave it out.")
+    changed = replace(job, title=op.title or job.title, prompt=prompt, updated_at=now_ms)
+    wanted = (op.next_run_at, op.interval_ms, op.cron)
+    if all(one is None for one in wanted):
+        return changed
+    raw: dict[str, Any] = dict(job.schedule_json)
+    if op.interval_ms is not None:
+        raw["interval_ms"] = max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms else 0
+        if op.interval_ms and op.cron is None:
+            raw["cron"] = ""
+    if op.cron is not None:
+        raw["cron"] = op.cron.strip()
+        if raw["cron"] and op.interval_ms is None:
+            raw["interval_ms"] = 0
+    raw["next_run_at"] = op.next_run_at or 0
+    schedule = read_schedule(raw)
+    if op.next_run_at:
+        due_ms = out_of_quiet_ms(schedule, op.next_run_at)
+    elif schedule.recurs:
+        due_ms = next_due_ms(schedule, now_ms) or NEVER_MS
+    else:
+        due_ms = job.next_run_at
+    kept = {key: value for key, value in raw.items() if key not in msgspec.to_builtins(schedule)}
+    stored = {**kept, **msgspec.to_builtins(schedule)}
+    stored = {**stored, "interval_ms": schedule.interval_ms, "next_run_at": due_ms}
+    if not schedule.cron:
+        stored.pop("cron", None)
+    return replace(changed, schedule_json=stored, next_run_at=due_ms)

@@ -1,0 +1,71 @@
+"""Find the phone that a job is to run on: this one, one with an app, one with tags.
+
+Not the waiting for it, which is its session's. Invariant: a job that names what its phone must be
+never runs on another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agent.devices.device import Rack
+from agent.errors import DeviceError, UsageError
+from agent.records import AppInfo, DeviceInfo, DeviceState, Job
+from agent.text import one_line
+
+
+def wanted_tags(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """Read the tags that a job's phone must have."""
+    tags = payload.get("tags", ())
+    return tuple(str(tag) for tag in tags) if isinstance(tags, list | tuple) else ()
+
+
+def wanted(payload: Mapping[str, Any], key: str) -> str:
+    """Read one word of a payload: `serial` or `app`."""
+    value = payload.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
+    """Tell whether a phone is one that a job may run on, as far as is known without asking it."""
+    serial = wanted(payload, "serial")
+    if serial and serial != info.serial:
+        return False
+    return set(wanted_tags(payload)) <= set(info.tags)
+
+
+async def place(job: Job, rack: Rack) -> str:
+    """Give the phone of a run; empty when any will do.
+
+    Raises:
+        UsageError: no phone that is online is what the job wants.
+    """
+    payload = job.payload_json
+    serial, app, tags = wanted(payload, "serial"), wanted(payload, "app"), wanted_tags(payload)
+    if serial or not (app or tags):
+        return serial
+    online = [i for i in rack.devices() if i.state is DeviceState.ONLINE and fits(payload, i)]
+    # One that nobody drives starts at once.
+    for info in sorted(online, key=lambda one: bool(one.driver)):
+        if not app or await _has(rack, info.serial, app):
+            return info.serial
+    what = " and ".join(
+        [f"the app {one_line(app, 80)}"] * bool(app) + [f"the tags {', '.join(tags)}"] * bool(tags)
+    )
+    raise UsageError(
+        f"No phone with {what} is online.", "Connect one, or look: switchboard devices list"
+    )
+
+
+async def _has(rack: Rack, serial: str, app: str) -> bool:
+    try:
+        installed = await (await rack.device(serial)).apps()
+    except DeviceError:
+        return False
+    return _names(installed, app)
+
+
+def _names(installed: Iterable[AppInfo], app: str) -> bool:
+    said = app.casefold()
+    return any(said in (one.package.casefold(), one.label.casefold()) for one in installed)

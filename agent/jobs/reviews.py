@@ -1,0 +1,278 @@
+"""Carry out what the operator says of a job's action, and what silence and restarts say.
+
+Not the asking (`agent.loop.reviewing`) and not the rules (`agent.jobs.verdicts`). Invariants: an
+answer, the claim of the job and the going on of its session are one append, so the first answer
+counts and none counts twice; an approved action that a restart finds under way is not done again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from agent.errors import ErrorKind, UsageError
+from agent.jobs import history, verdicts
+from agent.jobs.records import JobRecords, changing
+from agent.jobs.runs import Runs, Told
+from agent.jobs.schedule import failed
+from agent.protocol import (
+    ErrorEvent,
+    Event,
+    EventMsg,
+    JobChanged,
+    QuestionAnswered,
+    QuestionClosed,
+    RunChanged,
+    SessionsDeleted,
+    ToolCallFinished,
+)
+from agent.records import (
+    ActionOutcome,
+    Job,
+    JobStatus,
+    Question,
+    RunOutcome,
+    RunRecord,
+    SessionState,
+)
+from agent.safety.approval import is_yes
+from agent.sessions.errands import Errands
+from agent.sessions.live import LiveSession
+from agent.sessions.parts import Parts
+from agent.sessions.questions import NO_ANSWER
+from agent.store.store import EventDraft
+
+RESTARTED = "core_restarted"
+_log = logging.getLogger(__name__)
+
+
+class Reviews:
+    """The reviews of one core's jobs."""
+
+    def __init__(
+        self, parts: Parts, errands: Errands, records: JobRecords, runs: Runs, told: Told
+    ) -> None:
+        self._parts = parts
+        self._errands = errands
+        self._records = records
+        self._runs = runs
+        self._told = told
+        self._asked: dict[str, tuple[int, str]] = {}
+        """Of each question that a job waits for: the job, and the session."""
+
+    # --- following ----------
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Notice jobs that wait, and questions and sessions that went without an answer."""
+        for event in events:
+            match event.msg:
+                case JobChanged(job=job):
+                    self._note(job)
+                case QuestionClosed(question_id=question_id, reason=reason):
+                    self._lost(question_id, reason)
+                case SessionsDeleted(session_ids=gone):
+                    for question_id, (_, session_id) in tuple(self._asked.items()):
+                        if session_id in gone:
+                            self._lost(question_id, "its session was deleted")
+                case _:
+                    pass
+
+    def _note(self, job: Job) -> None:
+        if job.status is JobStatus.AWAITING_REVIEW:
+            checkpoint = verdicts.checkpoint_of(job)
+            self._asked[checkpoint.question_id] = (job.id, checkpoint.session_id)
+            return
+        for question_id in [q for q, (job_id, _) in self._asked.items() if job_id == job.id]:
+            del self._asked[question_id]
+
+    def _lost(self, question_id: str, reason: str) -> None:
+        asked = self._asked.get(question_id)
+        if asked is not None:
+            self._parts.crew.start(
+                self._close(asked[0], question_id, reason), f"end of a review of job {asked[0]}"
+            )
+
+    # --- answering ----------
+
+    async def answer(self, question: Question, text: str, submission_id: str, by: str) -> None:
+        """Approve or deny a job's action; only a plain yes is a yes.
+
+        Raises:
+            WrongStateError: it was decided before, has expired, or is not what was shown.
+        """
+        assert question.review is not None, "a review's question has a ticket"
+        job_id = question.review.job_id
+        # Whoever answers at once may be faster than the storing of the job that waits.
+        await self._runs.settled(job_id)
+        now_ms = self._parts.clock_ms()
+        answered = EventDraft(
+            question.session_id,
+            QuestionAnswered(question_id=question.question_id, answer=text, answered_by=by),
+            submission_id,
+        )
+        if is_yes(text):
+            await self._approve(job_id, question, answered, now_ms)
+        else:
+            await self._deny(job_id, question, answered, now_ms)
+
+    async def _approve(
+        self, job_id: int, question: Question, answered: EventDraft, now_ms: int
+    ) -> None:
+        live = await self._parts.book.get(question.session_id)
+        async with self._records.held(job_id) as job:
+            waiting = verdicts.approving(job, question, now_ms)
+            run = history.taken_up(await self._run_of(job))
+            result = self._runs.expect(live.session_id, question.call_id)
+            try:
+                await self._errands.go_on(
+                    live,
+                    self._runs.errand_after(waiting),
+                    answered,
+                    changing(waiting, "its action was approved"),
+                    EventDraft("", RunChanged(run=run)),
+                )
+            except BaseException:
+                result.close()
+                raise
+        going_on = self._runs.go_on(waiting, run, live, result)
+        self._parts.crew.start(going_on, f"run of job {job_id}")
+
+    async def _deny(
+        self, job_id: int, question: Question, answered: EventDraft, now_ms: int
+    ) -> None:
+        live = await self._parts.book.get(question.session_id)
+        async with self._records.held(job_id) as job, live.lock:
+            after = verdicts.denied(job, question, now_ms)
+            run = await self._measured(job, live)
+            run = history.over(run, RunOutcome.DENIED, now_ms, why=after.last_result)
+            await self._parts.book.append(
+                answered,
+                changing(after, "its action was denied"),
+                EventDraft("", RunChanged(run=run)),
+                *live.drafts(*_ending(live, job, question.call_id, "the operator refused it")),
+            )
+        self._told(after, run)
+
+    async def _close(self, job_id: int, question_id: str, reason: str) -> None:
+        """End the run of a job whose review ended without an answer."""
+        now_ms = self._parts.clock_ms()
+        async with self._records.held(job_id) as job:
+            checkpoint = verdicts.checkpoint_of(job)
+            waits = job.status is JobStatus.AWAITING_REVIEW
+            if not waits or checkpoint.question_id != question_id:
+                return
+            after = verdicts.unanswered(job, reason, now_ms)
+            outcome = (
+                RunOutcome.EXPIRED
+                if after.last_result.startswith(verdicts.TIMEOUT)
+                else RunOutcome.CANCELLED
+            )
+            run = history.over(await self._run_of(job), outcome, now_ms, why=after.last_result)
+            drafts = [changing(after, reason), EventDraft("", RunChanged(run=run))]
+            try:
+                live = await self._parts.book.get(checkpoint.session_id)
+            except UsageError:
+                await self._parts.book.append(*drafts)
+            else:
+                async with live.lock:
+                    run = history.over(
+                        await self._measured(job, live), outcome, now_ms, why=after.last_result
+                    )
+                    drafts[1] = EventDraft("", RunChanged(run=run))
+                    if live.is_idle and reason == NO_ANSWER:
+                        why = "nobody reviewed it in time, and silence is no"
+                        drafts += live.drafts(*_ending(live, job, checkpoint.call_id, why))
+                    await self._parts.book.append(*drafts)
+        self._told(after, run)
+
+    async def close_stopped(self, job: Job) -> None:
+        """Store the end of the run that a stopped job waited with."""
+        if job.status is JobStatus.AWAITING_REVIEW:
+            run = await self.close_run(job, RunOutcome.CANCELLED, "Its job was stopped.")
+            if run is not None:
+                await self._parts.store.append(EventDraft("", RunChanged(run=run)))
+
+    # --- after a restart ----------
+
+    async def recover(self) -> None:
+        """Bring order into the reviews that a dead core left. Raises StoreError."""
+        for job in await self._parts.store.job_runs.open_jobs():
+            self._note(job)
+            checkpoint = verdicts.checkpoint_of(job)
+            match job.status:
+                case JobStatus.AWAITING_REVIEW:
+                    if self._parts.questions.find(checkpoint.question_id) is None:
+                        self._lost(checkpoint.question_id, "its question is gone")
+                case JobStatus.WAITING:
+                    await self._repair(job, RunOutcome.UNKNOWN)
+                case _:
+                    await self._repair(job, RunOutcome.RESTARTED)
+
+    async def take_back(self, job: Job) -> bool:
+        """Park a job that was stored as running while its session already waits for a review."""
+        run = await self._run_of(job)
+        question = self._runs.review_of(run.session_id, job.id) if run.session_id else None
+        if question is None:
+            return False
+        await self._runs.park(job, run, question)
+        return True
+
+    async def close_run(self, job: Job, outcome: RunOutcome, why: str) -> RunRecord | None:
+        """Make the record of the run that a dead core left open; None when there is none."""
+        runs = await self._parts.store.job_runs.runs(job.id, limit=1)
+        if not runs or runs[0].ended_at:
+            return None
+        return history.over(runs[0], outcome, self._parts.clock_ms(), why=why)
+
+    async def _repair(self, job: Job, outcome: RunOutcome) -> None:
+        now_ms = self._parts.clock_ms()
+        run = await self.close_run(job, outcome, "The core ended under it.")
+
+        def rule(stored: Job) -> Job | None:
+            if stored.status is not job.status:
+                return None
+            if outcome is RunOutcome.UNKNOWN:
+                return verdicts.unknown(stored, now_ms)
+            return failed(stored, RESTARTED, now_ms)
+
+        after, changed = await self._records.change(
+            job.id,
+            rule,
+            outcome.value,
+            beside=lambda *_: [EventDraft("", RunChanged(run=run))] if run else [],
+        )
+        if changed and run is not None:
+            self._told(after, run)
+
+    # --- how ----------
+
+    async def _run_of(self, job: Job) -> RunRecord:
+        """Give the newest run of a job."""
+        runs = await self._parts.store.job_runs.runs(job.id, limit=1)
+        if runs:
+            return runs[0]
+        _log.warning("Job %d has no record of its run", job.id)
+        return history.begun(job, self._parts.clock_ms())
+
+    async def _measured(self, job: Job, live: LiveSession) -> RunRecord:
+        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        return history.measured(await self._run_of(job), live.record, events)
+
+
+def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[EventMsg, ...]:
+    """Give the end of the call that was reviewed, and of the session if a job opened it."""
+    said = f"BLOCKED: {verdicts.confirmation_of(job).tool} was not done: {why}."
+    finished = ToolCallFinished(
+        step=live.record.last_step, call_id=call_id, outcome=ActionOutcome.FAILED, text=said
+    )
+    if not live.record.job_id or not live.is_idle:
+        return (finished,)
+    return (
+        finished,
+        ErrorEvent(
+            message=f"The action of job {job.id} was not done: {why}.",
+            kind=ErrorKind.GOAL,
+            remedy=f"Run it again if it is still wanted: switchboard jobs run {job.id}",
+        ),
+        *live.moving(SessionState.CANCELLED, why),
+    )

@@ -1,0 +1,102 @@
+"""What a background turn does instead of acting: make the review of one action, and find it again.
+
+Not the doing of it and not the decision (`agent.jobs.reviews`). Invariant: the review names the
+real element on the real frame, and what it lets pass is that action on that screen only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.loop.elements import find_by_key
+from agent.loop.guard import Guard, intent, wants_secret
+from agent.loop.verify import blocked, failed
+from agent.protocol import ToolCallRequested
+from agent.records import AppInfo, Observation, Subject
+from agent.safety.approval import approval_text
+from agent.safety.capabilities import Decision
+from agent.safety.confirmable import params_digest, read_params, screen_digest
+from agent.tasks.task import TaskContext, TurnEnd
+from agent.tools.actions import ActionArguments, Deed, resolve
+from agent.tools.arguments import LaunchApp, PressButton
+from agent.tools.registry import ToolArguments
+
+CHANGED_SINCE = "The screen changed since the action was approved, so that approval is void."
+CONFIRMATION_REQUIRED = "background.confirmation_required"
+"""What a state-changing tool comes to in the background (CONTRACTS 2.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewing:
+    """The reviews of one turn."""
+
+    context: TaskContext
+    guard: Guard
+
+    def ask(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> TurnEnd | str:
+        """Give the end of a turn that waits for a review, or why this is not put to anybody."""
+        verdict = self.guard.weigh(deed, screen)
+        if verdict.decision is Decision.BLOCK:
+            return blocked(f"This is not allowed: {verdict.reason}")
+        if deed.is_secret or wants_secret(deed):
+            return blocked("A secret is not typed while nobody is watching")
+        try:
+            params = read_params(call.arguments)
+        except UsageError as error:
+            return failed(error.message)
+        question = self.context.review(
+            approval_text(intent(deed), verdict.reason or "nobody is watching this job"),
+            call=call,
+            params_digest=params_digest(call.tool, params),
+            screen_digest=self.digest(deed, screen),
+            subject=Subject(
+                action=call.tool,
+                capability=verdict.capability.value,
+                risk=verdict.risk.value,
+                element=deed.element,
+                frame=screen.frame,
+            ),
+        )
+        return TurnEnd(
+            completed=False,
+            message=f"{CONFIRMATION_REQUIRED}: {call.tool} waits for a review.",
+            review=question,
+        )
+
+    def digest(self, deed: Deed, screen: Observation) -> str:
+        """Give the digest of what a deed depends on of the screen.
+
+        Opening an app, and HOME, come to the same from everywhere: the screen is not their concern.
+        """
+        if isinstance(deed.action, LaunchApp):
+            return screen_digest(deed.package, "", (), acted_on=None)
+        if isinstance(deed.action, PressButton) and deed.action.button == "HOME":
+            return screen_digest("", "", (), acted_on=None)
+        front = screen.foreground
+        return screen_digest(front.package, front.activity, screen.elements, acted_on=deed.element)
+
+    def again(
+        self,
+        call: ToolCallRequested,
+        arguments: ToolArguments,
+        screen: Observation,
+        apps: Sequence[AppInfo],
+    ) -> Deed | str:
+        """Find what was asked about on a new screen; or say why it is not to be had.
+
+        Raises:
+            BadArguments: the call cannot be used on this screen.
+        """
+        if not isinstance(arguments, ActionArguments):
+            return "This is no action"
+        element = getattr(arguments, "element", None)
+        if call.element is not None and element is not None:
+            same = find_by_key(screen.elements, call.element.key)
+            if same is None or same.label != call.element.label:
+                return "The screen changed while it was reviewed, and the element is not there"
+            arguments = replace(arguments, element=same.number)
+        return resolve(arguments, screen, apps)

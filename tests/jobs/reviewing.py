@@ -1,0 +1,131 @@
+"""Jobs on a stage, and a part that wants to act once: what the tests of reviews share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from agent.protocol import (
+    JobCreate,
+    QuestionAnswered,
+    StepCompleted,
+    StepStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserInputAnswer,
+)
+from agent.records import (
+    ActionOutcome,
+    Job,
+    JobStatus,
+    Question,
+    RunRecord,
+    Session,
+    Subject,
+    TimeSplit,
+    Usage,
+)
+from agent.safety.confirmable import params_digest
+from agent.tasks.task import TaskContext, TurnEnd
+from tests.stage import Stage
+
+PROMPT = "water them"
+PARAMS = {"element": 1}
+
+
+async def create(stage: Stage, prompt: str = PROMPT, **more: object) -> Job:
+    op = replace(JobCreate(title="Water the plants", prompt=prompt), **more)
+    job = (await stage.do(op)).job
+    assert job is not None
+    return job
+
+
+async def ring(stage: Stage, *, after_ms: int = 15_000) -> None:
+    """Let time pass and the wake ring, as its timer would."""
+    assert stage.now_ms is not None
+    stage.now_ms += after_ms
+    await stage.core._desk.wake.ring()
+
+
+async def settled(stage: Stage, job_id: int, *statuses: JobStatus) -> Job:
+    async def there() -> Job | None:
+        job = await stage.store.job(job_id)
+        return job if job is not None and job.status in statuses else None
+
+    return await stage.until(there, f"job {job_id} to become {' or '.join(statuses)}")
+
+
+async def sessions_of(stage: Stage, job_id: int) -> list[Session]:
+    return [s for s in await stage.store.sessions() if s.job_id == job_id]
+
+
+async def runs_of(stage: Stage, job_id: int) -> tuple[RunRecord, ...]:
+    return await stage.store.job_runs.runs(job_id)
+
+
+async def waiting_job(stage: Stage, **more: object) -> tuple[Job, Question]:
+    """Create a job, let it run, and give it once it waits for a review."""
+    job = await create(stage, **more)
+    await ring(stage)
+    job = await settled(stage, job.id, JobStatus.AWAITING_REVIEW)
+    [question] = await stage.store.open_questions()
+    return job, question
+
+
+async def say(stage: Stage, question: Question, answer: str) -> None:
+    await stage.do(UserInputAnswer(question_id=question.question_id, answer=answer))
+
+
+class Act:
+    """A part that wants to press Send, and notes when it has."""
+
+    def __init__(self, *, times: int = 1) -> None:
+        self.done: list[str] = []
+        self.times = times
+        self.before_it: Callable[[TaskContext], Awaitable[None]] | None = None
+        """What happens between the approval and the deed."""
+
+    async def __call__(self, context: TaskContext) -> TurnEnd | str:
+        asked = sum(isinstance(e.msg, ToolCallRequested) for e in context.history)
+        if context.grant is not None:
+            if self.before_it is not None:
+                await self.before_it(context)
+            self.done.append(context.grant.call_id)
+            await context.emit(
+                ToolCallFinished(
+                    step=asked,
+                    call_id=context.grant.call_id,
+                    outcome=ActionOutcome.DONE,
+                    text="OK",
+                )
+            )
+        if len(self.done) >= self.times:
+            return "sent"
+        step = asked + 1
+        call = ToolCallRequested(
+            step=step,
+            call_id=f"c{step}",
+            tool="click_element",
+            arguments=msgspec.json.encode(PARAMS).decode(),
+        )
+        await context.emit(StepStarted(step=step))
+        await context.emit(call)
+        split = TimeSplit(model_ms=7)
+        await context.emit(StepCompleted(step=step, time=split, usage=Usage(calls=1)))
+        return TurnEnd(
+            completed=False,
+            message="background.confirmation_required",
+            review=context.review(
+                "May I press Send?",
+                call=call,
+                params_digest=params_digest(call.tool, PARAMS),
+                screen_digest="screen-1",
+                subject=Subject(action=call.tool),
+            ),
+        )
+
+
+def answers(msgs: list[object]) -> list[QuestionAnswered]:
+    return [msg for msg in msgs if isinstance(msg, QuestionAnswered)]
