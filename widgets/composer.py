@@ -36,6 +36,8 @@ class Mode(StrEnum):
     NOTE = "hand back"
     NEXT = "go on"
     EDIT = "change the hint"
+    MODIFY = "instead"
+    DRAFT = "draft for an app"
     NONE = "nothing"
 
 
@@ -50,11 +52,13 @@ HINTS = {
     Mode.PROMPT: "Say what to do next",
     Mode.STEER: "Steer: the next step takes it in",
     Mode.ANSWER: "Answer in words",
-    Mode.NEW: "What should be done? ↑ ↓ choose the device",
+    Mode.NEW: "What should be done? ↑ ↓ choose the device, ^o a draft for one app",
     Mode.REASON: "Why not? Enter rejects; the reason may be empty",
     Mode.NOTE: "What should the session know? Enter hands back; the note may be empty",
     Mode.NEXT: "What is to be done now, from what it came to?",
     Mode.EDIT: "The hint as it should be; enter changes it",
+    Mode.MODIFY: "What should be done instead? Enter says so",
+    Mode.DRAFT: "com.android.notes write milk — the app, then what to do; enter keeps a draft",
     Mode.NONE: "Press n to begin a session",
 }
 _SENDS = {
@@ -65,8 +69,21 @@ _SENDS = {
     Mode.NOTE: "hand back",
     Mode.NEXT: "go on",
     Mode.EDIT: "change",
+    Mode.MODIFY: "do this instead",
+    Mode.DRAFT: "keep the draft",
 }
-_STYLES = {Mode.ANSWER: "$ask", Mode.REASON: "$bad", Mode.NEW: "$good", Mode.NONE: "$faint"}
+_STYLES = {
+    Mode.DRAFT: "$good",
+    Mode.MODIFY: "$ask",
+    Mode.ANSWER: "$ask",
+    Mode.REASON: "$bad",
+    Mode.NEW: "$good",
+    Mode.NONE: "$faint",
+}
+
+
+_BEGINS = frozenset({Mode.NEW, Mode.DRAFT})
+"""The modes in which a device is chosen."""
 
 
 class _Field(TextArea):
@@ -80,7 +97,14 @@ class _Field(TextArea):
     ]
 
     class Sent(Message):
-        """Enter was pressed."""
+        """Enter was pressed, over a text; keys that come after it are not part of that."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Switched(Message):
+        """The key that changes the kind of what is begun was pressed."""
 
     class Turned(Message):
         """An arrow was pressed where the text has no line to go to."""
@@ -100,7 +124,11 @@ class _Field(TextArea):
         if event.key == "enter":
             event.stop()
             event.prevent_default()
-            self.post_message(self.Sent())
+            self.post_message(self.Sent(self.text))
+        elif event.key == "ctrl+o":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Switched())
         elif event.key in {"up", "down"} and "\n" not in self.text:
             event.stop()
             event.prevent_default()
@@ -130,6 +158,9 @@ class Composer(Sturdy, Vertical):
             self.purpose = purpose
             self.text = text
             self.choice = choice
+
+    class Switched(Message):
+        """The operator wants to begin the other kind: a goal, or a draft for one app."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -217,7 +248,7 @@ class Composer(Sturdy, Vertical):
         ]
         if mode is Mode.NONE:
             parts = []
-        if mode is Mode.NEW and self._choices:
+        if mode in _BEGINS and self._choices:
             parts += [("  on ", "$muted"), (f"↕ {self._choices[self._choice][1]}", "$foreground")]
         parts += self._about
         label = self.query_one("#composer-label", PartsLine)
@@ -226,10 +257,15 @@ class Composer(Sturdy, Vertical):
 
     def on__field_sent(self, event: _Field.Sent) -> None:
         event.stop()
-        self.post_message(self.Sent(self.purpose, self.text.strip(), self.choice))
+        self.post_message(self.Sent(self.purpose, event.text.strip(), self.choice))
+
+    def on__field_switched(self, event: _Field.Switched) -> None:
+        event.stop()
+        if self.purpose.mode in _BEGINS:
+            self.post_message(self.Switched())
 
     def on__field_turned(self, event: _Field.Turned) -> None:
         event.stop()
-        if self.purpose.mode is Mode.NEW and self._choices:
+        if self.purpose.mode in _BEGINS and self._choices:
             self._choice = (self._choice + event.by) % len(self._choices)
             self._show_label()

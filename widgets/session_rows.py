@@ -161,8 +161,12 @@ def attention_rows(
         mark = status.ATTENTION[one.kind]
         view = state.sessions.get(one.session_id)
         where = session_title(view.session) if view else device_name(one.serial, state.devices)
+        where = one_line(one.about, 80) or where
         age: Parts = ()
-        if one.since_ms:
+        until_ms = one.until_ms or (one.question.deadline_ms if one.question else 0)
+        if until_ms:
+            age = ((f"{phrases.clock(max(0, until_ms - now_ms))} left", "$warn"),)
+        elif one.since_ms:
             age = ((phrases.age(now_ms - one.since_ms), "$faint"),)
         head = Line(((f"{mark.glyph} ", mark.style), (one_line(one.text, 200), "$foreground")), age)
         below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))

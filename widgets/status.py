@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent.records import (
     ActionOutcome,
+    CommitmentStatus,
     DeviceInfo,
     DeviceState,
     JobStatus,
@@ -17,6 +18,7 @@ from agent.records import (
     Session,
     SessionState,
     TargetRuntime,
+    WatcherStatus,
 )
 from agent.state import AttentionKind, Tone
 
@@ -107,6 +109,19 @@ JOB = {
     JobStatus.STOPPED: Mark("–", "stopped", "$faint"),
     JobStatus.DISPATCHED: Mark("→", "dispatched", "$muted"),
 }
+WATCHER = {
+    WatcherStatus.ACTIVE: Mark("◔", "looking", "$live"),
+    WatcherStatus.FIRED: Mark("◎", "found", "$good"),
+    WatcherStatus.STOPPED: Mark("–", "stopped", "$faint"),
+}
+COMMITMENT = {
+    CommitmentStatus.PENDING: Mark("○", "to do", "$muted"),
+    CommitmentStatus.ACTIVE: Mark("◔", "later", "$live"),
+    CommitmentStatus.SNOOZED: Mark("◌", "snoozed", "$muted"),
+    CommitmentStatus.FIRED: Mark("◷", "due", "$ask"),
+    CommitmentStatus.COMPLETED: Mark("✓", "done", "$good"),
+    CommitmentStatus.DISMISSED: Mark("–", "dismissed", "$faint"),
+}
 PLAN = {
     PlanStatus.PENDING: Mark("○", "to do", "$muted"),
     PlanStatus.IN_PROGRESS: Mark("▸", "doing", "$live"),
@@ -123,6 +138,8 @@ ATTENTION = {
     AttentionKind.APPROVAL: Mark("◆", "approve", "$ask"),
     AttentionKind.LOST: Mark("!", "away", "$bad"),
     AttentionKind.DEVICE: Mark("!", "device", "$warn"),
+    AttentionKind.COMMITMENT: Mark("◷", "due", "$ask"),
+    AttentionKind.WATCHER: Mark("◎", "found", "$ask"),
     AttentionKind.FAILED: Mark("×", "failed", "$bad"),
 }
 TONE = {
