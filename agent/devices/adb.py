@@ -55,6 +55,7 @@ class AdbDevice:
         on_action: called after each action, so that whoever shows frames looks again at once.
         may_act: called before each action; raises when the phone is somebody else's now.
         scrcpy: how to use a scrcpy server for touches, video and displays; None: not at all.
+        keeps_shells: keep shells open between commands; for whoever calls `close`.
     """
 
     def __init__(
@@ -65,11 +66,12 @@ class AdbDevice:
         on_action: Callable[[], None] | None = None,
         may_act: Callable[[], None] | None = None,
         scrcpy: ScrcpySettings | None = None,
+        keeps_shells: bool = False,
     ) -> None:
         self._on_action = on_action
         self._may_act = may_act
         self._client = client
-        self._shell = PhoneShell(client, serial)
+        self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells)
         self._display = DisplaySize(self._shell)
         self._captures = Screencap(self._shell, self._display)
         self._uiautomator = UiautomatorService(self._shell)
@@ -245,6 +247,7 @@ class AdbDevice:
         await self._trees.close()
         if self._extra is not None:
             await self._extra.close()
+        self._shell.close()
 
     # --- acting ----------
 

@@ -63,9 +63,7 @@ class Screencap:
             except ServiceClosedError:
                 # Android 4 has no exec service; its shell turns LF into CR LF, which is repaired.
                 pass
-        result = await client.shell(
-            serial, "screencap -p", features=profile.features, timeout_s=timeout_s
-        )
+        result = await self._shell.run("screencap -p", timeout_s)
         if result.exit_code != 0:
             raise self._shell.failure("screencap -p", result)
         return result.stdout

@@ -201,6 +201,7 @@ class Roll:
             on_action=lambda: self._slots[name].feed.wake(),
             may_act=lambda: _check_unfenced(self._slots[name]),
             scrcpy=self._scrcpy,
+            keeps_shells=True,
         )
 
         async def capture(timeout_s: float) -> Capture:

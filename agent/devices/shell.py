@@ -11,7 +11,9 @@ import asyncio
 import re
 
 from agent.devices.client import AdbClient, ShellResult
+from agent.devices.kept_shell import KeptShells
 from agent.devices.profile import Profile, read_profile
+from agent.devices.stream import OUTPUT_LIMIT_BYTES
 from agent.errors import DeviceError, DeviceTimeoutError
 from agent.text import one_line
 
@@ -19,12 +21,17 @@ _FAILED_INPUT = re.compile(r"^\s*(error|usage|invalid|unknown|.*exception)\b", r
 
 
 class PhoneShell:
-    """Run commands on one phone through one adb server."""
+    """Run commands on one phone through one adb server.
 
-    def __init__(self, client: AdbClient, serial: str) -> None:
+    Args:
+        keeps_shells: keep shells open between commands; `close` ends them.
+    """
+
+    def __init__(self, client: AdbClient, serial: str, *, keeps_shells: bool = False) -> None:
         self.client = client
         self.serial = serial
         self._profile: Profile | None = None
+        self._kept = KeptShells(serial) if keeps_shells else None
 
     def move(self, client: AdbClient) -> None:
         """Reach the phone through another adb server from now on."""
@@ -34,6 +41,17 @@ class PhoneShell:
     def forget(self) -> None:
         """Ask again for what is fixed: the phone came back and may be another build."""
         self._profile = None
+        self.close()
+
+    def close(self) -> None:
+        """Keep no shell open; the next command may open one again."""
+        if self._kept is not None:
+            self._kept.forget()
+
+    @property
+    def has_open_shell(self) -> bool:
+        """Whether a shell waits on the phone for the next command."""
+        return self._kept is not None and self._kept.has_open
 
     async def profile(self, *, timeout_s: float = 10.0) -> Profile:
         """Give what is fixed about the phone, asked once per connection."""
@@ -46,11 +64,15 @@ class PhoneShell:
         return Deadline(self.serial, doing, timeout_s)
 
     async def run(self, command: str, timeout_s: float) -> ShellResult:
-        """Run a command, whatever its exit code."""
+        """Run a command that needs no input and leaves nothing running, whatever its exit code."""
         async with self.bounded("a shell command", timeout_s):
-            profile = await self.profile(timeout_s=timeout_s)
+            features = (await self.profile(timeout_s=timeout_s)).features
+            if self._kept is not None and "shell_v2" in features:
+                result = await self._kept.run(self.client, command, limit=OUTPUT_LIMIT_BYTES)
+                if result is not None:
+                    return result
             return await self.client.shell(
-                self.serial, command, features=profile.features, timeout_s=timeout_s
+                self.serial, command, features=features, timeout_s=timeout_s
             )
 
     async def checked(self, command: str, timeout_s: float) -> ShellResult:

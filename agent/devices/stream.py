@@ -7,6 +7,8 @@ an error, never a short answer; what another side sends is bounded.
 from __future__ import annotations
 
 import asyncio
+import socket
+from contextlib import suppress
 
 from agent.errors import AdbError, DeviceError, DeviceLostError
 
@@ -90,6 +92,24 @@ class AdbStream:
             if len(kept) > limit:
                 raise self.too_much(limit)
         return bytes(kept)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the connection is open and nothing has come that was not read."""
+        # A StreamReader says in no public way that it holds something.
+        held: bytearray = self.reader._buffer  # type: ignore[attr-defined]
+        return not (held or self.reader.at_eof() or self.writer.is_closing())
+
+    def acknowledge(self) -> None:
+        """Have what came acknowledged now, where the system can be told so (Linux).
+
+        An adb server sends a second small packet only after the first was acknowledged, which a
+        system that hopes to send something itself puts off by 40 ms.
+        """
+        sock = self.writer.get_extra_info("socket")
+        if sock is not None and hasattr(socket, "TCP_QUICKACK"):
+            with suppress(OSError):
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def close(self) -> None:
         """Drop the connection at once: nothing is left to send."""

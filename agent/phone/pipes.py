@@ -108,6 +108,21 @@ class Pipe:
             self._writable.set()
         return chunk
 
+    async def read_line(self, limit: int) -> bytes:
+        """Return up to the next line end, `limit` bytes or the end; b"" when all was read."""
+        parts: list[bytes] = []
+        left = limit
+        while left > 0 and (chunk := await self.read(left)):
+            line, end, rest = chunk.partition(b"\n")
+            parts.append(line + end)
+            left -= len(line) + len(end)
+            if rest:
+                self._chunks.appendleft(rest)
+                self._size += len(rest)
+            if end:
+                break
+        return b"".join(parts)
+
     def end(self) -> None:
         """Close the writing end; what is buffered can still be read."""
         self._ended = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agent.devices.client import AdbClient, ShellResult
@@ -9,6 +11,7 @@ from agent.devices.device import Device
 from agent.devices.input_methods import ADB_KEYBOARD as BORROWED
 from agent.devices.keyboard import NOTE
 from agent.errors import TextEntryError
+from agent.records import UiNode
 from tests.devices.conftest import Home, ScriptedPhone, scripted_device
 
 OWN = "com.android.inputmethod.latin/.LatinIME"
@@ -35,7 +38,12 @@ async def search(device: Device, adb: AdbClient) -> Device:
     """Give a phone whose settings search has the focus, empty."""
     await shell(adb, device.serial, "am force-stop com.android.settings")
     await device.launch("com.android.settings")
-    field = next(n for n in (await device.tree()).nodes if "search" in n.resource_id.lower())
+    field: UiNode | None = None
+    async with asyncio.timeout(30):
+        # An app that had no process shows its splash screen first.
+        while field is None:
+            nodes = (await device.tree()).nodes
+            field = next((n for n in nodes if "search" in n.resource_id.lower()), None)
     await device.tap(field.bounds.center)
     return device
 

@@ -110,6 +110,34 @@ class FramedSink:
         await self._writer.write(self._kind, data)
 
 
+class InputPipe:
+    """stdin of a v2 shell. Whoever waits for more has answered: what it wrote is sent first."""
+
+    def __init__(self, writer: FrameWriter) -> None:
+        self._pipe = Pipe()
+        self._writer = writer
+
+    async def read(self, limit: int = 65536) -> bytes:
+        """Return up to `limit` bytes; b"" at the end."""
+        if not self._pipe.size:
+            await self._writer.flush()
+        return await self._pipe.read(limit)
+
+    async def read_line(self, limit: int) -> bytes:
+        """Return a line with its end, or `limit` bytes; b"" at the end."""
+        if not self._pipe.size:
+            await self._writer.flush()
+        return await self._pipe.read_line(limit)
+
+    async def feed(self, data: bytes) -> None:
+        """Take what the peer sends; raise BrokenPipeError without a reader."""
+        await self._pipe.write(data)
+
+    def end(self) -> None:
+        """Take that the peer sends no more."""
+        self._pipe.end()
+
+
 async def serve_shell(userland: Userland, stream: Stream, arguments: list[str], line: str) -> None:
     """Serve `shell[,v2][,TERM=x][,raw|pty]:line`; an empty line is an interactive shell."""
     terminal = "pty" in arguments or (not line and "raw" not in arguments)
@@ -168,9 +196,9 @@ async def _serve_framed(
         pump = _read_frames(stream, tty.type, tty.hang_up, tty.resize)
         running = _run(userland, line, {0: tty, 1: tty, 2: tty}, tty, term)
     else:
-        stdin = Pipe()
+        stdin = InputPipe(writer)
         stderr = FramedSink(writer, FrameId.STDERR)
-        pump = _read_frames(stream, stdin.write, stdin.end, lambda _: None)
+        pump = _read_frames(stream, stdin.feed, stdin.end, lambda _: None)
         running = _run(userland, line, {0: stdin, 1: stdout, 2: stderr}, None, term)
     status = await _until_hang_up(stream, running, pump)
     await writer.finish(status)
@@ -230,13 +258,13 @@ async def _until_hang_up(
 async def _run(
     userland: Userland, line: str, descriptors: Descriptors, tty: Terminal | None, term: str
 ) -> int:
-    await userland.faults.before_shell(line)
     shell = Shell(userland, terminal=tty is not None)
     if term:
         shell.variables["TERM"] = term
         shell.exported.add("TERM")
     if not line:
         return await Session(shell, descriptors, tty).run()
+    await userland.faults.before_shell(line)
     task = asyncio.ensure_future(shell.run_text(line, descriptors))
     shell.register(shell.pid, "sh", f"sh -c {line}"[:1000], task)
     if tty is not None:

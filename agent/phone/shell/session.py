@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import Descriptors, decode, encode
 from agent.phone.shell.flow import SHELL_NAME, ExitShell, LeaveFunction, LeaveLoop
 from agent.phone.shell.interpreter import Shell
 from agent.phone.shell.parser import ShellSyntaxError, parse
+from agent.phone.shell.syntax import Script
 
 MAX_INPUT_BYTES = 1024 * 1024
 _INCOMPLETE = ("syntax error: unexpected EOF", "no closing quote", "no closing brace")
@@ -24,6 +25,15 @@ class Foreground(Protocol):
     """The terminal, which can interrupt what runs in the foreground."""
 
     foreground: asyncio.Future[int] | None
+
+
+@runtime_checkable
+class Lines(Protocol):
+    """Input that can give a whole line and no byte more: commands read on from there."""
+
+    async def read_line(self, limit: int) -> bytes:
+        """Return a line with its end, or `limit` bytes; b"" at the end."""
+        ...
 
 
 class Session:
@@ -52,13 +62,18 @@ class Session:
                 break
             pending += line
             try:
-                parse(pending)
+                script = parse(pending)
             except ShellSyntaxError as error:
                 if error.message.startswith(_INCOMPLETE) and len(pending) < MAX_INPUT_BYTES:
                     continue
+                pending = ""
+                await self._stderr.write(encode(f"{SHELL_NAME}: {error.message}\n"))
+                self._shell.status = 1
+                continue
             text, pending = pending, ""
+            await self._shell.userland.faults.before_shell(text)
             try:
-                await self._run(text)
+                await self._run(script)
             except ExitShell as leaving:
                 return leaving.status
         if self._tty is not None:
@@ -75,6 +90,9 @@ class Session:
             )
 
     async def _line(self) -> str | None:
+        if isinstance(self._stdin, Lines):
+            given = await self._stdin.read_line(MAX_INPUT_BYTES)
+            return decode(given) if given else None
         line = bytearray()
         while len(line) < MAX_INPUT_BYTES:
             byte = await self._stdin.read(1)
@@ -85,13 +103,7 @@ class Session:
                 break
         return decode(bytes(line))
 
-    async def _run(self, text: str) -> None:
-        try:
-            script = parse(text)
-        except ShellSyntaxError as error:
-            await self._stderr.write(encode(f"{SHELL_NAME}: {error.message}\n"))
-            self._shell.status = 1
-            return
+    async def _run(self, script: Script) -> None:
         task = asyncio.ensure_future(self._shell.run_script(script, self._descriptors))
         if self._tty is not None:
             self._tty.foreground = task

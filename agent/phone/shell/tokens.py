@@ -6,11 +6,15 @@ so a line is read in time linear to its length.
 
 from __future__ import annotations
 
+import re
+
 from agent.errors import PhoneError
 from agent.phone.shell.syntax import Redirect, RedirectKind, Text, Word
 from agent.phone.shell.words import WordReader
 
-_REDIRECTS = ("<<-", "<<", "<>", "<&", ">>", ">&", ">|", "<", ">")
+_REDIRECT = re.compile(r"&>|[0-9]*(<<-|<<|<>|<&|>>|>&|>\||<|>)")
+_OPERATOR = re.compile(r"&&|\|\||;;|[|&;()\n]")
+_PLAIN_WORD = re.compile(r"[^ \t\n;&|()<>\"'\\$`]*")
 
 
 class ShellSyntaxError(PhoneError):
@@ -61,16 +65,13 @@ class TokenReader(WordReader):
         return type(self)(body, self.depth + 1).read_quoted(stop=None)
 
     def _peek_operator(self) -> str:
-        for operator in ("&&", "||", ";;", "|", "&", ";", "(", ")", "\n"):
-            if self.text.startswith(operator, self.at):
-                return operator
-        return ""
+        found = _OPERATOR.match(self.text, self.at)
+        return found[0] if found else ""
 
     def _peek_word(self) -> str:
         """Return the plain word that comes next, for reserved words; "" when it is none."""
-        end = self.at
-        while end < len(self.text) and self.text[end] not in " \t\n;&|()<>\"'\\$`":
-            end += 1
+        found = _PLAIN_WORD.match(self.text, self.at)
+        end = found.end() if found else self.at
         if end < len(self.text) and self.text[end] in "\"'\\$`":
             return ""
         return self.text[self.at : end]
@@ -103,19 +104,15 @@ class TokenReader(WordReader):
             found.append(redirect)
 
     def _redirect(self) -> Redirect | None:
-        at = self.at
-        while at < len(self.text) and self.text[at] in "0123456789":
-            at += 1
-        operator = next((op for op in _REDIRECTS if self.text.startswith(op, at)), None)
-        both = False
-        if operator is None:
-            if not self.text.startswith("&>", self.at):
-                return None
-            operator, both, at = "&>", True, self.at
-        digits = "" if both else self.text[self.at : at]
+        found = _REDIRECT.match(self.text, self.at)
+        if found is None:
+            return None
+        operator = found[1] or ""
+        both = not operator
+        digits = "" if both else self.text[self.at : found.start(1)]
         if len(digits) > 2:
             return None
-        self.at = at + len(operator)
+        self.at = found.end()
         self._skip_blanks()
         if self.at >= len(self.text) or self._peek_operator():
             raise self._unexpected()

@@ -6,6 +6,7 @@ line of a million `$(` is an error and not a crash.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from agent.phone.shell.syntax import (
@@ -20,6 +21,7 @@ from agent.phone.shell.syntax import (
 MAX_DEPTH = 40
 SPECIAL_PARAMETERS = "?$!#@*-0123456789"
 _OPERATORS = (":-", ":=", ":?", ":+", "##", "#", "%%", "%", "//", "/", ":", "-", "=", "?", "+")
+_PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"$`]+")
 _ESCAPES = {
     "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
     "E": "\x1b", "\\": "\\", "'": "'", '"': '"',
@@ -89,8 +91,10 @@ class WordReader:
                 flush()
                 parts.append(self._dollar(quoted=False))
             else:
-                plain.append(char)
-                self.at += 1
+                found = _PLAIN.match(self.text, self.at)
+                run = found[0] if found else char
+                plain.append(run)
+                self.at += len(run)
         flush()
         if self.at == start and not assignment:
             raise self.error("syntax error: a word was expected")
