@@ -35,7 +35,7 @@ from agent.records import (
     RunRecord,
     SessionState,
 )
-from agent.safety.approval import is_yes
+from agent.safety.approval import is_yes, typed_instead
 from agent.sessions.errands import Errands
 from agent.sessions.live import LiveSession
 from agent.sessions.parts import Parts
@@ -98,9 +98,14 @@ class Reviews:
         """Approve or deny a job's action; only a plain yes is a yes.
 
         Raises:
+            UsageError: the answer wants another action than the one that was shown.
             WrongStateError: it was decided before, has expired, or is not what was shown.
         """
         assert question.review is not None, "a review's question has a ticket"
+        if typed_instead(text) is not None:
+            raise UsageError(
+                "A job's action can be approved only as it was put to you.", "Approve it, or deny."
+            )
         job_id = question.review.job_id
         # Whoever answers at once may be faster than the storing of the job that waits.
         await self._runs.settled(job_id)
