@@ -24,6 +24,7 @@ class Where(StrEnum):
     JOBS = "jobs"
     HISTORY = "history"
     REPLAY = "replay"
+    DEVICE = "device"
 
 
 class Action(NamedTuple):
@@ -46,7 +47,7 @@ class Action(NamedTuple):
 
 _ALL, _DECK, _JOBS = Where.EVERYWHERE, Where.DECK, Where.JOBS
 _WALL = Where.WALL
-_HISTORY, _REPLAY = Where.HISTORY, Where.REPLAY
+_HISTORY, _REPLAY, _DEVICE = Where.HISTORY, Where.REPLAY, Where.DEVICE
 
 ACTIONS: tuple[Action, ...] = (
     # --- sessions
@@ -66,12 +67,19 @@ ACTIONS: tuple[Action, ...] = (
     Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
     Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
     Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
+    Action("question.session", ("A",), "For this session", "Approve the same button of the same app for the rest of the session; press twice on the card.", _DECK, "Questions"),
+    Action("question.modify", ("m",), "Instead", "Write what should be done instead of what the card asks; a text to be typed can be changed.", _DECK, "Questions"),
+    Action("question.wheel", ("t",), "By hand", "Take the wheel of the phone that the card is about.", _DECK, "Questions"),
     Action("question.dismiss", ("d",), "Dismiss", "Take the failure or device under the cursor out of what waits.", _DECK, "Questions", 9),
     Action("question.option", ("1…9",), "Answer", "Choose an option of the question that has the focus.", _DECK, "Questions", own=True),
     # --- phones
     Action("wheel.take", ("w",), "Drive", "Take the wheel of the phone that is shown: its session waits. Again, or esc, hands it back.", _DECK, "Phones", 13),
     Action("wheel.buttons", ("f2", "f3", "f4"), "Back, home, recents", "Press a button of the phone that you drive; the right and middle mouse buttons are back and home.", _DECK, "Phones", own=True),
+    Action("target.show", ("S",), "Show app", "Show the app of the selected session on a display of its own.", _DECK, "Phones"),
+    Action("target.hide", ("H",), "Hide app", "Take the app of the selected session to a display that nobody sees.", _DECK, "Phones"),
+    Action("target.attach", ("T",), "Attach app", "Bring the app of the selected session to the phone's main display.", _DECK, "Phones"),
     Action("device.virtual", ("v",), "Virtual phone", "Start a virtual phone.", _DECK, "Phones", 32),
+    Action("device.open", ("o",), "Open phone", "Show the phone that is seen here large: elements, log, health, the wheel.", _DECK, "Phones", 18),
     # --- looking
     Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
     Action("view.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DECK, "Looking"),
@@ -108,6 +116,23 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.faster", ("plus", "equals_sign"), "Faster", "Double the speed, up to 64.", _REPLAY, "Replay", 13),
     Action("replay.slower", ("minus",), "Slower", "Halve the speed, down to 1.", _REPLAY, "Replay", 14),
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
+    # --- one phone
+    Action("device.drive", ("w",), "Drive", "Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.", _DEVICE, "Hands", 10),
+    Action("device.tap", ("enter",), "Tap", "Tap the element under the cursor, while you drive; on a finding: put it right.", _DEVICE, "Hands", own=True),
+    Action("device.press", ("L",), "Long press", "Press the element under the cursor for long, while you drive.", _DEVICE, "Hands"),
+    Action("device.buttons", ("f2", "f3", "f4"), "Back, home, recents", "Press a button of the phone that you drive; the right and middle mouse buttons are back and home.", _DEVICE, "Hands", own=True),
+    Action("device.elements", ("e",), "Elements", "Show what is on the phone's screen, numbered as a model sees it; the cursor is seen on the picture.", _DEVICE, "Looking", 20),
+    Action("device.log", ("l",), "Log", "Show the newest lines of the phone's log, as they come.", _DEVICE, "Looking", 21),
+    Action("device.health", ("h",), "Health", "Show what an examination of the phone found, with repairs.", _DEVICE, "Looking", 22),
+    Action("device.read", ("r",), "Read again", "Read the elements or the log again, or examine the phone once more.", _DEVICE, "Looking", 11),
+    Action("device.repair", ("f",), "Put right", "Put the finding under the cursor right, where the core can.", _DEVICE, "Looking", 9),
+    Action("device.filter", ("slash",), "Filter", "Show only lines of the log that match; !word is not there; esc clears.", _DEVICE, "Looking", 12),
+    Action("device.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DEVICE, "Looking"),
+    Action("device.copy", ("y",), "Copy", "Copy what is under the cursor, with all that is known of it.", _DEVICE, "Looking"),
+    Action("device.next", ("right_square_bracket",), "Next phone", "Show the next phone.", _DEVICE, "Moving", 30),
+    Action("device.previous", ("left_square_bracket",), "Previous phone", "Show the phone before.", _DEVICE, "Moving"),
+    Action("device.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for both, it is shown.", _DEVICE, "Moving"),
+    Action("device.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DEVICE, "Moving"),
     # --- the console
     Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
     Action("screen.wall", ("2",), "Wall", "Every phone live, as many as fit.", _ALL, "Screens", 39),
@@ -131,16 +156,20 @@ OPENS_FIELD = frozenset(
         "session.new",
         "session.write",
         "question.reject",
+        "question.modify",
         "view.filter",
         "history.search",
         "notice.send",
         "steer.edit",
+        "device.filter",
     }
 )
 
 _NAMES = {
     "question_mark": "?",
     "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
     "number_sign": "#",
     "exclamation_mark": "!",
     "colon": ":",
@@ -214,6 +243,7 @@ _PLACES = {
     Where.JOBS: "Jobs",
     Where.HISTORY: "History",
     Where.REPLAY: "Replay",
+    Where.DEVICE: "Device",
 }
 
 

@@ -18,7 +18,7 @@ from agent.errors import SwitchboardError
 from agent.protocol import Interrupt
 from console import actions
 from console.screens.base import ConsoleScreen
-from console.screens.deck import DeckScreen
+from console.screens.device import DeviceScreen
 from console.screens.help import HelpScreen
 from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
@@ -92,21 +92,8 @@ class AppActions(App[int], inherit_bindings=False):
         self._show(WallScreen)
 
     def show_device(self, serial: str) -> None:
-        """Show what is at work on a phone, on the Deck."""
-        self.do_screen_deck()
-        device = self.console_app.bridge.state.devices.get(serial)
-        top = self.console_app.top
-        if device is not None and device.driver and isinstance(top, DeckScreen):
-            top.select(device.driver)
-            top.refresh_all()
-
-    def do_screen_jobs(self) -> None:
-        """Show the jobs."""
-        self._show(JobsScreen)
-
-    def do_screen_history(self) -> None:
-        """Show all stored sessions."""
-        self._show(HistoryScreen)
+        """Show one phone large."""
+        self.push_screen(DeviceScreen(serial))
 
     def _show(self, screen: type[WallScreen | JobsScreen | HistoryScreen]) -> None:
         if not isinstance(self.console_app.top, screen):

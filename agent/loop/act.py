@@ -86,6 +86,8 @@ class Actor:
             return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
         if ruling.secret is not None and isinstance(deed.action, TypeText):
             deed = replace(deed, action=replace(deed.action, text=ruling.secret))
+        if ruling.instead is not None and isinstance(deed.action, TypeText):
+            deed = replace(deed, action=replace(deed.action, text=ruling.instead))
         if deed.is_secret and isinstance(deed.action, TypeText):
             self.secrets.add(deed.action.text)
         act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked)

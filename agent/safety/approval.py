@@ -11,6 +11,9 @@ from agent.safety.words import words
 
 APPROVE = "Approve"
 DENY = "Deny"
+FOR_SESSION = "Approve for this session"
+"""Lets the same button of the same app pass for the rest of the session."""
+_WITH = "approve with:"
 OPTIONS = (
     QuestionOption(label=APPROVE, description="Do it, this once."),
     QuestionOption(label=DENY, description="Do not do it; the agent is told so."),
@@ -20,8 +23,23 @@ _YES = frozenset({"approve", "approved", "yes", "y", "ok", "okay", "allow", "all
 
 def is_yes(answer: str | None) -> bool:
     """Tell whether an answer approves."""
+    if is_for_session(answer) or typed_instead(answer) is not None:
+        return True
     said = words(answer or "")
     return len(said) == 1 and said[0] in _YES
+
+
+def is_for_session(answer: str | None) -> bool:
+    """Tell whether an answer approves the same deed for the rest of the session."""
+    return words(answer or "") == words(FOR_SESSION)
+
+
+def typed_instead(answer: str | None) -> str | None:
+    """Give the text that the operator wants typed in the place of the model's; None: no such."""
+    said = (answer or "").strip()
+    if not said.casefold().startswith(_WITH):
+        return None
+    return said[len(_WITH) :].strip() or None
 
 
 def approval_text(what: str, reason: str) -> str:

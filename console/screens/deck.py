@@ -341,7 +341,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if event.rows is self.attention:
             self.open_waiting()
         else:
-            self.go_to("middle", self.pane.transcript)
+            self.tap_session()
 
     def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
         self.show_footer()

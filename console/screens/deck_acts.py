@@ -21,7 +21,8 @@ from agent.protocol import (
 )
 from agent.records import DeviceState, Question, Session, SessionState
 from agent.state import SessionView
-from console.screens.deck_questions import DENY, DeckQuestions
+from console.screens.deck_approvals import DeckApprovals
+from console.screens.deck_questions import DENY
 from widgets.composer import Composer, Mode, Purpose
 from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
@@ -29,10 +30,12 @@ from widgets.transcript_lines import as_text
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 
 
-class DeckActs(DeckQuestions):
+class DeckActs(DeckApprovals):
     """The Deck's actions."""
 
     _begins = False
+    _drafts = False
+    """Whether what is begun is a draft for one app."""
 
     def _session(self) -> Session | None:
         view = self.deck.view()
@@ -59,7 +62,11 @@ class DeckActs(DeckQuestions):
             case "question.next":
                 return bool(self.console_app.bridge.state.questions)
             case "question.approve" | "question.reject":
-                return self._approval() is not None
+                return self.approval_meant() is not None
+            case "question.session" | "question.modify" | "question.wheel":
+                return self.can_approve(action_id)
+            case "target.show" | "target.hide" | "target.attach":
+                return self.can_target(action_id)
             case "question.dismiss":
                 return self._dismissable() is not None
             case "screen.deck":
@@ -121,12 +128,14 @@ class DeckActs(DeckQuestions):
             return
         if self._begins:
             self._offer_devices()
-            composer.aim(Purpose(Mode.NEW, ""))
+            composer.aim(Purpose(Mode.DRAFT if self._drafts else Mode.NEW, ""))
             return
         if self.rejects is not None and self.rejects in asked:
             composer.aim(Purpose(Mode.REASON, self.rejects.question_id))
             return
         self.rejects = None
+        if self.aim_modify(asked):
+            return
         hint = ""
         if view is None or view.session.state.is_terminal:
             wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
@@ -162,10 +171,15 @@ class DeckActs(DeckQuestions):
 
     def do_session_new(self) -> None:
         """Write the goal of a new session."""
-        self._begins = True
+        self._begins, self._drafts = True, False
         self.rejects = None
         self.refresh_all()
         self.deck.go_to("middle", self.deck.composer.field)
+
+    def on_composer_switched(self, _event: Composer.Switched) -> None:
+        """Turn from a goal to a draft for one app, and back."""
+        self._drafts = not self._drafts
+        self.refresh_all()
 
     def do_session_write(self) -> None:
         """Go to the composer."""
@@ -194,6 +208,11 @@ class DeckActs(DeckQuestions):
             case Mode.NEW:
                 self._begins = False
                 app.spawn(self._begin(event.text, event.choice), "beginning a session")
+            case Mode.DRAFT:
+                self._begins = False
+                app.spawn(self._draft(event.text, event.choice), "keeping a draft")
+            case Mode.MODIFY:
+                self.send_modified(event)
             case Mode.ANSWER:
                 self.answer_subject(subject, event.text)
             case Mode.REASON:
@@ -203,7 +222,12 @@ class DeckActs(DeckQuestions):
             case Mode.NOTE | Mode.NEXT | Mode.EDIT:
                 self.send_follow(event)
             case Mode.PROMPT | Mode.STEER:
-                app.request(UserInput(session_id=subject, text=event.text))
+                session = self._session()
+                drafted = session is not None and session.state is SessionState.CREATED
+                if drafted and session is not None and session.session_id == subject:
+                    app.request(SessionStart(session_id=subject, prompt=event.text))
+                else:
+                    app.request(UserInput(session_id=subject, text=event.text))
             case Mode.NONE:
                 pass
         self.refresh_all()
@@ -221,6 +245,23 @@ class DeckActs(DeckQuestions):
             return
         self.deck.coming = reply.session_id
         self.deck.select(reply.session_id)
+        self.refresh_all()
+
+    async def _draft(self, text: str, serial: str) -> None:
+        """Keep a draft for one app, which ends with this console unless it is begun."""
+        package, _, goal = text.strip().partition(" ")
+        op = SessionCreate(
+            goal=goal.strip(), target_package=package, serial=serial, start=False, hold=True
+        )
+        reply = await self.console_app.ask(op)
+        if reply is None:
+            self._begins = self._drafts = True
+            self.refresh_all()
+            self.deck.composer.field.text = text
+            return
+        self.deck.coming = reply.session_id
+        self.deck.select(reply.session_id)
+        self.console_app.say("A draft. p begins it; it ends with this console unless it is begun.")
         self.refresh_all()
 
     # --- looking ----------
@@ -263,8 +304,8 @@ class DeckActs(DeckQuestions):
         field = self.query_one("#filter", Input)
         if self.leave_follow():
             pass
-        elif self._begins or self.rejects is not None:
-            self._begins, self.rejects = False, None
+        elif self._begins or self.rejects is not None or self.modifies is not None:
+            self._begins, self.rejects, self.modifies = False, None, None
             self.refresh_all()
             deck.go_to("middle", deck.pane.transcript)
         elif deck.focused is field or deck.wanted:

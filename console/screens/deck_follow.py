@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from agent.protocol import NoticeDone, NoticeSend, SteerEdit, SteerWithdraw
 from agent.state import MessageItem
-from console.screens.deck_wheel import DeckWheel
+from console.screens.deck_targets import DeckTargets
 from widgets.composer import Composer, Mode, Purpose
 
 
-class DeckFollow(DeckWheel):
+class DeckFollow(DeckTargets):
     """The Deck's notices and hints."""
 
     _follows: Purpose | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import ScreenSuspend
 
-from agent.records import DeviceState, Frame, LiveFrame
+from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime
 from agent.state import State
 from console.frame_feed import Wanted
 from console.screens.base import ConsoleScreen
@@ -68,9 +68,14 @@ class DeckPhone(ConsoleScreen):
         frame: LiveFrame | None = app.feed.newest
         step = 0
         view = self.deck.view()
+        # The live picture is the main display's; an app that is shown on another is not on it.
+        apart = view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
+        if apart:
+            frame = None
         if frame is None and view is not None and view.transcript.observation is not None:
             kept = view.transcript.observation.frame
-            if kept is not None and (device is None or device.state is not DeviceState.ONLINE):
+            away = device is None or device.state is not DeviceState.ONLINE
+            if kept is not None and (apart or away):
                 frame = app.stored.ready(kept, self.deck.phone.wanted_px)
                 proportions = (kept.width_px, kept.height_px)
                 step = view.session.steps

@@ -65,7 +65,7 @@ class DeckQuestions(DeckFollow):
             self.console_app.seen |= {one.key}
             self.refresh_all()
 
-    def _approval(self) -> Question | None:
+    def approval_meant(self) -> Question | None:
         """Give the approval that a and r are about: the queue's row, else the session's oldest."""
         asked: Question | None = next(iter(self.deck.open_questions()), None)
         if self.deck.focused is self.deck.attention:
@@ -73,9 +73,9 @@ class DeckQuestions(DeckFollow):
             asked = one.question if one is not None else None
         return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
 
-    def _show_approval(self) -> Question | None:
+    def show_approval(self) -> Question | None:
         """Show the card of that approval, and give what the card asks."""
-        wanted = self._approval()
+        wanted = self.approval_meant()
         if wanted is None:
             return None
         if wanted.session_id != self.deck.selected:
@@ -86,7 +86,7 @@ class DeckQuestions(DeckFollow):
 
     def do_question_approve(self) -> None:
         """Approve once what the card shows: at once from the card, else at the second press."""
-        asked = self._show_approval()
+        asked = self.show_approval()
         if asked is None:
             return
         card = self.deck.card
@@ -104,7 +104,7 @@ class DeckQuestions(DeckFollow):
 
     def do_question_reject(self) -> None:
         """Write why not: enter rejects what the card shows, with or without a reason."""
-        asked = self._show_approval()
+        asked = self.show_approval()
         if asked is None:
             return
         self.rejects = asked

@@ -9,6 +9,7 @@ import pytest
 from console import actions
 from console.app import SwitchboardApp
 from console.screens.deck import DeckScreen
+from console.screens.device import DeviceScreen
 from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.palette import search
@@ -26,6 +27,7 @@ SCREENS = {
     actions.Where.JOBS: JobsScreen,
     actions.Where.HISTORY: HistoryScreen,
     actions.Where.REPLAY: ReplayScreen,
+    actions.Where.DEVICE: DeviceScreen,
     actions.Where.EVERYWHERE: SwitchboardApp,
 }
 KEYS = Path(__file__).parent.parent.parent / "docs" / "keys.md"
