@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from agent.client import Client
 from agent.core import Overview
-from agent.protocol import Event
-from agent.records import SearchHit, Session, SessionState
+from agent.errors import UsageError
+from agent.protocol import Event, JobHistory, JobList
+from agent.records import Job, RunRecord, SearchHit, Session, SessionState
 from agent.store.store import Store
 
 
@@ -31,6 +33,33 @@ class Records(Protocol):
     async def blob(self, digest: str) -> bytes: ...
 
 
+async def stored_jobs(records: Records, *, query: str, limit: int) -> tuple[Job, ...]:
+    """List jobs, newest first, from whoever has them."""
+    if isinstance(records, StoredRecords):
+        return await records.store.jobs(query=query, limit=limit)
+    return (await _owner(records).request(JobList(query=query, limit=limit))).jobs
+
+
+async def stored_runs(
+    records: Records, job_id: int, *, limit: int
+) -> tuple[Job, tuple[RunRecord, ...]]:
+    """Find a job and its newest runs, from whoever has them. Raises UsageError."""
+    if not isinstance(records, StoredRecords):
+        reply = await _owner(records).request(JobHistory(job_id=job_id, limit=limit))
+        assert reply.job is not None, "a history comes with its job"
+        return reply.job, reply.runs
+    job = await records.store.job(job_id)
+    if job is None:
+        raise UsageError(f"There is no job {job_id}.", "List them: switchboard jobs list")
+    return job, await records.store.job_runs.runs(job_id, limit=limit)
+
+
+def _owner(records: Records) -> Client:
+    """Give the client of the process that owns the store: what is not stored here is there."""
+    assert isinstance(records, Client), "records are the store's own or their owner's"
+    return records
+
+
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 LEFT_BEHIND = "stopped: its process died; resume goes on"
 """What is said of a session that claims to be at work while no core is."""
@@ -45,37 +74,37 @@ class StoredRecords:
     """The reading half of a core over an open store; it sees no devices."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
 
     async def overview(self) -> Overview:
         """Give the stored picture."""
         return Overview(
-            event_id=await self._store.last_event_id(),
-            sessions=await self._store.trees(),
-            questions=await self._store.open_questions(),
-            jobs=await self._store.jobs(),
+            event_id=await self.store.last_event_id(),
+            sessions=await self.store.trees(),
+            questions=await self.store.open_questions(),
+            jobs=await self.store.jobs(),
         )
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
         """List sessions, newest first; only those older than the session `before`, if given."""
-        return await self._store.sessions(limit=limit, before=before)
+        return await self.store.sessions(limit=limit, before=before)
 
     async def session(self, session_id: str) -> Session:
         """Look a session up by its id or a unique prefix of it. Raises UsageError."""
-        return await self._store.session(session_id)
+        return await self.store.session(session_id)
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's stored events in order."""
-        return await self._store.session_events(
+        return await self.store.session_events(
             session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError."""
-        return await self._store.search(query, limit=limit)
+        return await self.store.search(query, limit=limit)
 
     async def blob(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone."""
-        return await self._store.read_blob(digest)
+        return await self.store.read_blob(digest)

@@ -1,0 +1,183 @@
+"""`switchboard jobs list|show|history`: what is stored of jobs and of their runs.
+
+Invariant: looking changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.records import Job, RunRecord
+    from console.stored import Records
+
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+
+
+@click.command("list")
+@click.option("--query", default="", metavar="TEXT", help="Only those with this in them.")
+@click.option("--limit", type=click.IntRange(1, 50), default=50, show_default=True)
+@JSON_OPTION
+@click.pass_context
+def list_jobs(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
+    """List jobs, newest first."""
+    from console import plain
+    from console.host import run_with_records
+    from console.stored import stored_jobs
+
+    async def work(core: Records) -> ExitCode:
+        found = await stored_jobs(core, query=query, limit=limit)
+        if as_json:
+            plain.print_json({"data": [plain.as_builtins(job) for job in found]})
+        elif not found:
+            say("No jobs. Make one with: switchboard jobs create PROMPT --every 1h")
+        else:
+            rows = [
+                (str(job.id), job.status.value, when(job), str(job.failure_count), job.title)
+                for job in found
+            ]
+            plain.print_text(plain.columns(("ID", "STATUS", "NEXT", "FAILURES", "TITLE"), rows))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+def when(job: Job) -> str:
+    """Say when a job runs next, and how it recurs."""
+    from datetime import datetime
+
+    from agent.records import LATEST_MS
+    from agent.text import one_line
+    from console.plain import span
+
+    on = job.schedule_json.get("on", ())
+    events = " or ".join(str(name) for name in on) if isinstance(on, list | tuple) else ""
+    if job.next_run_at >= LATEST_MS:
+        return f"on {events}" if events else "-"
+    if not job.next_run_at:
+        return "-"
+    moment = datetime.fromtimestamp(job.next_run_at / 1000).astimezone()
+    every = job.schedule_json.get("interval_ms", 0)
+    again = f", every {span(every)}" if isinstance(every, int) and every > 0 else ""
+    cron = job.schedule_json.get("cron", "")
+    again = f", cron {one_line(cron, 60)}" if isinstance(cron, str) and cron else again
+    return moment.strftime("%Y-%m-%d %H:%M:%S") + again
+
+
+@click.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@JSON_OPTION
+@click.pass_context
+def show(ctx: click.Context, job_id: int, as_json: bool) -> None:
+    """Show one job: what it does, when, and how it went."""
+    from console import plain
+    from console.host import run_with_records
+    from console.stored import stored_runs
+
+    async def work(core: Records) -> ExitCode:
+        found, _ = await stored_runs(core, job_id, limit=1)
+        if as_json:
+            plain.print_json(plain.as_builtins(found))
+        else:
+            plain.print_text(_told(found))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+def _told(job: Job) -> str:
+    """Write a job as lines of name and value."""
+    from datetime import datetime
+
+    from agent.text import clean
+
+    def moment(at_ms: int) -> str:
+        if not at_ms:
+            return "never"
+        return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
+
+    facts = (
+        ("job", f"{job.id}: {job.title}"),
+        ("status", job.status.value),
+        ("next run", when(job)),
+        ("last run", moment(job.last_run_at)),
+        ("failures", str(job.failure_count)),
+        ("session", job.session_target),
+        ("phone", _where(job)),
+        ("prompt", job.prompt),
+        ("last result", job.last_result or "-"),
+        *(_review(job)),
+    )
+    return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)
+
+
+def _where(job: Job) -> str:
+    """Say which phones a job may run on."""
+    payload = job.payload_json
+    tags = payload.get("tags", ())
+    said = [
+        str(payload.get("serial") or ""),
+        f"one with the app {payload['app']}" if payload.get("app") else "",
+        f"one tagged {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else "",
+    ]
+    return ", ".join(filter(None, said)) or "any"
+
+
+def _review(job: Job) -> tuple[tuple[str, str], ...]:
+    """Say what of a job waits for a review, and how to answer."""
+    question_id = job.checkpoint_json.get("question_id", "")
+    if job.status.value != "awaiting_review" or not question_id:
+        return ()
+    summary = str(job.pending_tool_request_json.get("summary", ""))
+    session_id = job.checkpoint_json.get("session_id", "")
+    answer = f"switchboard sessions answer {session_id} --answer Approve (or Deny)"
+    return (("waits for", summary), ("answer", answer))
+
+
+@click.command()
+@click.argument("job_id", type=click.IntRange(1), metavar="JOB")
+@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True)
+@JSON_OPTION
+@click.pass_context
+def history(ctx: click.Context, job_id: int, limit: int, as_json: bool) -> None:
+    """List the runs of a job, newest first: when, how long, what they came to, in which session."""
+    from console import plain
+    from console.host import run_with_records
+    from console.stored import stored_runs
+
+    async def work(core: Records) -> ExitCode:
+        _, runs = await stored_runs(core, job_id, limit=limit)
+        if as_json:
+            plain.print_json({"data": [plain.as_builtins(run) for run in runs]})
+        elif not runs:
+            say(f"Job {job_id} has not run yet.")
+        else:
+            plain.print_text(plain.columns(_HISTORY, [_run_row(run) for run in runs]))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+_HISTORY = ("BEGAN", "TOOK", "OUTCOME", "STEPS", "MODEL", "SESSION", "WHY OR RESULT")
+
+
+def _run_row(run: RunRecord) -> tuple[str, ...]:
+    from datetime import datetime
+
+    from agent.text import one_line
+    from console.plain import span
+
+    began = datetime.fromtimestamp(run.started_at / 1000).astimezone()
+    return (
+        f"{began:%Y-%m-%d %H:%M:%S}",
+        span(run.ended_at - run.started_at) if run.ended_at else "-",
+        run.outcome.value if run.outcome else run.status.value,
+        str(run.steps),
+        span(run.time.model_ms) if run.time.model_ms else "-",
+        run.session_id or "-",
+        one_line(run.diagnostics or run.result, 80) or "-",
+    )
