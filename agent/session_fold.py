@@ -7,6 +7,7 @@ a function of the session's events alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -92,6 +93,24 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
     if type(event.msg) not in _TELL_NOTHING:
         session = _fold_fact(session, event.msg)
     return replace(session, updated_ms=event.ts_ms)
+
+
+def fold_all(session: Session | None, events: Iterable[Event]) -> Session | None:
+    """Fold many events; the same as `fold_session` for each, with one time written at the end."""
+    updated_ms: int | None = None
+    for event in events:
+        if isinstance(event.msg, SessionConfigured):
+            session = event.msg.session
+        elif session is None or event.session_id != session.session_id:
+            continue
+        elif type(event.msg) not in _TELL_NOTHING:
+            session = _fold_fact(session, event.msg)
+        updated_ms = event.ts_ms
+    return (
+        session
+        if session is None or updated_ms is None
+        else replace(session, updated_ms=updated_ms)
+    )
 
 
 def _fold_fact(session: Session, msg: EventMsg) -> Session:

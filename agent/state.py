@@ -7,7 +7,7 @@ nothing; what an event does not touch is shared, not copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from agent.records import (
     Session,
     Watcher,
 )
-from agent.session_fold import fold_session
+from agent.session_fold import fold_all, fold_session
 from agent.transcript import (
     ActionView,
     Item,
@@ -50,7 +50,7 @@ from agent.transcript import (
     StepItem,
     Tone,
     Transcript,
-    follow,
+    follow_all,
 )
 
 __all__ = [
@@ -139,7 +139,7 @@ def reduce(state: State, event: Event) -> State:
     if event.event_id <= state.event_id:
         return state
     state = _fold_shared(replace(state, event_id=event.event_id), event.msg)
-    view = _viewed(state.sessions.get(event.session_id), event)
+    view = _viewed(state.sessions.get(event.session_id), (event,))
     if view is None:
         return state
     return replace(state, sessions={**state.sessions, view.session.session_id: view})
@@ -151,7 +151,7 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
     What a long tape is folded with: between two events nobody looks at the picture.
     """
     event_id = state.event_id
-    changed: dict[str, SessionView] = {}
+    of_session: dict[str, list[Event]] = {}
     for event in events:
         if event.event_id <= event_id:
             continue
@@ -160,29 +160,33 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
             state = _fold_shared(state, event.msg)
         if isinstance(event.msg, SessionsDeleted):
             for session_id in event.msg.session_ids:
-                changed.pop(session_id, None)
-        known = changed.get(event.session_id) or state.sessions.get(event.session_id)
-        view = _viewed(known, event)
+                of_session.pop(session_id, None)
+        of_session.setdefault(event.session_id, []).append(event)
+    sessions = dict(state.sessions)
+    for session_id, told in of_session.items():
+        view = _viewed(state.sessions.get(session_id), told)
         if view is not None:
-            changed[view.session.session_id] = view
-    return replace(state, event_id=event_id, sessions={**state.sessions, **changed})
+            sessions[view.session.session_id] = view
+    return replace(state, event_id=event_id, sessions=sessions)
 
 
-def _viewed(known: SessionView | None, event: Event) -> SessionView | None:
-    """Fold an event into the view of its session; None when there is none to fold into."""
-    session = fold_session(known.session if known else None, event)
+def _viewed(known: SessionView | None, events: Sequence[Event]) -> SessionView | None:
+    """Fold events into the view of their session; None when there is none to fold into."""
+    session = fold_all(known.session if known else None, events)
     if session is None:
         return None
+    return _followed(known or SessionView(session=session), session, events)
+
+
+def _followed(known: SessionView, session: Session, events: Sequence[Event]) -> SessionView:
+    """Give a view with the transcript that events continue."""
+    steps = [event.msg.step for event in events if isinstance(event.msg, StepStarted)]
     return SessionView(
         session=session,
-        seq=max(known.seq, event.seq) if known else event.seq,
-        step=_newest_step(known.step if known else 0, event),
-        transcript=follow(known.transcript if known else Transcript(), event),
+        seq=max(known.seq, *(event.seq for event in events), 0),
+        step=max(known.step, *steps, 0),
+        transcript=follow_all(known.transcript, events),
     )
-
-
-def _newest_step(known: int, event: Event) -> int:
-    return max(known, event.msg.step) if isinstance(event.msg, StepStarted) else known
 
 
 def _fold_shared(state: State, msg: EventMsg) -> State:
@@ -232,12 +236,7 @@ def with_history(state: State, session_id: str, events: Iterable[Event]) -> Stat
     view = state.sessions.get(session_id)
     if view is None:
         return state
-    transcript, seq, step = view.transcript, view.seq, view.step
-    for event in events:
-        transcript = follow(transcript, event)
-        seq = max(seq, event.seq)
-        step = _newest_step(step, event)
-    view = replace(view, transcript=transcript, seq=seq, step=step)
+    view = _followed(view, view.session, tuple(events))
     return replace(state, sessions={**state.sessions, session_id: view})
 
 

@@ -7,7 +7,7 @@ rollback takes some off the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import msgspec
@@ -125,19 +125,114 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 def follow(transcript: Transcript, event: Event) -> Transcript:
     """Fold an event in when it is the next one of its session; any other changes nothing."""
-    if event.seq != transcript.seq + 1:
-        return transcript
-    return replace(_fold(transcript, event), seq=event.seq)
+    return follow_all(transcript, (event,))
 
 
-def _fold(past: Transcript, event: Event) -> Transcript:
+def follow_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
+    """Fold events in, each when it is the next one; the items are copied once for all of them."""
+    draft: _Draft | None = None
+    seq = transcript.seq
+    for event in events:
+        if event.seq != seq + 1:
+            continue
+        seq = event.seq
+        draft = draft or _Draft(transcript)
+        _fold(draft, event)
+    return transcript if draft is None else draft.finished(seq)
+
+
+class _Draft:
+    """A transcript while it is written; what it was made from stays as it is."""
+
+    __slots__ = ("_before", "_items", "last_time", "observation", "touch")
+
+    def __init__(self, before: Transcript) -> None:
+        self._before = before
+        self._items: list[Item] | None = None
+        self.observation = before.observation
+        self.touch = before.touch
+        self.last_time = before.last_time
+
+    def finished(self, seq: int) -> Transcript:
+        """Give the transcript up to an event."""
+        return Transcript(
+            seq=seq,
+            items=self._before.items if self._items is None else tuple(self._items),
+            observation=self.observation,
+            touch=self.touch,
+            last_time=self.last_time,
+        )
+
+    @property
+    def items(self) -> list[Item]:
+        """The items, to be changed."""
+        if self._items is None:
+            self._items = list(self._before.items)
+        return self._items
+
+    @items.setter
+    def items(self, items: list[Item]) -> None:
+        self._items = items
+
+    @property
+    def last(self) -> Item | None:
+        """The newest item."""
+        items = self._before.items if self._items is None else self._items
+        return items[-1] if items else None
+
+    def add(self, item: Item) -> None:
+        self.items.append(item)
+
+    def tell(self, event: Event, tone: Tone, text: str, remedy: str) -> None:
+        """Add a sentence."""
+        key = str(event.seq)
+        self.add(NoticeItem(key=key, at_ms=event.ts_ms, tone=tone, text=text, remedy=remedy))
+
+    def change_step(self, number: int, **fields: Any) -> None:
+        """Change a step; the newest is nearly always the one."""
+        at = self._find_step(number)
+        if at is not None:
+            self.items[at] = replace(self.items[at], **fields)
+
+    def actions_of(self, number: int) -> tuple[ActionView, ...]:
+        """Give the calls of a step so far."""
+        at = self._find_step(number)
+        step = None if at is None else self.items[at]
+        return step.actions if isinstance(step, StepItem) else ()
+
+    def change_message(self, message_id: str, **fields: Any) -> None:
+        """Change what became of something that the operator wrote."""
+        for at, item in self._from_the_newest():
+            if isinstance(item, MessageItem) and item.message_id == message_id:
+                self.items[at] = replace(item, **fields)
+                return
+
+    def change_question(self, question_id: str, **fields: Any) -> None:
+        """Change what became of a question."""
+        for at, item in self._from_the_newest():
+            if isinstance(item, QuestionItem) and item.question.question_id == question_id:
+                self.items[at] = replace(item, **fields)
+                return
+
+    def _find_step(self, number: int) -> int | None:
+        for at, item in self._from_the_newest():
+            if isinstance(item, StepItem) and item.number == number:
+                return at
+        return None
+
+    def _from_the_newest(self) -> Iterator[tuple[int, Item]]:
+        items = self.items
+        return zip(range(len(items) - 1, -1, -1), reversed(items), strict=True)
+
+
+def _fold(draft: _Draft, event: Event) -> None:
     msg = event.msg
     match msg:
         case StepStarted(step=step):
-            return _add(past, StepItem(key=str(event.seq), at_ms=event.ts_ms, number=step))
+            draft.add(StepItem(key=str(event.seq), at_ms=event.ts_ms, number=step))
         case ObservationRecorded(step=step, observation=seen):
-            return _step(
-                replace(past, observation=seen),
+            draft.observation = seen
+            draft.change_step(
                 step,
                 package=seen.foreground.package,
                 element_count=len(seen.elements),
@@ -145,7 +240,7 @@ def _fold(past: Transcript, event: Event) -> Transcript:
                 frame=seen.frame,
             )
         case AgentMessage(step=step, text=text):
-            return _step(past, step, thought=text)
+            draft.change_step(step, thought=text)
         case ToolCallRequested(step=step):
             begun = ActionView(
                 call_id=msg.call_id,
@@ -155,16 +250,17 @@ def _fold(past: Transcript, event: Event) -> Transcript:
                 element=msg.element,
                 point=msg.point,
             )
-            touch = msg.point or (msg.element.bounds.center if msg.element else None)
-            return _step(replace(past, touch=touch), step, actions=(*_actions(past, step), begun))
+            draft.touch = msg.point or (msg.element.bounds.center if msg.element else None)
+            draft.change_step(step, actions=(*draft.actions_of(step), begun))
         case ToolCallFinished(step=step):
             ended = tuple(
                 replace(a, outcome=msg.outcome, result=msg.text) if a.call_id == msg.call_id else a
-                for a in _actions(past, step)
+                for a in draft.actions_of(step)
             )
-            return _step(past, step, actions=ended)
+            draft.change_step(step, actions=ended)
         case StepCompleted(step=step, time=time, usage=usage):
-            return _step(replace(past, last_time=time), step, time=time, usage=usage, done=True)
+            draft.last_time = time
+            draft.change_step(step, time=time, usage=usage, done=True)
         case UserMessage():
             said = MessageItem(
                 key=str(event.seq),
@@ -173,87 +269,29 @@ def _fold(past: Transcript, event: Event) -> Transcript:
                 message_id=msg.message_id,
                 steer=msg.steer,
             )
-            return _add(past, said)
+            draft.add(said)
         case SteerApplied(message_id=wanted, step=step):
-            return _change(
-                past,
-                lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
-                applied_step=step,
-            )
+            draft.change_message(wanted, applied_step=step)
         case SteerEdited(message_id=wanted, text=text):
-            return _change(
-                past,
-                lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
-                text=text,
-            )
+            draft.change_message(wanted, text=text)
         case SteerWithdrawn(message_id=wanted):
-            return _change(
-                past,
-                lambda item: isinstance(item, MessageItem) and item.message_id == wanted,
-                withdrawn=True,
-            )
+            draft.change_message(wanted, withdrawn=True)
         case RequestUserInput(question=question):
-            return _add(
-                past, QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question)
-            )
+            draft.add(QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question))
         case QuestionAnswered(question_id=asked):
-            return _question(past, asked, answer=msg.answer, answered_by=msg.answered_by)
+            draft.change_question(asked, answer=msg.answer, answered_by=msg.answered_by)
         case QuestionClosed(question_id=asked):
-            return _question(past, asked, closed=msg.reason or "closed")
+            draft.change_question(asked, closed=msg.reason or "closed")
         case SessionRolledBack(turns=turns, from_seq=from_seq):
             # A key is the seq of the event that an item began with.
-            left = tuple(item for item in past.items if int(item.key) < from_seq)
+            draft.items = [item for item in draft.items if int(item.key) < from_seq]
             count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"
-            told = NoticeItem(
-                key=str(event.seq),
-                at_ms=event.ts_ms,
-                tone=Tone.INFO,
-                text=f"{count} rolled back.",
-                remedy="Nothing was undone on the phone.",
+            draft.tell(
+                event, Tone.INFO, f"{count} rolled back.", "Nothing was undone on the phone."
             )
-            return replace(past, items=(*left, told))
         case _:
             tone, text, remedy = sentence(msg)
-            last = past.items[-1] if past.items else None
+            last = draft.last
             # A failure is told by its error and again by the state change that follows it.
-            if not text or (isinstance(last, NoticeItem) and last.text == text):
-                return past
-            told = NoticeItem(
-                key=str(event.seq), at_ms=event.ts_ms, tone=tone, text=text, remedy=remedy
-            )
-            return _add(past, told)
-
-
-def _add(past: Transcript, item: Item) -> Transcript:
-    return replace(past, items=(*past.items, item))
-
-
-def _change(past: Transcript, wanted: Callable[[Item], bool], **fields: Any) -> Transcript:
-    """Replace the newest wanted item; what changes is nearly always near the end."""
-    for at in range(len(past.items) - 1, -1, -1):
-        if wanted(past.items[at]):
-            changed = replace(past.items[at], **fields)
-            # Concatenated, not unpacked: a long transcript is copied with each event.
-            return replace(past, items=past.items[:at] + (changed,) + past.items[at + 1 :])  # noqa: RUF005
-    return past
-
-
-def _step(past: Transcript, number: int, **fields: Any) -> Transcript:
-    return _change(
-        past, lambda item: isinstance(item, StepItem) and item.number == number, **fields
-    )
-
-
-def _question(past: Transcript, question_id: str, **fields: Any) -> Transcript:
-    return _change(
-        past,
-        lambda item: isinstance(item, QuestionItem) and item.question.question_id == question_id,
-        **fields,
-    )
-
-
-def _actions(past: Transcript, number: int) -> tuple[ActionView, ...]:
-    for item in reversed(past.items):
-        if isinstance(item, StepItem) and item.number == number:
-            return item.actions
-    return ()
+            if text and not (isinstance(last, NoticeItem) and last.text == text):
+                draft.tell(event, tone, text, remedy)

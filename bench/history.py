@@ -29,6 +29,7 @@ from agent.state import from_overview, tree
 from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
 from bench.store import step_draft
 from console.playback import Playback
+from console.screens.replay import PAGE_EVENTS
 from console.stored import StoredRecords
 
 EVENTS = int(os.environ.get("SWITCHBOARD_BENCH_EVENTS", "1000000"))
@@ -100,15 +101,30 @@ async def _opening(directory: Path) -> None:
 
 
 async def _looking(store: SqliteStore) -> None:
-    async def replay() -> None:
-        tape = Playback(await store.session_events("long"))
-        tape.go_to(LONG_EVENTS // 2)
-        tape.state()
+    middle = LONG_EVENTS // 2
 
-    await _time(f"replay a session of {LONG_EVENTS:,} events from its middle", replay, "100")
+    async def ready() -> Playback:
+        # As the replay screen does: what leads there and a page more, before it is shown.
+        events = await store.session_events("long", limit=middle + PAGE_EVENTS)
+        tape = Playback(events, is_whole=False)
+        tape.go_to(middle)
+        tape.state()
+        return tape
+
+    async def whole() -> None:
+        tape = await ready()
+        while not tape.is_whole:
+            last = tape.events[-1].seq
+            more = await store.session_events("long", after_seq=last, limit=PAGE_EVENTS)
+            tape.add(more, is_whole=len(more) < PAGE_EVENTS)
+
+    await _time(
+        f"a session of {LONG_EVENTS:,} events ready to replay from its middle", ready, "100"
+    )
+    await _time("the same, and the whole tape read", whole, "")
     await _time(
         "100 events before its middle",
-        lambda: store.session_events("long", before_seq=LONG_EVENTS // 2, limit=100),
+        lambda: store.session_events("long", before_seq=middle, limit=100),
         "",
     )
     await _time(

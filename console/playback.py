@@ -1,7 +1,8 @@
 """Time travel over a stored session: which events have happened at a position, and when the next
 one does.
 
-Pure: events in, states out; the clock is the caller's. Invariants: a position is a number of
+Pure: events in, states out; the clock is the caller's, and so is the reading: a long tape can be
+looked at while the rest of it is still being read. Invariants: a position is a number of
 folded events; the state at a position is exactly the fold of those events, whichever way it was
 reached.
 """
@@ -39,18 +40,48 @@ class Playback:
     """A stored session's events as a tape.
 
     Args:
-        events: the events of one session, in order.
+        events: the events of one session, in order, from the first.
+        is_whole: whether these are all; else `add` brings the others, and the end is not reached
+            before.
     """
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        self.events = tuple(events)
+    def __init__(self, events: Sequence[Event], *, is_whole: bool = True) -> None:
+        self.events: list[Event] = []
+        self.signs: list[Sign] = []
         self.position = 0
+        self.is_whole = False
         self._kept: dict[int, State] = {0: State()}
-        self._at_ms = _squeezed(self.events)
-        # A stop is the last event before the next step begins, so a step is seen whole.
-        starts = [at for at, e in enumerate(self.events) if isinstance(e.msg, StepStarted)]
-        self.stops = sorted({*starts[1:], len(self.events)})
-        self.signs = tuple(_signs(self.events))
+        self._at_ms: list[int] = []
+        self._starts: list[int] = []
+        """Where steps begin."""
+        self._seeks_end = False
+        self.add(events, is_whole=is_whole)
+
+    def add(self, events: Sequence[Event], *, is_whole: bool) -> None:
+        """Take in the events that follow."""
+        at = len(self.events)
+        now_ms = self.length_ms
+        before_ms = self.events[-1].ts_ms if self.events else None
+        for event in events:
+            gap_ms = 0 if before_ms is None else event.ts_ms - before_ms
+            now_ms += max(0, min(gap_ms, LONGEST_GAP_MS))
+            self._at_ms.append(now_ms)
+            before_ms = event.ts_ms
+            kind = type(event.msg)
+            if kind is StepStarted:
+                self._starts.append(at)
+            at += 1
+            if kind in _SIGNS:
+                self.signs.append(Sign(at, _SIGNS[kind]))
+        self.events.extend(events)
+        self.is_whole = is_whole
+        if self._seeks_end:
+            self.position = len(self.events)
+
+    @property
+    def stops(self) -> list[int]:
+        """Where a step back or forth ends: before the next step begins, so a step is seen whole."""
+        return [*self._starts[1:], len(self.events)]
 
     @property
     def length_ms(self) -> int:
@@ -65,7 +96,7 @@ class Playback:
     @property
     def is_at_end(self) -> bool:
         """Whether everything has happened."""
-        return self.position >= len(self.events)
+        return self.is_whole and self.position >= len(self.events)
 
     def state(self) -> State:
         """Fold what has happened at this position."""
@@ -87,35 +118,27 @@ class Playback:
 
     def go_to(self, position: int) -> None:
         """Go to a position."""
+        self._seeks_end = False
         self.position = max(0, min(len(self.events), position))
+
+    def go_to_end(self) -> None:
+        """Go to the last event, and on to the last of those that `add` brings."""
+        self.go_to(len(self.events))
+        self._seeks_end = True
 
     def step(self, by: int) -> None:
         """Go by whole steps."""
-        at = (
-            bisect_right(self.stops, self.position)
-            if by > 0
-            else bisect_left(self.stops, self.position)
-        )
+        stops = self.stops
+        at = bisect_right(stops, self.position) if by > 0 else bisect_left(stops, self.position)
         at = at + by - 1 if by > 0 else at + by
         if at < 0:
             self.go_to(0)
         else:
-            self.go_to(self.stops[min(at, len(self.stops) - 1)] if self.stops else 0)
+            self.go_to(stops[min(at, len(stops) - 1)])
 
     def play_to(self, tape_ms: float) -> None:
         """Go to what has happened at a time on the tape."""
         self.go_to(bisect_right(self._at_ms, tape_ms))
-
-
-def _squeezed(events: Sequence[Event]) -> list[int]:
-    """Give each event its time on the tape, with long gaps cut short."""
-    at: list[int] = []
-    now = 0
-    for before, event in zip((None, *events), events, strict=False):
-        gap = event.ts_ms - before.ts_ms if before is not None else 0
-        now += max(0, min(gap, LONGEST_GAP_MS))
-        at.append(now)
-    return at
 
 
 _SIGNS: dict[type, str] = {
@@ -124,8 +147,3 @@ _SIGNS: dict[type, str] = {
     UserMessage: "message",
     ResultPublished: "result",
 }
-
-
-def _signs(events: Sequence[Event]) -> list[Sign]:
-    found = ((at, _SIGNS.get(type(event.msg))) for at, event in enumerate(events, 1))
-    return [Sign(at, kind) for at, kind in found if kind is not None]

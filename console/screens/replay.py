@@ -28,6 +28,8 @@ from widgets.session_pane import SessionPane
 from widgets.session_rows import device_name
 
 _PLAY_HZ = 15
+PAGE_EVENTS = 500
+"""How many events are read at once, and how far beyond the beginning before it is shown."""
 _FASTEST = 64
 _AT_START = "The beginning. space plays it, → goes a step on, G goes to the end, esc leaves."
 
@@ -71,18 +73,31 @@ class ReplayScreen(ConsoleScreen):
         core = self.console_app.core
         session = await core.session(self.session_id)
         self.session_id = session.session_id
-        events = await core.history(self.session_id)
-        while events and len(events) % 10_000 == 0:
-            more = await core.history(self.session_id, after_seq=events[-1].seq)
-            if not more:
-                break
-            events = (*events, *more)
-        self.playback = Playback(events)
+        # What leads to the beginning and a little more: it is shown while the rest is read.
+        wanted = self._at_seq + PAGE_EVENTS
+        events = await core.history(self.session_id, limit=wanted)
+        tape = Playback(events, is_whole=len(events) < wanted)
         # What has ended is read from its beginning; what goes on is picked up where it is.
-        begin = self._at_seq or (0 if session.state.is_terminal else len(events))
-        self.playback.go_to(min(begin, len(events)))
+        if self._at_seq or session.state.is_terminal:
+            tape.go_to(self._at_seq)
+        else:
+            tape.go_to_end()
+            await self._read_on(tape)
+        self.playback = tape
         self.query_one(SessionPane).empty = _AT_START
         self.refresh_all()
+        if not tape.is_whole:
+            await self._read_on(tape)
+            if self.is_attached:
+                self.refresh_all()
+
+    async def _read_on(self, tape: Playback) -> None:
+        while not tape.is_whole:
+            last = tape.events[-1].seq
+            more = await self.console_app.core.history(
+                self.session_id, after_seq=last, limit=PAGE_EVENTS
+            )
+            tape.add(more, is_whole=len(more) < PAGE_EVENTS)
 
     # --- the picture ----------
 
@@ -259,7 +274,7 @@ class ReplayScreen(ConsoleScreen):
         """Go to the end."""
         self._hold()
         if self.playback is not None:
-            self.playback.go_to(len(self.playback.events))
+            self.playback.go_to_end()
         self._moved()
 
     def do_replay_faster(self) -> None:

@@ -189,6 +189,34 @@ def test_any_way_to_a_position_shows_the_same() -> None:
         assert jumped.state() == forward.state()
 
 
+def test_a_tape_that_is_still_being_read_is_the_same_tape_when_it_is_whole() -> None:
+    core = FakeCore()
+    evening(core)
+    events = [event for event in core.stored if event.session_id == "s1"]
+    whole, read = Playback(events), Playback(events[:3], is_whole=False)
+    read.go_to_end()
+    assert (read.position, read.is_at_end) == (3, False)
+    read.add(events[3:5], is_whole=False)
+    read.add(events[5:], is_whole=True)
+    assert (read.position, read.is_at_end) == (len(events), True)
+    whole.go_to_end()
+    assert read.state() == whole.state()
+    assert (read.stops, read.signs, read.length_ms) == (whole.stops, whole.signs, whole.length_ms)
+
+
+async def test_a_long_replay_is_shown_before_all_of_it_is_read(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.screens.replay.PAGE_EVENTS", 2)
+    async with console(replay="s1") as seat:
+        await seat.see("Settings is on the launcher.")
+        tape = seat.app.screen.playback  # type: ignore[attr-defined]
+        await seat.until(lambda: tape.is_whole, "the whole tape")
+        assert len(tape.events) == sum(e.session_id == "s1" for e in seat.core.stored)
+        await seat.press("G")
+        await seat.until(lambda: tape.is_at_end, "the end")
+
+
 async def test_the_palette_does_what_it_names(console: Open) -> None:
     async with console() as seat:
         await seat.press("ctrl+p", *"stop all")
