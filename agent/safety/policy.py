@@ -14,6 +14,7 @@ import msgspec
 
 from agent.records import Element
 from agent.safety.capabilities import Capability, Decision
+from agent.safety.phrasebook import Act, glued, phrases
 from agent.safety.redaction import PASSWORD, SSN_WRITTEN_OUT, find_card
 from agent.safety.secrets import is_secret_field
 from agent.safety.words import has_phrase, id_words, is_disguised, words
@@ -60,7 +61,8 @@ _FINANCIAL = _phrases(
     *("pay", "purchase", "subscribe", "buy", "checkout", "check out", "place order"),
     *("confirm order", "confirm payment", "add to cart", "complete purchase", "authorize"),
     *("authorise", "donate", "send money", "transfer money", "place bid", "upgrade plan"),
-)
+) + phrases(Act.SPEND)
+_ORDER_BUTTONS = phrases(Act.ORDER)
 _DESTRUCTIVE = _phrases(
     *("delete account", "close account", "cancel subscription", "terminate", "deactivate"),
     *("factory reset", "erase all data", "erase all", "delete all", "reset phone", "wipe"),
@@ -69,16 +71,17 @@ _DESTRUCTIVE = _phrases(
 _DESTRUCTIVE_BUTTONS = _phrases(
     *("delete", "erase", "uninstall", "remove account", "empty trash", "empty bin", "discard"),
     "move to trash",
-)
+) + phrases(Act.DELETE)
 _OUTGOING_BUTTONS = _phrases(
     *("send", "post", "publish", "tweet", "share", "call", "dial", "forward", "submit"),
-)
-_CALL_BUTTONS = _phrases("call", "dial")
+) + phrases(Act.SEND)
+_SEND_WORDS = _phrases("send") + tuple(p for p in phrases(Act.SEND) if len(p) == 1)
+_CALL_BUTTONS = _phrases("call", "dial") + phrases(Act.CALL)
 _SHARE_BUTTONS = _phrases("share")
 _INSTALL_BUTTONS = _phrases(
     *("install", "reinstall", "install anyway", "update all", "get app", "download app"),
     "sideload",
-)
+) + phrases(Act.INSTALL)
 _STORE_BUTTONS = _phrases("get", "update", "install")
 _STORES = ("com.android.vending", "org.fdroid", "com.aurora", "packageinstaller", "amazon.venezia")
 _PERMISSION_APPS = ("permissioncontroller",)
@@ -99,10 +102,12 @@ def judge_click(element: Element) -> Verdict:
     ids = id_words(element.resource_id)
     title = words(element.label.split(" | ", 1)[0])
     name = element.label[:60]
-    if _any(label, _FINANCIAL) or _any(ids, _FINANCIAL):
+    if _spends(element, label, title) or _any(ids, _FINANCIAL):
         return _ask(Risk.FINANCIAL, f'"{name}" may spend money', Capability.PAY)
     # Ids speak English where labels may not.
-    destructive = _button(title, _DESTRUCTIVE_BUTTONS) or _button(ids, _DESTRUCTIVE_BUTTONS)
+    destructive = _says(element, title, Act.DELETE, _DESTRUCTIVE_BUTTONS) or _button(
+        ids, _DESTRUCTIVE_BUTTONS
+    )
     if _any(label, _DESTRUCTIVE) or destructive:
         return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something', Capability.DELETE)
     if element.editable:
@@ -114,10 +119,14 @@ def judge_click(element: Element) -> Verdict:
     # A label of several parts is mostly a list's row: what somebody wrote, unless it begins with
     # the bare word of a button, as "Send | 1 recipient" does.
     is_row = " | " in element.label
-    outgoing = title in _OUTGOING_BUTTONS if is_row else _button(title, _OUTGOING_BUTTONS)
+    if is_row:
+        outgoing = title in _OUTGOING_BUTTONS
+    else:
+        outgoing = _says(element, title, Act.SEND, _OUTGOING_BUTTONS)
+        outgoing = outgoing or _says(element, title, Act.CALL, _CALL_BUTTONS)
     if is_send(element) or outgoing:
         capability = Capability.SEND
-        if _any(title, _CALL_BUTTONS):
+        if _says(element, title, Act.CALL, _CALL_BUTTONS):
             capability = Capability.CALL
         elif _any(title, _SHARE_BUTTONS):
             capability = Capability.SHARE
@@ -128,7 +137,8 @@ def judge_click(element: Element) -> Verdict:
 
 
 def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) -> bool:
-    if _button(title, _INSTALL_BUTTONS) or _button(ids, _INSTALL_BUTTONS):
+    named = _says(element, title, Act.INSTALL, _INSTALL_BUTTONS)
+    if named or _button(ids, _INSTALL_BUTTONS):
         return element.clickable
     return any(store in element.package for store in _STORES) and title in _STORE_BUTTONS
 
@@ -186,8 +196,23 @@ def is_send(element: Element) -> bool:
         return True
     label = words(element.label)
     if " | " in element.label:
-        return words(element.label.split(" | ", 1)[0]) == ("send",)
-    return label[:1] == ("send",) and len(label) <= _BUTTON_WORDS
+        return words(element.label.split(" | ", 1)[0]) in _SEND_WORDS
+    if glued(Act.SEND, element.label):
+        return True
+    return label[:1] in _SEND_WORDS and len(label) <= _BUTTON_WORDS
+
+
+def _spends(element: Element, label: tuple[str, ...], title: tuple[str, ...]) -> bool:
+    if _any(label, _FINANCIAL) or glued(Act.SPEND, element.label):
+        return True
+    return element.clickable and not element.editable and _button(title, _ORDER_BUTTONS)
+
+
+def _says(
+    element: Element, title: tuple[str, ...], act: Act, phrases_of_act: tuple[tuple[str, ...], ...]
+) -> bool:
+    """Tell whether an element's title is a button's that does an act, in any language."""
+    return _button(title, phrases_of_act) or glued(act, element.label.split(" | ", 1)[0])
 
 
 def _any(haystack: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
