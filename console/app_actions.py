@@ -16,12 +16,14 @@ from textual.widgets import Input, TextArea
 
 from agent.errors import SwitchboardError
 from agent.protocol import Interrupt
+from agent.state import Attention, AttentionKind
 from console import actions
 from console.screens.base import ConsoleScreen
 from console.screens.device import DeviceScreen
 from console.screens.help import HelpScreen
 from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
+from console.screens.jobs_lists import Tab
 from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
 from console.screens.wall import WallScreen
@@ -90,6 +92,21 @@ class AppActions(App[int], inherit_bindings=False):
     def do_screen_wall(self) -> None:
         """Show every phone."""
         self._show(WallScreen)
+
+    def do_screen_jobs(self) -> None:
+        """Show the jobs."""
+        self._show(JobsScreen)
+
+    def do_screen_history(self) -> None:
+        """Show all stored sessions."""
+        self._show(HistoryScreen)
+
+    def show_reminder(self, one: Attention) -> None:
+        """Show a due commitment or a watcher's match where they are dealt with."""
+        self.do_screen_deck()
+        is_commitment = one.kind is AttentionKind.COMMITMENT
+        tab = Tab.COMMITMENTS if is_commitment else Tab.WATCHERS
+        self.push_screen(JobsScreen(tab, one.number))
 
     def show_device(self, serial: str) -> None:
         """Show one phone large."""

@@ -1,4 +1,4 @@
-"""Rows of the job table, and the detail of one job.
+"""Rows of the job table, and the detail of one job with its runs.
 
 Pure functions from job records to rows. Invariant: columns line up at every width they fit.
 """
@@ -7,25 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.records import Job, JobStatus
+from agent.records import LATEST_MS, Job, JobStatus, JobType, RunOutcome, RunRecord
 from agent.text import clean, one_line
 from widgets import phrases, status
 from widgets.parts import Parts
 from widgets.row_list import Line, Row
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
-
-
-def ordered(jobs: Iterable[Job]) -> list[Job]:
-    """Order jobs: what wakes next first, then what has ended, newest first."""
-    return sorted(
-        jobs,
-        key=lambda job: (
-            job.status in {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED},
-            job.next_run_at if job.status in _WAKES else 0,
-            -job.updated_at,
-        ),
-    )
+_TYPES = {
+    JobType.AGENT_TURN: "agent",
+    JobType.SYSTEM_EVENT: "event",
+    JobType.HEARTBEAT: "heartbeat",
+}
+_COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 10), ("fails", 6))
+_NORMAL = (("status", 13), ("next", 11), ("every", 10), ("fails", 6))
+_NARROW = (("status", 13), ("next", 11))
+_NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
 
 
 def wake(job: Job, now_ms: int) -> str:
@@ -34,17 +31,25 @@ def wake(job: Job, now_ms: int) -> str:
         return "now"
     if job.status not in _WAKES or not job.next_run_at:
         return "—"
+    if job.next_run_at >= LATEST_MS:
+        return "on event"
     left = job.next_run_at - now_ms
     return "due" if left <= 0 else f"in {phrases.clock(left)}"
 
 
 def repeat(job: Job) -> str:
-    """Say how often a job runs."""
-    every = job.schedule_json.get("interval_ms", 0)
-    return phrases.interval(every if isinstance(every, int) else 0)
-
-
-HEADINGS = (("status", 12), ("next", 11), ("every", 8), ("fails", 6))
+    """Say how often a job runs: its interval, its cron expression, what sets it off, or once."""
+    schedule = job.schedule_json
+    cron = schedule.get("cron", "")
+    if isinstance(cron, str) and cron:
+        return one_line(cron, 40)
+    every = schedule.get("interval_ms", 0)
+    if isinstance(every, int) and every > 0:
+        return phrases.interval(every)
+    on = schedule.get("on", ())
+    if isinstance(on, list | tuple) and on:
+        return one_line(" ".join(str(name).replace("_", " ") for name in on), 40)
+    return phrases.interval(0)
 
 
 def heading(width: int) -> Parts:
@@ -54,16 +59,19 @@ def heading(width: int) -> Parts:
 
 
 def _columns(width: int) -> tuple[tuple[str, int], ...]:
-    return HEADINGS if width >= 70 else HEADINGS[:2]
+    if width >= _WIDE_FROM:
+        return _COLUMNS
+    return _NORMAL if width >= _NORMAL_FROM else _NARROW
 
 
 def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
-    """List jobs, one line each."""
+    """List jobs in the order given, one line each."""
     rows: list[Row] = []
-    for job in ordered(jobs):
+    for job in jobs:
         mark = status.JOB[job.status]
         cells: dict[str, tuple[str, str]] = {
             "status": (f"{mark.glyph} {mark.word}", mark.style),
+            "type": (_TYPES[job.type], "$muted"),
             "next": (wake(job, now_ms), "$foreground"),
             "every": (repeat(job), "$muted"),
             "fails": (str(job.failure_count or "·"), "$bad" if job.failure_count else "$faint"),
@@ -72,35 +80,100 @@ def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
         for name, size in _columns(width):
             text, style = cells[name]
             line.append((f"{text[: size - 1]:<{size}}", style))
+        if job.unread_result:
+            line.append(("◎ ", "$ask"))
         line.append((one_line(job.title or job.prompt, 200), "$foreground"))
         result = one_line(job.last_result, 60)
-        right: Parts = ((result, "$muted"),) if result and width >= 100 else ()
+        right: Parts = ((result, "$muted"),) if result and width >= _RESULT_FROM else ()
         rows.append(Row(str(job.id), (Line(tuple(line), right),)))
     return rows
 
 
-def job_detail(job: Job, now_ms: int) -> Parts:
-    """Write everything there is to say of a job, as lines of name and value."""
+def job_detail(job: Job, now_ms: int, runs: Iterable[RunRecord] = ()) -> Parts:
+    """Write everything there is to say of a job, as lines of name and value, and its runs."""
     mark = status.JOB[job.status]
+    unread = ", not read yet" if job.unread_result else ""
     told: list[tuple[str, str, str]] = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
         ("number", str(job.id), "$foreground"),
         ("kind", job.type.value.replace("_", " "), "$foreground"),
         ("next run", wake(job, now_ms), "$foreground"),
         ("every", repeat(job), "$foreground"),
-        ("last run", _ago(job.last_run_at, now_ms), "$foreground"),
+        ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
         ("session", one_line(job.session_target, 60) or "—", "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),
     ]
+    if job.phase:
+        told.insert(1, ("phase", one_line(job.phase.replace("_", " "), 60), "$warn"))
     parts: list[tuple[str, str]] = [(one_line(job.title, 200) + "\n\n", "bold $foreground")]
     for name, value, style in told:
         parts += [(f"{name:<10}", "$faint"), (f"{value}\n", style)]
     if job.prompt:
         parts += [("\nprompt\n", "$faint"), (clean(job.prompt, 2_000) + "\n", "$foreground")]
     if job.last_result:
-        parts += [("\nlast result\n", "$faint"), (clean(job.last_result, 2_000), "$foreground")]
+        parts += [
+            ("\nlast result\n", "$faint"),
+            (clean(job.last_result, 2_000) + "\n", "$foreground"),
+        ]
+    return (*parts, *_runs(runs, now_ms))
+
+
+def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
+    """List the runs of a job, the newest first, each with where its time went."""
+    parts: list[tuple[str, str]] = []
+    for run in runs:
+        if not parts:
+            parts.append(("\nruns\n", "$faint"))
+        word, style = _outcome(run)
+        ended_ms = run.ended_at or now_ms
+        took = phrases.duration(max(0, ended_ms - run.started_at))
+        parts += [
+            (f"{_ago(run.started_at, now_ms):>8}  ", "$muted"),
+            (f"{word:<14}", style),
+            (f"{took}, {run.steps} steps\n", "$foreground"),
+        ]
+        if split := _split(run):
+            parts.append((f"          {split}\n", "$muted"))
+        if run.diagnostics:
+            parts.append((f"          {one_line(run.diagnostics, 300)}\n", "$warn"))
+        if run.session_id:
+            parts.append((f"          session {one_line(run.session_id, 40)}\n", "$faint"))
     return tuple(parts)
+
+
+def _outcome(run: RunRecord) -> tuple[str, str]:
+    """Say what a run came to."""
+    match run.outcome:
+        case None:
+            return run.status.value.replace("_", " "), "$live"
+        case RunOutcome.FINISHED:
+            return "✓ finished", "$good"
+        case RunOutcome.CANCELLED | RunOutcome.DENIED | RunOutcome.EXPIRED:
+            return f"– {_last_word(run.outcome)}", "$warn"
+        case _:
+            return f"× {_last_word(run.outcome)}", "$bad"
+
+
+def _last_word(outcome: RunOutcome) -> str:
+    return outcome.value.rpartition(".")[2].replace("_", " ")
+
+
+def _split(run: RunRecord) -> str:
+    """Say where a run's time went, the longest first."""
+    spent = {
+        "model": run.time.model_ms,
+        "phone": run.time.observe_ms + run.time.act_ms + run.time.settle_ms,
+        "idle": run.time.idle_ms,
+        "for a phone": run.waited_ms,
+        "for your word": run.reviewed_ms,
+    }
+    said = [
+        f"{name} {phrases.duration(ms)}"
+        for name, ms in sorted(spent.items(), key=lambda one: -one[1])
+        if ms > 0
+    ]
+    return " · ".join(said)
 
 
 def _ago(at_ms: int, now_ms: int) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.protocol import UserInputAnswer
-from agent.records import Question, QuestionKind
-from agent.state import Attention
+from agent.protocol import CommitmentUpdate, UserInputAnswer, WatcherRead
+from agent.records import CommitmentStatus, Question, QuestionKind
+from agent.state import Attention, AttentionKind
 from agent.text import one_line
 from console.screens.deck_follow import DeckFollow
 from widgets.attention_list import AttentionList
@@ -48,6 +48,8 @@ class DeckQuestions(DeckFollow):
             self.refresh_all()
         if one.question is not None:
             self.deck.go_to("middle", self.deck.card)
+        elif one.kind in (AttentionKind.WATCHER, AttentionKind.COMMITMENT):
+            self.console_app.show_reminder(one)
         elif one.session_id:
             self.console_app.seen |= {one.key}
             self.deck.go_to("middle", self.deck.pane.transcript)
@@ -61,9 +63,15 @@ class DeckQuestions(DeckFollow):
     def do_question_dismiss(self) -> None:
         """Take the news under the cursor out of what waits."""
         one = self._dismissable()
-        if one is not None:
-            self.console_app.seen |= {one.key}
-            self.refresh_all()
+        if one is None:
+            return
+        self.console_app.seen |= {one.key}
+        if one.kind is AttentionKind.WATCHER:
+            self.console_app.request(WatcherRead(watcher_id=one.number))
+        elif one.kind is AttentionKind.COMMITMENT:
+            op = CommitmentUpdate(commitment_id=one.number, status=CommitmentStatus.DISMISSED)
+            self.console_app.request(op, done="Dismissed. It is on the Jobs screen still.")
+        self.refresh_all()
 
     def approval_meant(self) -> Question | None:
         """Give the approval that a and r are about: the queue's row, else the session's oldest."""

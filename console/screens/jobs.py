@@ -1,193 +1,223 @@
-"""The jobs: what is scheduled, when it wakes, how it went; new ones, and stopping them.
+"""The jobs: what is scheduled, looked out for and promised; how it went; new ones, and the end of
+them.
 
-Draws the picture's job records. Invariant: stopping a job, which is for good, takes two acts.
+Draws what the core gives page by page. Invariants: stopping a job or a watcher, which is for good,
+takes two acts; nothing here waits for the core in a key's handler.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input
 
-from agent.errors import UsageError
-from agent.protocol import JobCreate, JobStop
-from agent.records import Job, JobStatus
+from agent.protocol import JobHistory
+from agent.records import Commitment, Job, RunRecord, Watcher
 from agent.state import State
-from agent.text import one_line
 from console import actions
-from console.moments import duration_ms, moment_ms
-from console.screens.base import ConsoleScreen
-from widgets.job_rows import heading, job_detail, job_rows
+from console.screens.jobs_acts import JobsActs
+from console.screens.jobs_form import JobForm
+from console.screens.jobs_lists import EMPTY, JobLists, Tab
+from widgets.job_rows import job_detail
 from widgets.lines import PartsLine
+from widgets.parts import Parts
 from widgets.row_list import RowList
 
-_ENDED = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED, JobStatus.DISPATCHED}
-_FIELDS = (
-    ("prompt", "what to do", "Write what an agent should do"),
-    ("first", "first run", "10m, 18:30 or 2026-01-31T08:00; empty: in 15 s"),
-    ("every", "every", "30m, 1d; empty: once"),
-)
-_TITLE_CHARS = 60
+RUNS_SHOWN = 10
+_READ_ON_ROWS = 20
+"""So close to the end of what is held, more is read."""
 
 
-class JobsScreen(ConsoleScreen):
-    """The queue."""
+class JobsScreen(JobsActs):
+    """The queue, the watchers and the commitments.
+
+    Args:
+        tab: which list is shown first.
+        number: the record that the cursor is put on, once it is read.
+    """
 
     WHERE = actions.Where.JOBS
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.JOBS)]
     AUTO_FOCUS = "#jobs"
 
-    def __init__(self) -> None:
+    def __init__(self, tab: Tab = Tab.JOBS, number: int = 0) -> None:
         super().__init__()
+        self.tab = tab
         self.wanted = ""
+        self._look_for = str(number) if number else ""
+        self._cursors: dict[Tab, str] = {}
+        self._runs: dict[int, tuple[int, tuple[RunRecord, ...]]] = {}
+        self._reading_runs = False
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="job-table"):
+            yield PartsLine(id="job-tabs")
             yield PartsLine(id="job-heading")
-            yield RowList(
-                id="jobs",
-                empty="No jobs. Press n to have something done later, or again and again.",
-            )
+            yield RowList(id="jobs", empty=EMPTY[self.tab])
             yield Input(id="filter", placeholder="filter", compact=True)
-            with Vertical(id="job-form"):
-                for name, label, hint in _FIELDS:
-                    with Horizontal():
-                        yield PartsLine(((label, "$muted"),))
-                        yield Input(id=f"job-{name}", placeholder=hint, compact=True)
+            yield JobForm(id="job-form")
         with VerticalScroll(id="job-detail", can_focus=False):
             yield PartsLine(id="job-text")
+
+    def on_mount(self) -> None:
+        self.lists = JobLists(self.console_app.core, self.console_app.spawn, self._show)
+        self.lists.shelf(self.tab).wish("")
+
+    def _show(self) -> None:
+        if self.is_running and self.is_attached:
+            self.refresh_all()
+
+    @property
+    def table(self) -> RowList:
+        """What is listed."""
+        return self.query_one("#jobs", RowList)
+
+    @property
+    def form(self) -> JobForm:
+        """What new ones are written in."""
+        return self.query_one("#job-form", JobForm)
+
+    @property
+    def record(self) -> Job | Watcher | Commitment | None:
+        """What the cursor is on."""
+        return self.lists.find(self.tab, self.table.cursor_key, self.console_app.bridge.state)
 
     # --- the picture ----------
 
     def show_state(self, state: State) -> None:
+        self.lists.follow(state)
         now_ms = self.console_app.now_ms()
-        table = self.query_one("#jobs", RowList)
-        words = self.wanted.casefold().split()
-        jobs = [job for job in state.jobs.values() if _matches(job, words)]
-        self.query_one("#job-heading", PartsLine).show(heading(table.text_width))
-        table.show_rows(job_rows(jobs, now_ms=now_ms, width=table.text_width))
-        job = self._job()
-        detail = self.query_one("#job-text", PartsLine)
-        detail.show(job_detail(job, now_ms) if job else (("Nothing is selected.", "$faint"),))
+        table = self.table
+        width = table.text_width
+        shelf = self.lists.shelf(self.tab)
+        table.empty = self._nothing(shelf.is_read)
+        self.query_one("#job-tabs", PartsLine).show(self._tabs(state))
+        self.query_one("#job-heading", PartsLine).show(self.lists.heading(self.tab, width))
+        table.show_rows(self.lists.rows(self.tab, state, now_ms=now_ms, width=width))
+        if self._look_for and any(row.key == self._look_for for row in table.rows):
+            table.move_to(self._look_for)
+            self._look_for = ""
+        self._show_detail(now_ms)
 
-    def _job(self) -> Job | None:
-        key = self.query_one("#jobs", RowList).cursor_key
-        return self.console_app.bridge.state.jobs.get(int(key)) if key else None
+    def _nothing(self, is_read: bool) -> str:
+        if not is_read:
+            return "Reading …"
+        return f"Nothing fits “{self.wanted}”." if self.wanted else EMPTY[self.tab]
 
-    def on_row_list_highlighted(self, _event: RowList.Highlighted) -> None:
+    def _show_detail(self, now_ms: int) -> None:
+        record = self.record
+        detail: Parts = (("Nothing is selected.", "$faint"),)
+        if isinstance(record, Job):
+            self._read_runs(record)
+            _, runs = self._runs.get(record.id, (0, ()))
+            detail = job_detail(record, now_ms, runs)
+        elif record is not None:
+            detail = self.lists.detail(record, now_ms)
+        self.query_one("#job-text", PartsLine).show(detail)
+
+    def _tabs(self, state: State) -> Parts:
+        due = sum(one.status.value == "fired" for one in state.commitments.values())
+        unread = {
+            Tab.JOBS: sum(job.unread_result for job in state.jobs.values()),
+            Tab.WATCHERS: sum(one.unread for one in state.watchers.values()),
+            Tab.COMMITMENTS: due,
+        }
+        parts: list[tuple[str, str]] = [(" ", "")]
+        for tab in Tab:
+            is_here = tab is self.tab
+            parts.append((f" {tab.value} ", "bold $foreground reverse" if is_here else "$muted"))
+            parts.append((f"{unread[tab]} " if unread[tab] else "", "bold $ask"))
+        shelf = self.lists.shelf(self.tab)
+        held = len(shelf.records)
+        more = " of more" if shelf.has_after or shelf.has_before else ""
+        parts.append((f"  {held}{more}" if shelf.is_read else "", "$faint"))
+        return tuple(parts)
+
+    # --- reading ----------
+
+    def _read_runs(self, job: Job) -> None:
+        """Read the runs of the job under the cursor, once for each of its changes."""
+        known = self._runs.get(job.id)
+        if self._reading_runs or (known is not None and known[0] == job.updated_at):
+            return
+        self._reading_runs = True
+        self.console_app.spawn(self._fetch_runs(job), "reading the runs of a job")
+
+    async def _fetch_runs(self, job: Job) -> None:
+        try:
+            reply = await self.console_app.core.request(JobHistory(job_id=job.id, limit=RUNS_SHOWN))
+            self._runs = {job.id: (job.updated_at, reply.runs)}
+        except Exception:
+            # Said once for this state of the job, not once a second.
+            self._runs = {job.id: (job.updated_at, ())}
+            raise
+        finally:
+            self._reading_runs = False
+        self._show()
+
+    def newest_session(self) -> str:
+        """Give the session of the newest run of the job under the cursor; empty for none."""
+        record = self.record
+        if not isinstance(record, Job):
+            return ""
+        _, runs = self._runs.get(record.id, (0, ()))
+        return next((run.session_id for run in runs if run.session_id), "")
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        shelf = self.lists.shelf(self.tab)
+        keys = [row.key for row in self.table.rows]
+        at = keys.index(event.key) if event.key in keys else 0
+        if event.by_operator and at >= len(keys) - _READ_ON_ROWS:
+            shelf.go_on()
+        elif event.by_operator and at < _READ_ON_ROWS:
+            shelf.go_back()
         self.refresh_all()
 
-    def can(self, action_id: str) -> bool:
-        job = self._job()
-        match action_id:
-            case "job.stop":
-                return job is not None and job.status not in _ENDED
-            case "job.copy":
-                return job is not None
-            case "screen.jobs":
-                return False
-            case _:
-                return True
+    # --- lists, filter, detail ----------
 
-    # --- actions ----------
-
-    @property
-    def _form(self) -> Vertical:
-        return self.query_one("#job-form", Vertical)
-
-    def do_job_new(self) -> None:
-        """Show the form."""
-        self._form.add_class("-shown")
-        self.focus_now(self.query_one("#job-prompt", Input))
-
-    def do_job_stop(self) -> None:
-        """Stop the job for good, at the second press."""
-        job = self._job()
-        if job is None or job.status in _ENDED:
-            return
-        sentence = f"x again stops job {job.id} “{one_line(job.title, 40)}” for good"
-        if self.console_app.two_acts.confirm("job.stop", str(job.id), sentence):
-            self.console_app.request(JobStop(job_id=job.id))
-
-    def do_job_filter(self) -> None:
-        """Filter the jobs."""
-        field = self.query_one("#filter", Input)
-        field.add_class("-shown")
-        self.focus_now(field)
-
-    def do_job_copy(self) -> None:
-        """Copy the job's details."""
-        job = self._job()
-        if job is not None:
-            parts = job_detail(job, self.console_app.now_ms())
-            self.console_app.copy("".join(text for text, _ in parts))
+    def turn_to(self, tab: Tab) -> None:
+        """Show another list, where its cursor was."""
+        self._cursors[self.tab] = self.table.cursor_key
+        self.tab = tab
+        self.table.show_rows(())
+        self._look_for = self._cursors.get(tab, "")
+        self.lists.shelf(tab).wish(self.wanted)
+        self.refresh_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input.id == "filter":
-            self.wanted = event.value
-            self.refresh_all()
+        if event.input.id == "filter" and event.value.strip() != self.wanted:
+            self.wanted = event.value.strip()
+            self.lists.shelf(self.tab).wish(self.wanted)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input.id == "filter":
-            self.focus_now(self.query_one("#jobs", RowList))
-            return
-        names = [f"job-{name}" for name, _, _ in _FIELDS]
-        at = names.index(event.input.id or names[0])
-        if at + 1 < len(names):
-            self.focus_now(self.query_one(f"#{names[at + 1]}", Input))
-            return
-        try:
-            op = self._read_form()
-        except UsageError as error:
-            self.console_app.say(str(error), tone="warning")
-            return
-        self.console_app.request(op, done="The job is stored.")
-        self._close_form(clear=True)
+            self.focus_now(self.table)
 
-    def _read_form(self) -> JobCreate:
-        """Make the op. Raises UsageError naming what cannot be read."""
-        prompt, first, every = (
-            self.query_one(f"#job-{name}", Input).value.strip() for name, _, _ in _FIELDS
-        )
-        if not prompt:
-            raise UsageError("The job does not say what to do.", "Fill in the first line.")
-        now = datetime.fromtimestamp(self.console_app.now_ms() / 1000, tz=UTC).astimezone()
-        first_ms = 0
-        if first and first[0].isdigit() and first[-1].isalpha():
-            first_ms = self.console_app.now_ms() + duration_ms(first)
-        elif first:
-            first_ms = moment_ms(first, now)
-        return JobCreate(
-            title=one_line(prompt, _TITLE_CHARS),
-            prompt=prompt,
-            next_run_at=first_ms,
-            interval_ms=duration_ms(every) if every else 0,
-        )
+    def on_row_list_opened(self, _event: RowList.Opened) -> None:
+        self.set_class(not self.has_class("-reading"), "-reading")
+        self.call_after_refresh(self.refresh_all)
 
-    def _close_form(self, *, clear: bool) -> None:
-        self._form.remove_class("-shown")
-        if clear:
-            for name, _, _ in _FIELDS:
-                self.query_one(f"#job-{name}", Input).value = ""
-        self.query_one("#jobs", RowList).focus()
+    def footer_keys(self) -> list[tuple[str, str]]:
+        keys = super().footer_keys()
+        if self.focused is self.table and self.table.rows and not self.has_class("-wide"):
+            return [("enter", "list" if self.has_class("-reading") else "details"), *keys]
+        return keys
 
     def back(self) -> bool:
         field = self.query_one("#filter", Input)
-        if self._form.has_class("-shown"):
-            self._close_form(clear=False)
+        if self.form.is_shown:
+            self.form.close()
+            self.focus_now(self.table)
             return True
         if self.focused is field or self.wanted:
             field.value = ""
             field.remove_class("-shown")
-            self.query_one("#jobs", RowList).focus()
+            self.focus_now(self.table)
+            return True
+        if self.has_class("-reading") and not self.has_class("-wide"):
+            self.remove_class("-reading")
             return True
         return False
-
-
-def _matches(job: Job, words: list[str]) -> bool:
-    hay = f"{job.id} {job.title} {job.prompt} {job.status.value} {job.last_result}".casefold()
-    return all(word in hay for word in words)

@@ -17,15 +17,19 @@ import numpy as np
 from agent.core import Overview, TextDelta
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import (
+    CommitmentSearch,
     Event,
     EventMsg,
     Interrupt,
+    JobHistory,
+    JobQueue,
     Op,
     QuestionAnswered,
     Reply,
     SessionConfigured,
     SessionCreate,
     UserInputAnswer,
+    WatcherList,
 )
 from agent.records import (
     DeviceInfo,
@@ -34,6 +38,7 @@ from agent.records import (
     FrameStatus,
     Job,
     LiveFrame,
+    RunRecord,
     SearchHit,
     Session,
 )
@@ -49,6 +54,8 @@ class FakeCore:
         self.state = State()
         self.stored: list[Event] = []
         self.ops: list[Op] = []
+        self.reads: list[Op] = []
+        self.runs: dict[int, tuple[RunRecord, ...]] = {}
         self.blobs: dict[str, bytes] = {}
         self.listeners: list[asyncio.Queue[Event]] = []
         self.delta_listeners: list[asyncio.Queue[TextDelta]] = []
@@ -94,6 +101,8 @@ class FakeCore:
         return f"sub-{len(self.ops)}"
 
     async def request(self, op: Op) -> Reply:
+        if isinstance(op, JobQueue | JobHistory | WatcherList | CommitmentSearch):
+            return self._listed(op)
         self.ops.append(op)
         if self.fails_with is not None:
             raise self.fails_with
@@ -117,6 +126,28 @@ class FakeCore:
             case _:
                 pass
         return Reply(submission_id="x")
+
+    def _listed(self, op: JobQueue | JobHistory | WatcherList | CommitmentSearch) -> Reply:
+        """Give a page of a list; these ask for nothing to be done, and are not noted."""
+        self.reads.append(op)
+        match op:
+            case JobHistory(job_id=job_id):
+                return Reply(submission_id="x", runs=tuple(self.runs.get(job_id, ())))
+            case JobQueue(query=query, limit=limit, after=after):
+                words = query.casefold()
+                found = [j for j in self.state.jobs.values() if words in j.title.casefold()]
+                start = int(after or 0)
+                more = str(start + limit) if len(found) > start + limit else ""
+                jobs = tuple(found[start : start + limit])
+                return Reply(submission_id="x", jobs=jobs, after=more)
+            case WatcherList(limit=limit, before=before):
+                watchers = sorted(self.state.watchers.values(), key=lambda one: -one.id)
+                listed = [one for one in watchers if not 0 < before <= one.id]
+                return Reply(submission_id="x", watchers=tuple(listed[:limit]))
+            case CommitmentSearch(limit=limit, before=before):
+                all_of_them = sorted(self.state.commitments.values(), key=lambda one: -one.id)
+                open_ones = [one for one in all_of_them if not 0 < before <= one.id]
+                return Reply(submission_id="x", commitments=tuple(open_ones[:limit]))
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
@@ -190,6 +221,8 @@ class FakeCore:
             questions=tuple(self.state.questions.values()),
             devices=tuple(self.state.devices.values()),
             jobs=tuple(self.state.jobs.values()),
+            watchers=tuple(self.state.watchers.values()),
+            commitments=tuple(self.state.commitments.values()),
             notices=tuple(self.state.notices.values()),
         )
 
