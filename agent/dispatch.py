@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from agent.core import OWNER
+from agent.devices.naming import with_serials
 from agent.jobs.desk import JobDesk
 from agent.notices.desk import NoticeDesk
 from agent.protocol import (
@@ -118,7 +119,8 @@ class Dispatch:
 
     async def carry_out(self, submission: Submission) -> Reply:
         """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
-        op, submission_id, client = submission.op, submission.submission_id, submission.client
+        submission_id, client = submission.submission_id, submission.client
+        op = with_serials(submission.op, self.parts.rack.devices())
         reply = Reply(submission_id=submission_id)
         match op:
             case SessionStart() | UserInput() | SessionResume():

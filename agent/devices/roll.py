@@ -22,6 +22,7 @@ from agent.devices.device import Capture
 from agent.devices.discovery import hardware_serial
 from agent.devices.frames import FrameFeed
 from agent.devices.labels import Labels
+from agent.devices.naming import serial_of
 from agent.devices.places import Place, identifies, is_wireless, name_for, transport_of
 from agent.devices.rows import DeviceRow, explain
 from agent.devices.scrcpy.link import ScrcpySettings
@@ -82,11 +83,15 @@ class Roll:
         return self._clients[slot.place.address]
 
     def get(self, name: str) -> Slot | None:
-        """Find a device by its name, or by serial@host:port wherever it is listed."""
+        """Find a device by its serial, by serial@host:port, or by what the operator calls it.
+
+        Raises UsageError for a name that several devices have.
+        """
         found = self._slots.get(name)
         if found is not None:
             return found
-        return next((s for s in self._slots.values() if s.place.full_name == name), None)
+        listed = next((s for s in self._slots.values() if s.place.full_name == name), None)
+        return listed or self._slots.get(serial_of(name, (s.info for s in self.slots)))
 
     def known(self, name: str) -> Slot:
         """Find a device. Raises UsageError for one never seen."""

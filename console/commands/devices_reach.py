@@ -68,6 +68,7 @@ def run_with_phone(
 async def reached(settings: Settings, serial: str, *, drives: bool) -> AsyncIterator[Reached]:
     """Reach a phone for the block. Raises UsageError, AdbError, DeviceLostError."""
     from agent.devices.extras import Extras
+    from agent.devices.labels import Labels
     from agent.devices.rack import AdbRack
     from agent.devices.scrcpy.link import ScrcpySettings
     from agent.devices.server import reach
@@ -90,12 +91,16 @@ async def reached(settings: Settings, serial: str, *, drives: bool) -> AsyncIter
     if not addresses and failure is not None:
         raise failure
     # Nothing of a command needs a warm channel, which takes longer to make than it would save.
-    rack = AdbRack(addresses, scrcpy=ScrcpySettings(video=False, control=False))
+    rack = AdbRack(
+        addresses,
+        labels=Labels(settings.data_dir / "devices.json"),
+        scrcpy=ScrcpySettings(video=False, control=False),
+    )
     await rack.start()
     try:
         name = serial or _only(rack.devices())
         device = await rack.wait_for(name, timeout_s=WAIT_S)
-        client, listed = rack.reach(name)
+        client, listed = rack.reach(device.serial)
         info = next(one for one in rack.devices() if one.serial == device.serial)
         phone = Reached(info, device, client, listed, Extras(client, listed))
         if not drives:
