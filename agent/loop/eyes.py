@@ -80,7 +80,7 @@ class Eyes:
         again = again or Pattern.CHANGES in memory.without
         change = "" if again else describe_change(memory.last_seen, seen.observation)
         observation = replace(seen.observation, change=change)
-        stray = memory.stray(observation.foreground.package)
+        stray = memory.stray(observation.foreground)
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
         phase = phase_of(observation.elements) if helped else None
         notes = filter(None, (stray, dialog_note(observation)))

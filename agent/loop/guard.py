@@ -114,7 +114,9 @@ class Guard:
         package = deed.package or (deed.element.package if deed.element else "")
         package = package or screen.foreground.package
         verdict = judge(deed, screen.elements)
-        stray = out_of_scope(package, session.target_package)
+        front = screen.foreground
+        activity = front.activity if front.package == package else ""
+        stray = out_of_scope(package, session.target_package, activity)
         if stray and verdict.capability is not Capability.NAVIGATE:
             return _refused(verdict, stray)
         return permit(verdict, package, session.autonomy, self.context.app_rules)

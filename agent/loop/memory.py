@@ -35,7 +35,7 @@ from agent.protocol import (
     ToolCallRequested,
     UserMessage,
 )
-from agent.records import ActionOutcome, AppInfo, Observation, PlanItem
+from agent.records import ActionOutcome, AppInfo, Foreground, Observation, PlanItem
 
 
 @dataclass(slots=True)
@@ -154,9 +154,11 @@ class Memory:
         self.total = 0
         self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
 
-    def stray(self, package: str) -> str:
+    def stray(self, front: Foreground) -> str:
         """Warn of another app in front than the session's own."""
-        return "" if Pattern.WRONG_APP in self.without else wrong_app(package, self.target)
+        if Pattern.WRONG_APP in self.without:
+            return ""
+        return wrong_app(front.package, self.target, front.activity)
 
     def was_told(self, words: str) -> bool:
         """Tell whether the newest result says something; the next call is an answer to it."""
@@ -190,7 +192,7 @@ class Memory:
     def _observe(self, observation: Observation) -> None:
         self.last_seen = observation
         package = observation.foreground.package
-        if self.stray(package):
+        if self.stray(observation.foreground):
             self.trail.strayed(package)
         else:
             self.trail.strays = 0

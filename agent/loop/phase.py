@@ -32,7 +32,8 @@ GUIDANCE = {
 _SUPPORT_GOALS = (
     *("refund", "complaint", "complain", "customer support", "customer service", "customer care"),
     *("support agent", "contact support", "live chat", "wrong item", "missing item", "damaged"),
-    *("my order", "return order", "get help with", "money back"),
+    *("my order", "return order", "get help with", "money back", "s support", "their support"),
+    *("ask support", "tell support", "chat with support", "the support", "help desk"),
 )
 _CHAT = ("send", "type a message", "type here", "write a message", "chat")
 _SUPPORT = ("support", "contact", "faq", "get help")

@@ -138,9 +138,9 @@ def oscillates(fingerprints: Sequence[str]) -> bool:
     return (a == c and b == d and a != b) or b == c == d
 
 
-def wrong_app(package: str, target: str) -> str:
+def wrong_app(package: str, target: str, activity: str = "") -> str:
     """Warn when a session that belongs to one app finds another in front."""
-    if not target or package == target or is_neutral(package):
+    if not target or package == target or is_neutral(package, activity):
         return ""
     return (
         f"WARNING: {package} is in front, but this session works in {target}. "

@@ -26,6 +26,8 @@ SWITCHES = (
 LISTS = ("note-delete-far-below", "contact-to-call", "dial-pad-tones-off", "usb-pointer-location")
 LONG = ("note-and-message", "bluetooth-and-note", "mail-write", "alarm-new")
 PAGES = ("bluetooth-on", "screen-timeout", "font-size", "mail-archive")
+TEXTS = ("note-delete", "shop-cancel", "event-delete", "mail-archive", "font-size")
+"""Whose screens say things that are no buttons."""
 SUPPORT = ("support-refund", "support-where")
 
 
@@ -63,10 +65,10 @@ CASES: Sequence[Case] = (
     Case((P.CHANGES,), Flaw.WATCHFUL, SWITCHES, Condition.WORN),
     Case((P.SETTLE,), Flaw.TRUSTING, SWITCHES, Condition.SLOW),
     Case((P.FIRST_SCREEN,), Flaw.HASTY, ("shop-cart-loading",)),
-    Case((P.DUPLICATES,), Flaw.STUBBORN, PAGES),
-    Case((P.STAGNATION,), Flaw.FUMBLING, PAGES),
-    Case((P.OSCILLATION,), Flaw.FUMBLING, PAGES),
-    Case((P.STAGNATION, P.OSCILLATION), Flaw.FUMBLING, PAGES),
+    Case((P.DUPLICATES,), Flaw.STUBBORN, TEXTS),
+    Case((P.STAGNATION,), Flaw.FUMBLING, TEXTS),
+    Case((P.OSCILLATION,), Flaw.FUMBLING, TEXTS),
+    Case((P.STAGNATION, P.OSCILLATION), Flaw.FUMBLING, TEXTS),
     Case((P.OSCILLATION,), Flaw.WAVERING, SWITCHES),
     Case((P.BANS,), Flaw.FIXATED, PAGES),
     Case((P.SCROLL_BUDGET,), Flaw.SCROLLING, LISTS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.loop.guard import permit
+from agent.loop.recover import wrong_app
 from agent.records import Autonomy, Bounds, Element
 from agent.safety.app_rules import BUILT_IN, AppDecision, AppRule, Match, apply, rule_for
 from agent.safety.capabilities import LEVELS, Capability, Decision, RiskLevel, decide
@@ -149,3 +150,10 @@ def test_a_session_of_one_app_stays_in_it() -> None:
 def test_a_reason_that_is_written_as_a_sentence_becomes_a_clause() -> None:
     rule = AppRule(package="com.bank", decision=AppDecision.DENY, reason="Money lives here. ")
     assert apply(rule, Capability.PERFORM, Decision.ALLOW) == (Decision.BLOCK, "Money lives here")
+
+
+def test_choosing_a_file_is_on_the_apps_behalf_and_the_files_app_is_another_app() -> None:
+    files = "com.google.android.documentsui"
+    assert out_of_scope(files, "com.shop", "com.android.documentsui.picker.PickActivity") == ""
+    assert files in out_of_scope(files, "com.shop", "com.android.documentsui.files.FilesActivity")
+    assert files in wrong_app(files, "com.shop", ".files.FilesActivity")

@@ -15,8 +15,8 @@ from agent.models.pilot.reading import Deed, Item, View
 
 FORGETS_AFTER = 6
 """Messages that a forgetful model keeps in mind beside its instructions and goal."""
-NARROW_WINDOW_CHARS = 9_000
-"""What a narrow model keeps of the newest messages: five screens of this phone, or fifty masked."""
+NARROW_WINDOW_CHARS = 5_500
+"""What a narrow model keeps of the newest messages: six screens, or four beside thirty lines."""
 _DONE = re.compile(r"^\[x\] (\d+)\. ", re.MULTILINE)
 _TRACKER = "## Progress Tracker"
 _SCREEN = "## Screen State"
