@@ -21,6 +21,7 @@ from console.commands.sessions_record import (
     rollback,
 )
 from console.commands.sessions_shared import HELP
+from console.commands.sessions_show import diff, movie, report
 from console.commands.sessions_steer import (
     answer,
     attach,
@@ -33,7 +34,7 @@ from console.commands.sessions_steer import (
 )
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
-    ("Look", (list_sessions, show, search)),
+    ("Look", (list_sessions, show, search, diff, report, movie)),
     ("Begin", (create, create_attach, start)),
     ("Steer", (answer, stop, resume, cancel, attach, attach_target, review, compact)),
     ("Keep and drop", (keep, fork, rollback, export, import_rollout, delete, clear)),

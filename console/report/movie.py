@@ -1,0 +1,87 @@
+"""Make a film of a stored session: a frame for each step, with what was done below it.
+
+Not the encoding (`console.report.pictures`). Invariant: steps whose frame is gone are left out and
+counted, never drawn blank.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.errors import StoreError, UsageError
+from agent.state import StepItem
+from agent.text import one_line
+from console.report.pictures import Progress, Still, write_gif, write_mp4
+from console.report.told import Source, read_told
+from widgets.phrases import action_object, action_verb
+
+MOVIE_WIDTH_PX = 360
+_LEAST_MS, _MOST_MS = 400, 3_000
+MOST_FRAMES = 2_000
+
+
+class Film(StrEnum):
+    """How a film is written."""
+
+    GIF = "gif"
+    MP4 = "mp4"
+
+
+class Filmed(NamedTuple):
+    """What was written."""
+
+    path: Path
+    frames: int
+    missing: int
+
+
+async def write_movie(
+    source: Source, session_id: str, path: Path, *, film: Film, told: Progress, speed: float = 1.0
+) -> Filmed:
+    """Write a session as a film.
+
+    Args:
+        told: hears how far it is, from a thread.
+        speed: how many times faster than it happened; a frame stays 0.4 to 3 s.
+
+    Raises:
+        UsageError: no such session, or it has no frames.
+        StoreError: the file cannot be written.
+    """
+    session = await read_told(source, session_id)
+    stills: list[Still] = []
+    missing = 0
+    steps = [step for step in session.steps if step.frame is not None][:MOST_FRAMES]
+    for at, step in enumerate(steps):
+        assert step.frame is not None
+        until = steps[at + 1].at_ms if at + 1 < len(steps) else step.at_ms + _MOST_MS
+        stays = (until - step.at_ms) / max(0.1, speed)
+        try:
+            png = await source.blob(step.frame.digest)
+        except StoreError:
+            missing += 1
+            continue
+        stills.append(Still(png, round(min(_MOST_MS, max(_LEAST_MS, stays))), caption(step)))
+    if not stills:
+        raise UsageError(
+            f"Session {session.session.session_id} has no frames to make a film of.",
+            "They may have been pruned; the HTML report has its words.",
+        )
+    write = write_gif if film is Film.GIF else write_mp4
+    try:
+        await asyncio.to_thread(write, path, stills, MOVIE_WIDTH_PX, told)
+    except OSError as error:
+        raise StoreError(
+            f"{path} could not be written: {error.strerror or error}.",
+            "Name a file in a directory that can be written and has room.",
+        ) from error
+    return Filmed(path, len(stills), missing)
+
+
+def caption(step: StepItem) -> str:
+    """Say in a line what a step did."""
+    deeds = [f"{action_verb(action)} {action_object(action)}".strip() for action in step.actions]
+    return one_line(f"{step.number}  {' · '.join(deeds) or step.thought}", 160)

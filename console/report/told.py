@@ -1,0 +1,92 @@
+"""Read one stored session whole, for what is made of it: its record, its items, its observations.
+
+Not the making. Invariant: what a report shows is the fold of the stored events, as the replay is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from agent.protocol import Event, ObservationRecorded, ToolCallRequested
+from agent.records import Element, Observation, Session
+from agent.state import StepItem, Transcript
+from agent.transcript import follow
+
+PAGE = 5_000
+
+
+class Source(Protocol):
+    """What a session is read from; every Core and every open store is one."""
+
+    async def session(self, session_id: str) -> Session: ...
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]: ...
+
+    async def blob(self, digest: str) -> bytes: ...
+
+
+class Deed(NamedTuple):
+    """One tool call as it was chosen, on the screen it was chosen on."""
+
+    step: int
+    tool: str
+    kind: str
+    arguments: str
+    element: Element | None
+    package: str
+
+
+class Told(NamedTuple):
+    """One session, whole."""
+
+    session: Session
+    events: tuple[Event, ...]
+    transcript: Transcript
+    steps: tuple[StepItem, ...]
+    deeds: tuple[Deed, ...]
+
+
+async def read_events(source: Source, session_id: str) -> tuple[Event, ...]:
+    """Read all stored events of a session, in order."""
+    events: list[Event] = []
+    while page := await source.history(
+        session_id, after_seq=events[-1].seq if events else 0, limit=PAGE
+    ):
+        events += page
+        if len(page) < PAGE:
+            break
+    return tuple(events)
+
+
+async def read_told(source: Source, session_id: str) -> Told:
+    """Read a session. Raises UsageError for an unknown one."""
+    session = await source.session(session_id)
+    return told_of(session, await read_events(source, session.session_id))
+
+
+def told_of(session: Session, events: tuple[Event, ...]) -> Told:
+    """Fold a session's events."""
+    transcript = Transcript()
+    for event in events:
+        transcript = follow(transcript, event)
+    steps = tuple(item for item in transcript.items if isinstance(item, StepItem))
+    return Told(session, events, transcript, steps, deeds_of(events))
+
+
+def deeds_of(events: tuple[Event, ...]) -> tuple[Deed, ...]:
+    """List the tool calls, each with the app that was in front of it."""
+    deeds: list[Deed] = []
+    seen: Observation | None = None
+    for event in events:
+        match event.msg:
+            case ObservationRecorded(observation=seen):
+                pass
+            case ToolCallRequested() as call:
+                package = seen.foreground.package if seen is not None else ""
+                deed = Deed(call.step, call.tool, call.kind, call.arguments, call.element, package)
+                deeds.append(deed)
+            case _:
+                pass
+    return tuple(deeds)
