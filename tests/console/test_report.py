@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from io import BytesIO
 from pathlib import Path
@@ -49,6 +48,10 @@ def filmed(core: FakeCore, session_id: str, frames: int, goal: str = "Look aroun
         core.tell(ObservationRecorded(step=number, observation=seen), session_id)
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def unheard(_done: int, _total: int) -> None:
     """Nobody listens to the progress."""
 
@@ -70,7 +73,7 @@ async def test_the_page_stands_by_itself_and_runs_nothing(tmp_path: Path) -> Non
     assert "onerror=y&gt;" in page
     assert not re.search(r'(src|href)="(?!data:)', page)
     assert page.count("data:image/jpeg;base64,") == 3
-    assert os.listdir(tmp_path) == ["f1.html"]
+    assert names(tmp_path) == ["f1.html"]
 
 
 async def test_the_page_has_plots_of_time_and_money(tmp_path: Path) -> None:
@@ -122,7 +125,7 @@ async def test_a_session_without_frames_makes_no_film_and_leaves_nothing(tmp_pat
     core.blobs["f1-1"] = b"no picture"
     with pytest.raises(StoreError, match="cannot be decoded"):
         await write_movie(core, "f1", tmp_path / "x.gif", film=Film.GIF, told=unheard)
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 async def test_two_sessions_part_at_the_first_different_deed() -> None:
