@@ -109,6 +109,7 @@ class Runtime:
             targets.control,
         )
         self._watches = WatchDesk(parts, self._desk, self._notices)
+        parts.door.carry_out = self._desk.carry_out
         self._desk.delivery.announce = self._notices.announce
         self._desk.delivery.withdraw_notice = self._notices.withdraw
         self._dispatch = Dispatch(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import assert_never
 
 from agent.errors import RpcCode, UsageError
 from agent.jobs import verdicts
@@ -20,13 +21,24 @@ from agent.jobs.runs import Runs
 from agent.jobs.schedule import paused, read, resumed, run_now, stopped
 from agent.jobs.triggers import Triggers
 from agent.jobs.wake import Wake
-from agent.protocol import Event, JobCreate, JobEdit, JobQueue, JobsDropped, QuestionClosed
-from agent.records import Job, JobStatus, Question, RunRecord
+from agent.protocol import (
+    Event,
+    JobCreate,
+    JobEdit,
+    JobList,
+    JobQueue,
+    JobsDropped,
+    JobStop,
+    QuestionClosed,
+    Reply,
+)
+from agent.records import Job, JobStatus, Question, RunRecord, Session
 from agent.sessions.errands import Errands
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
 from agent.store.job_pages import JobPage
 from agent.store.store import EventDraft
+from agent.tasks.task import DeskOp
 
 LIST_LIMIT = 50
 PAGE_LIMIT = 200
@@ -103,6 +115,19 @@ class JobDesk:
                 "Stop one, or set jobs.limit higher.",
             )
         await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+
+    async def carry_out(self, session: Session, op: DeskOp) -> Reply:
+        """Do what a session asks of the jobs. Raises UsageError."""
+        match op:
+            case JobCreate():
+                job = await self.create(op, creator=Creator(session.session_id))
+                return Reply(submission_id="", job=job)
+            case JobList(query=query, limit=limit):
+                return Reply(submission_id="", jobs=await self.list(query, limit))
+            case JobStop(job_id=job_id):
+                return Reply(submission_id="", job=await self.stop(job_id))
+            case _:
+                assert_never(op)
 
     # --- looking ----------
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from agent.errors import UsageError
+from agent.loop.act import Act, Actor
 from agent.loop.elements import find_by_key
 from agent.loop.guard import Guard, intent, wants_secret
 from agent.loop.verify import blocked, failed
 from agent.protocol import ToolCallRequested
-from agent.records import AppInfo, Observation, Subject
+from agent.records import ActionOutcome, AppInfo, Observation, Question, Subject
 from agent.safety.approval import approval_text
 from agent.safety.capabilities import Decision
 from agent.safety.confirmable import params_digest, read_params, screen_digest
@@ -28,6 +29,15 @@ from agent.tools.registry import ToolArguments
 CHANGED_SINCE = "The screen changed since the action was approved, so that approval is void."
 CONFIRMATION_REQUIRED = "background.confirmation_required"
 """What a state-changing tool comes to in the background (CONTRACTS 2.4)."""
+
+
+def awaiting(tool: str, question: Question) -> TurnEnd:
+    """End a turn that goes on once a person has said whether it may."""
+    return TurnEnd(
+        completed=False,
+        message=f"{CONFIRMATION_REQUIRED}: {tool} waits for a review.",
+        review=question,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +71,7 @@ class Reviewing:
                 frame=screen.frame,
             ),
         )
-        return TurnEnd(
-            completed=False,
-            message=f"{CONFIRMATION_REQUIRED}: {call.tool} waits for a review.",
-            review=question,
-        )
+        return awaiting(call.tool, question)
 
     def digest(self, deed: Deed, screen: Observation) -> str:
         """Give the digest of what a deed depends on of the screen.
@@ -78,6 +84,14 @@ class Reviewing:
             return screen_digest("", "", (), acted_on=None)
         front = screen.foreground
         return screen_digest(front.package, front.activity, screen.elements, acted_on=deed.element)
+
+    async def carry_out(self, actor: Actor, deed: Deed, screen: Observation) -> Act:
+        """Do what was approved; the operator's yes does not lift what is not allowed at all."""
+        verdict = self.guard.weigh(deed, screen)
+        if verdict.decision is Decision.BLOCK:
+            refusal = blocked(f"This is not allowed: {verdict.reason}")
+            return Act(ActionOutcome.FAILED, refusal)
+        return await actor.proceed(deed, screen, waited=False, asked=actor.seconds())
 
     def again(
         self,

@@ -27,6 +27,8 @@ class Capability(StrEnum):
     SEND = "messages.send"
     CALL = "calls.place"
     SHARE = "share.content"
+    BACKGROUND = "background.run"
+    """Work that goes on by itself later: it observes, and asks before it acts."""
     ACCOUNT = "account.access"
     """Passwords and other secrets."""
 
@@ -44,6 +46,7 @@ LEVELS: dict[Capability, RiskLevel] = {
     Capability.NAVIGATE: RiskLevel.LOW,
     Capability.PERFORM: RiskLevel.MEDIUM,
     Capability.LAUNCH: RiskLevel.MEDIUM,
+    Capability.BACKGROUND: RiskLevel.MEDIUM,
     Capability.GRANT: RiskLevel.HIGH,
     Capability.INSTALL: RiskLevel.HIGH,
     Capability.PAY: RiskLevel.HIGH,

@@ -14,13 +14,14 @@ from typing import TypeAlias
 
 from agent.core import TextDelta
 from agent.devices.device import Device
-from agent.errors import DeviceLostError
+from agent.errors import DeviceLostError, UsageError
 from agent.knowledge.library import DIRECTORY, Library, load
 from agent.models.model import Model
 from agent.protocol import (
     Event,
     EventMsg,
     QuestionClosed,
+    Reply,
     RequestUserInput,
     ToolCallRequested,
 )
@@ -43,7 +44,7 @@ from agent.sessions.live import LiveSession, Turn
 from agent.sessions.losses import losing
 from agent.sessions.parts import Parts
 from agent.sessions.questions import NO_ANSWER, SUPERSEDED, asked_before
-from agent.tasks.task import Grant, Limits, Steering
+from agent.tasks.task import DeskOp, Grant, Limits, Steering
 
 _STREAK_S = 20.0
 """Losses closer than this belong together."""
@@ -143,6 +144,12 @@ class TurnContext:
             step=call.step,
             review=ticket,
         )
+
+    async def request(self, op: DeskOp) -> Reply:
+        if self._parts.door.carry_out is None:
+            raise UsageError("This core keeps no jobs.")
+        self._check_open()
+        return await self._parts.door.carry_out(self._live.record, op)
 
     @property
     def app_rules(self) -> Sequence[AppRule]:

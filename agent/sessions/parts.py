@@ -5,11 +5,12 @@ Not a façade: it does nothing. Invariant: the parts are the same for the whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 from agent.devices.device import Rack
 from agent.models.model import Model
+from agent.protocol import Reply
 from agent.records import Session
 from agent.sessions.assignment import Assignment
 from agent.sessions.book import Book
@@ -20,7 +21,14 @@ from agent.sessions.questions import Questions
 from agent.settings import Settings
 from agent.store.store import Store
 from agent.tasks.delegation import Delegation
-from agent.tasks.task import SessionTask
+from agent.tasks.task import DeskOp, SessionTask
+
+
+@dataclass
+class Door:
+    """How turns reach the desks, which are built after them; shut until there is one."""
+
+    carry_out: Callable[[Session, DeskOp], Awaitable[Reply]] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,3 +51,4 @@ class Parts:
     plan: Callable[[Delegation], SessionTask] | None
     """Make what divides a goal among phones; None: no session plans."""
     clock_ms: Callable[[], int]
+    door: Door = field(default_factory=Door)

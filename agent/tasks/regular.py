@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent.errors import DeviceLostError
 from agent.loop import prompts, verify
-from agent.loop.act import Actor
+from agent.loop.act import Act, Actor
 from agent.loop.budget import BudgetWatch
 from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
@@ -27,6 +27,7 @@ from agent.loop.ladder import Ladder
 from agent.loop.ledger import Ledger
 from agent.loop.memory import Memory, action_key
 from agent.loop.observe import Observer, Seconds, Sleep
+from agent.loop.office import Office
 from agent.loop.pace import PACE, Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.rehearse import rehearse
@@ -47,7 +48,6 @@ from agent.records import (
     ActionOutcome,
     Observation,
 )
-from agent.safety.capabilities import Decision
 from agent.safety.secrets import SECRET, Secrets
 from agent.tasks.task import Grant, TaskContext, TurnEnd
 from agent.tools.actions import Deed, resolve
@@ -62,6 +62,7 @@ from agent.tools.arguments import (
     UpdatePlan,
     Wait,
 )
+from agent.tools.background_jobs import JobArguments
 from agent.tools.registry import Tool, ToolArguments, ToolKind, read_call, schemas
 
 MAX_SPEECHLESS = 4
@@ -151,6 +152,7 @@ class _Turn:
         self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
         self.reviewing = Reviewing(context, self.actor.guard)
+        self.office = Office(context)
         self.budget = BudgetWatch(context, self.ledger)
         self.ladder = Ladder(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
@@ -231,6 +233,8 @@ class _Turn:
             return None, True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
+        if isinstance(arguments, JobArguments):
+            return await self._work_in_office(arguments, request, thought), tool.counted
         assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser | MoreElements), "no deed"
         return await self._control(arguments, request, thought), tool.counted
 
@@ -255,7 +259,9 @@ class _Turn:
         return lambda said: SECRET if said == text else self.secrets.hide(said)
 
     def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
-        if isinstance(arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements):
+        if isinstance(
+            arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements | JobArguments
+        ):
             return None
         return resolve(arguments, screen, self.memory.apps)
 
@@ -289,11 +295,24 @@ class _Turn:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
+        await self._take_in(act, request, thought)
+        return None
+
+    async def _take_in(self, act: Act, request: ToolCallRequested, thought: Thought | None) -> None:
+        """Keep what a deed came to, and the screen that verified it."""
         self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
             self.eyes.hold(act.seen)
         await self._finish(request, act.outcome, act.text, thought)
-        return None
+
+    async def _work_in_office(
+        self, arguments: JobArguments, request: ToolCallRequested, thought: Thought | None
+    ) -> TurnEnd | None:
+        done = await self.office.work(arguments, request)
+        if done.end is None:
+            self.eyes.keep()
+            await self._finish(request, done.outcome, done.text, thought)
+        return done.end
 
     async def _control(
         self,
@@ -348,6 +367,8 @@ class _Turn:
         self, lost: ToolCallRequested, arguments: ToolArguments, grant: Grant
     ) -> TurnEnd | None:
         """Look afresh, then do the one action that was approved, unless the screen is another."""
+        if isinstance(arguments, JobArguments):
+            return await self._work_in_office(arguments, lost, None)
         screen = (await self.eyes.observe(None)).observation
         deed = self.reviewing.again(lost, arguments, screen, self.memory.apps)
         if isinstance(deed, str):
@@ -356,16 +377,7 @@ class _Turn:
         if self.reviewing.digest(deed, screen) != grant.screen_digest:
             await self.ledger.tell(WarningEvent(message=CHANGED_SINCE))
             return await self._act(deed, screen, lost, None)
-        verdict = self.actor.guard.weigh(deed, screen)
-        if verdict.decision is Decision.BLOCK:
-            text = verify.blocked(f"This is not allowed: {verdict.reason}")
-            await self._finish(lost, ActionOutcome.FAILED, text, None)
-            return None
-        act = await self.actor.proceed(deed, screen, waited=False, asked=self.seconds())
-        self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
-        if act.seen is not None:
-            self.eyes.hold(act.seen)
-        await self._finish(lost, act.outcome, act.text, None)
+        await self._take_in(await self.reviewing.carry_out(self.actor, deed, screen), lost, None)
         return None
 
     # --- bookkeeping ----------

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from agent.devices.device import Device
 from agent.knowledge.library import Library
 from agent.models.model import Model
-from agent.protocol import Event, EventMsg, ToolCallRequested
+from agent.protocol import (
+    Event,
+    EventMsg,
+    JobCreate,
+    JobList,
+    JobStop,
+    Reply,
+    ToolCallRequested,
+)
 from agent.records import Answer, Question, QuestionOption, QuestionPart, Session, Subject
 from agent.safety.app_rules import AppRule
+
+DeskOp: TypeAlias = JobCreate | JobList | JobStop
+"""What a session may ask of the core's desks."""
 
 
 class TaskKind(StrEnum):
@@ -140,6 +151,10 @@ class TaskContext(Protocol):
             params_digest, screen_digest: what the answer is bound to, in hex.
             subject: the action, the element and the frame that it is about.
         """
+        ...
+
+    async def request(self, op: DeskOp) -> Reply:
+        """Have something done that is of no phone: with jobs. Raises what the op failed with."""
         ...
 
     @property

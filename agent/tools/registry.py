@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,12 @@ from agent.tools.arguments import (
     decode,
     schema,
 )
+from agent.tools.background_jobs import (
+    REQUIRED,
+    BackgroundJobCreate,
+    BackgroundJobList,
+    BackgroundJobStop,
+)
 
 ToolArguments: TypeAlias = (
     ClickElement
@@ -44,6 +50,9 @@ ToolArguments: TypeAlias = (
     | UpdatePlan
     | AskUser
     | Finish
+    | BackgroundJobCreate
+    | BackgroundJobList
+    | BackgroundJobStop
 )
 
 
@@ -141,6 +150,27 @@ _TOOLS = (
         ),
         arguments=Finish,
     ),
+    Tool(
+        name="background_job_create",
+        kind=ToolKind.ACTION,
+        description=(
+            "Have something looked at later or again and again, when the goal asks for that. Each "
+            "run may look and tell; it asks the operator before it changes anything."
+        ),
+        arguments=BackgroundJobCreate,
+    ),
+    Tool(
+        name="background_job_list",
+        kind=ToolKind.OBSERVE,
+        description="List background jobs, the newest first.",
+        arguments=BackgroundJobList,
+    ),
+    Tool(
+        name="background_job_stop",
+        kind=ToolKind.ACTION,
+        description="Stop a background job for good.",
+        arguments=BackgroundJobStop,
+    ),
 )
 
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
@@ -150,9 +180,16 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
 def schemas() -> tuple[ToolSchema, ...]:
     """Give every tool as a model is told of it."""
     return tuple(
-        ToolSchema(name=tool.name, description=tool.description, parameters=schema(tool.arguments))
+        ToolSchema(name=tool.name, description=tool.description, parameters=_parameters(tool))
         for tool in _TOOLS
     )
+
+
+def _parameters(tool: Tool) -> dict[str, Any]:
+    parameters = schema(tool.arguments)
+    if tool.arguments in REQUIRED:
+        parameters["required"] = list(REQUIRED[tool.arguments])
+    return parameters
 
 
 def read_call(call: ToolCall) -> tuple[Tool, ToolArguments]:

@@ -46,7 +46,12 @@ def test_no_event_has_a_digest_that_is_not_counted() -> None:
             ("ToolCallRequested", "prompt_digest"),
             ("ToolCallRequested", "reply_digest"),
         },
-        "RequestUserInput": {("Frame", "digest")},
+        # A ticket's are of an action and of a screen's texts: no blob has them.
+        "RequestUserInput": {
+            ("Frame", "digest"),
+            ("ReviewTicket", "params_digest"),
+            ("ReviewTicket", "screen_digest"),
+        },
     }
 
 

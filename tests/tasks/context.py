@@ -16,6 +16,7 @@ from agent.protocol import (
     Event,
     EventMsg,
     QuestionAnswered,
+    Reply,
     RequestUserInput,
     SessionConfigured,
     SessionFlagsChanged,
@@ -37,7 +38,7 @@ from agent.records import (
 from agent.safety.app_rules import AppRule
 from agent.sessions.answers import checked_parts, read_answer, shown_text
 from agent.state import fold_session
-from agent.tasks.task import Grant, Limits, Steering
+from agent.tasks.task import DeskOp, Grant, Limits, Steering
 
 Answer = Callable[[Question], "str | None"]
 
@@ -63,6 +64,8 @@ class MemoryContext:
     answer: Answer = no_answer
     background: bool = False
     grant: Grant | None = None
+    requested: list[DeskOp] = field(default_factory=list)
+    reply: Callable[[DeskOp], Reply] = lambda op: Reply(submission_id="")
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
     library: Library = field(default_factory=load)
@@ -142,6 +145,10 @@ class MemoryContext:
 
     def delta(self, text: str) -> None:
         self.deltas.append(text)
+
+    async def request(self, op: DeskOp) -> Reply:
+        self.requested.append(op)
+        return self.reply(op)
 
     def review(
         self,

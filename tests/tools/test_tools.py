@@ -41,7 +41,8 @@ def screen(*nodes: UiNode) -> Observation:
 def test_the_registry_has_the_documented_tools_and_kinds() -> None:
     kinds = {name: tool.kind for name, tool in TOOLS.items()}
     actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
-    assert {n for n, k in kinds.items() if k is ToolKind.ACTION} == {*actions, "launch_app"}
+    actions |= {"launch_app", "background_job_create", "background_job_stop"}
+    assert {n for n, k in kinds.items() if k is ToolKind.ACTION} == actions
     control = {"wait", "update_plan", "ask_user", "finish"}
     assert {n for n, k in kinds.items() if k is ToolKind.CONTROL} == control
     assert not TOOLS["update_plan"].counted

@@ -1,0 +1,116 @@
+"""Carry out the tools that touch no phone and do change something: a job is created, or stopped.
+
+Not the phone's actions (`agent.loop.act`) and not the jobs. Invariants: the policy rules on them as
+on any action; in the background they wait for a review like one; what the jobs refuse is a reply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.errors import UsageError
+from agent.loop.controls import Controlled
+from agent.loop.reviewing import awaiting
+from agent.loop.verify import blocked, failed
+from agent.protocol import ToolCallRequested
+from agent.records import ActionOutcome, Subject
+from agent.safety.approval import OPTIONS, approval_text, is_yes
+from agent.safety.capabilities import Capability, Decision, decide
+from agent.safety.confirmable import params_digest, read_params, screen_digest
+from agent.tasks.task import TaskContext, TurnEnd
+from agent.text import one_line
+from agent.tools import background_jobs as jobs
+from agent.tools.arguments import BadArguments
+from agent.tools.background_jobs import (
+    BackgroundJobCreate,
+    BackgroundJobList,
+    BackgroundJobStop,
+    JobArguments,
+)
+
+DIGEST = screen_digest("", "", (), acted_on=None)
+"""What it depends on of the screen: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """The office of one turn."""
+
+    context: TaskContext
+
+    async def work(self, arguments: JobArguments, call: ToolCallRequested) -> Controlled:
+        """Do it; ask first when the session's autonomy says so, and end a background turn with
+        the question.
+        """
+        try:
+            op = jobs.job_op(arguments)
+        except BadArguments as error:
+            return Controlled(failed(str(error)), ActionOutcome.FAILED)
+        if isinstance(op, str):
+            return Controlled(op, ActionOutcome.FAILED)
+        grant = self.context.grant
+        approved = grant is not None and grant.call_id == call.call_id
+        if not approved:
+            asked = await self._rule(arguments, call)
+            if isinstance(asked, TurnEnd):
+                return Controlled("", end=asked)
+            if asked:
+                return Controlled(asked, ActionOutcome.FAILED)
+        try:
+            reply = await self.context.request(op)
+        except UsageError as error:
+            return Controlled(jobs.refused(arguments, error), ActionOutcome.FAILED)
+        return Controlled(jobs.answered(arguments, reply))
+
+    def _review(self, arguments: JobArguments, call: ToolCallRequested) -> TurnEnd | str:
+        """Give what a background turn ends with before it does this; or why nobody is asked."""
+        try:
+            params = read_params(call.arguments)
+        except UsageError as error:
+            return jobs.reply("error", reason=one_line(error.message, 300))
+        question = self.context.review(
+            approval_text(_said(arguments), "nobody is watching this job"),
+            call=call,
+            params_digest=params_digest(call.tool, params),
+            screen_digest=DIGEST,
+            subject=Subject(action=call.tool, capability=Capability.BACKGROUND.value),
+        )
+        return awaiting(call.tool, question)
+
+    async def _rule(self, arguments: JobArguments, call: ToolCallRequested) -> TurnEnd | str:
+        """Let it pass, with an empty text; or say why not; or end the turn until a review."""
+        session = self.context.session
+        if isinstance(arguments, BackgroundJobList):
+            return ""
+        if self.context.background:
+            return self._review(arguments, call)
+        match decide(Capability.BACKGROUND, session.autonomy):
+            case Decision.ALLOW:
+                return ""
+            case Decision.BLOCK:
+                return blocked(f"This is not allowed: the session is {session.autonomy.value}")
+            case Decision.ASK:
+                pass
+        answer = await self.context.ask(
+            approval_text(_said(arguments), "it goes on working when nobody looks"),
+            call_id=call.call_id,
+            step=call.step,
+            options=OPTIONS,
+            approval=True,
+            subject=Subject(action=call.tool, capability=Capability.BACKGROUND.value),
+        )
+        if is_yes(answer):
+            return ""
+        return blocked("Nobody answered in time" if answer is None else "The operator refused")
+
+
+def _said(arguments: JobArguments) -> str:
+    """Say what would be done, for whoever is asked."""
+    match arguments:
+        case BackgroundJobCreate(title=title):
+            prompt = arguments.prompt or arguments.goal or arguments.task
+            return f'Create the job "{one_line(title, 80)}": {one_line(prompt, 300)}'
+        case BackgroundJobStop(job_id=job_id):
+            return f"Stop job {job_id} for good"
+        case BackgroundJobList():
+            return "List the jobs"

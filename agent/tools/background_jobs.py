@@ -1,0 +1,189 @@
+"""What a model may do with jobs: create one, list them, stop one; and the replies it reads.
+
+Not the carrying out (`agent.loop.office`) and not the checks, which are the jobs' own. Names,
+arguments and replies are OpenPhone's (its `background_job_*` tools). Invariant: a reply is one JSON
+object whose status says what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+
+from agent.errors import UsageError
+from agent.protocol import JobCreate, JobList, JobStop, Reply
+from agent.records import Job, JobType, Schedule
+from agent.safety.redaction import redact
+from agent.text import one_line
+from agent.tools.arguments import Arguments, BadArguments
+
+LIST_DEFAULT, LIST_MOST = 8, 20
+_RESULT_SHOWN_CHARS = 400
+
+Reason = Annotated[str, msgspec.Meta(description="Why you do this, for the operator.")]
+Moment = Annotated[
+    int | str, msgspec.Meta(description="Milliseconds since the epoch, or an ISO-8601 time.")
+]
+
+
+class BackgroundJobCreate(Arguments, frozen=True, kw_only=True):
+    title: Annotated[str, msgspec.Meta(description="A short name.")] = ""
+    prompt: Annotated[str, msgspec.Meta(description="What each run is to do, in full.")] = ""
+    reason: Reason = ""
+    type: Annotated[
+        str, msgspec.Meta(description="agent_turn (default), system_event or heartbeat.")
+    ] = ""
+    schedule: Annotated[
+        Mapping[str, Any],
+        msgspec.Meta(description="cron, timezone, interval_ms, quiet {since, until}, on, misfire."),
+    ] = {}
+    run_at: Moment = 0
+    next_run_at: Moment = 0
+    interval_ms: Annotated[int, msgspec.Meta(description="0 = once; at least 15000.")] = 0
+    session_target: Annotated[
+        str, msgspec.Meta(description="main (default), isolated, current or session:ID.")
+    ] = ""
+    delivery: Annotated[
+        str | dict[str, Any], msgspec.Meta(description="notification (default), silent or none.")
+    ] = ""
+    notification_text: Annotated[str, msgspec.Meta(description="Exactly what it says.")] = ""
+    payload: Mapping[str, Any] = {}
+    goal: Annotated[str, msgspec.Meta(description="Another name of prompt.")] = ""
+    task: Annotated[str, msgspec.Meta(description="Another name of prompt.")] = ""
+
+
+class BackgroundJobList(Arguments, frozen=True, kw_only=True):
+    reason: Reason = ""
+    query: str = ""
+    limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
+
+
+class BackgroundJobStop(Arguments, frozen=True, kw_only=True):
+    job_id: Annotated[int, msgspec.Meta(description="The job's number.")] = 0
+    reason: Reason = ""
+
+
+JobArguments = BackgroundJobCreate | BackgroundJobList | BackgroundJobStop
+REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
+    BackgroundJobCreate: ("title", "prompt", "reason"),
+    BackgroundJobList: ("reason",),
+    BackgroundJobStop: ("job_id", "reason"),
+}
+"""What a model is told that it must give; what it leaves out all the same has a reply of its own.
+"""
+
+
+def job_op(arguments: JobArguments) -> JobCreate | JobList | JobStop | str:
+    """Make the op of a call, or the reply to a call that lacks something.
+
+    Raises:
+        BadArguments: a field that cannot be read.
+    """
+    match arguments:
+        case BackgroundJobCreate():
+            return _creation(arguments)
+        case BackgroundJobList(query=query, limit=limit):
+            return JobList(query=query, limit=min(max(limit, 1), LIST_MOST))
+        case BackgroundJobStop(job_id=job_id):
+            if job_id < 1:
+                return reply("error", reason="bad_background_job_stop")
+            return JobStop(job_id=job_id)
+
+
+def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
+    known = {kind.value for kind in JobType}
+    job_type = JobType(wanted.type) if wanted.type in known else JobType.AGENT_TURN
+    prompt = next((t for t in (wanted.prompt, wanted.goal, wanted.task) if t.strip()), "")
+    if not wanted.title.strip():
+        return reply("error", reason="empty_background_job")
+    if not prompt and job_type is JobType.AGENT_TURN:
+        return reply("error", reason="empty_background_job_prompt")
+    try:
+        schedule = msgspec.convert(wanted.schedule, Schedule)
+    except msgspec.ValidationError as error:
+        raise BadArguments(f"`schedule`: {one_line(str(error), 160)}") from error
+    delivery = wanted.delivery
+    mode = delivery if isinstance(delivery, str) else str(delivery.get("mode") or "")
+    wording = delivery.get("notification_text", "") if isinstance(delivery, dict) else ""
+    first_ms = _moment_ms(wanted.next_run_at) or _moment_ms(wanted.run_at) or schedule.next_run_at
+    return JobCreate(
+        title=wanted.title,
+        prompt=prompt,
+        job_type=job_type,
+        next_run_at=first_ms,
+        interval_ms=wanted.interval_ms or schedule.interval_ms,
+        cron=schedule.cron,
+        timezone=schedule.timezone,
+        on=schedule.on,
+        quiet=schedule.quiet,
+        misfire=schedule.misfire,
+        late_by_ms=schedule.late_by_ms,
+        session_target=wanted.session_target or "main",
+        delivery_mode=mode or "notification",
+        notification_text=wanted.notification_text or (wording if isinstance(wording, str) else ""),
+        payload=wanted.payload,
+    )
+
+
+def _moment_ms(said: int | str) -> int:
+    if isinstance(said, int):
+        return max(said, 0)
+    if not said.strip():
+        return 0
+    if said.strip().isdecimal():
+        return int(said)
+    try:
+        return round(datetime.fromisoformat(said.strip()).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise BadArguments(f"{one_line(said, 60)!r} is no time; write it in ISO-8601") from error
+
+
+def answered(arguments: JobArguments, came: Reply) -> str:
+    """Word the reply to what the jobs did."""
+    match arguments:
+        case BackgroundJobCreate():
+            job = came.job
+            assert job is not None, "what was created is in the reply"
+            return reply(
+                "background_job.created",
+                job_id=job.id,
+                title=job.title,
+                next_run_at=job.next_run_at,
+            )
+        case BackgroundJobStop(job_id=job_id):
+            return reply("background_job.stopped", job_id=job_id)
+        case BackgroundJobList(query=query, limit=limit):
+            jobs = [_summary(job) for job in came.jobs]
+            return reply("background_job.list.results", query=query, limit=limit, jobs=jobs)
+
+
+def refused(arguments: JobArguments, error: UsageError) -> str:
+    """Word the reply to what the jobs refused."""
+    match arguments:
+        case BackgroundJobStop(job_id=job_id):
+            return reply("background_job.not_found", job_id=job_id)
+        case BackgroundJobCreate():
+            return reply("background_job.create_failed", reason=one_line(error.message, 300))
+        case BackgroundJobList():
+            return reply("error", reason=one_line(error.message, 300))
+
+
+def reply(status: str, **fields: object) -> str:
+    """Write a reply: one JSON object, its status first."""
+    return msgspec.json.encode({"status": status, **fields}).decode()
+
+
+def _summary(job: Job) -> dict[str, object]:
+    return {
+        "job_id": job.id,
+        "title": redact(job.title),
+        "type": job.type.value,
+        "status": job.status.value,
+        "next_run_at": job.next_run_at,
+        "last_run_at": job.last_run_at,
+        "failure_count": job.failure_count,
+        "last_result": redact(one_line(job.last_result, _RESULT_SHOWN_CHARS)),
+    }
