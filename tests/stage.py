@@ -98,7 +98,9 @@ class Stage:
             session = await self.store.session(session_id)
             return session if session.state in states else None
 
-        return await self.until(there, f"{session_id} to become {' or '.join(states)}")
+        session = await self.until(there, f"{session_id} to become {' or '.join(states)}")
+        await self._told()
+        return session
 
     async def idle(self, session_id: str) -> Session:
         """Wait until a session waits for the operator with no turn open."""
@@ -108,7 +110,13 @@ class Stage:
             waiting = session.state is SessionState.WAITING_FOR_USER and not session.turn_id
             return session if waiting else None
 
-        return await self.until(there, f"{session_id} to become idle")
+        session = await self.until(there, f"{session_id} to become idle")
+        await self._told()
+        return session
+
+    async def _told(self) -> None:
+        """Wait until the core has taken in what the store has: its rows run ahead of it."""
+        await self.core.overview()
 
     async def until(self, found: Callable[[], Awaitable[T | None]], what: str) -> T:
         """Wait until something is found, looking again after every event."""

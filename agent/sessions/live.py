@@ -136,6 +136,12 @@ class LiveSession:
         """Whether it waits for the operator to go on, with no turn open."""
         return self.turn is None and self.record.state is SessionState.WAITING_FOR_USER
 
+    @property
+    def is_forsaken(self) -> bool:
+        """Whether it is said to be at work, and nobody here works on it: its lease was lost."""
+        at_work = self.record.state in {SessionState.QUEUED, SessionState.RUNNING}
+        return self.turn is None and at_work and not self.delegates
+
     def see(self, record: Session) -> None:
         """Take in the record as it now is."""
         self.record = record

@@ -166,7 +166,7 @@ class Operations:
         """Stop the turns of a session and its children; of every session when the id is empty."""
         members = await self._members(session_id) if session_id else self._parts.book.active()
         await self._abort_all(
-            [live for live in members if live.turn is not None],
+            [live for live in members if live.turn is not None or live.is_forsaken],
             AbortReason.INTERRUPTED,
             SessionState.WAITING_FOR_USER,
             _STOPPED,

@@ -9,45 +9,98 @@ from typing import Any
 import pytest
 
 from agent.store.lock import owner_pid
-from tests.end_to_end.harness import Workshop, wait_until
+from tests.end_to_end.harness import Line, Workshop, wait_until
+from tests.end_to_end.test_recovery import kinds, no_action_is_blind, stored
 
-GOAL = "on every phone turn on Bluetooth"
-
-
-def _tree(workshop: Workshop) -> dict[str, Any]:
-    """Give the sessions by kind: the parent, and how the children are."""
-    data = workshop.call("sessions", "list", "--json").json["data"]
-    parents = [session for session in data if session["kind"] == "agent_parent"]
-    children = [session for session in data if session["kind"] == "genie_child"]
-    return {"parent": parents[0] if parents else None, "children": children}
+GOAL = (
+    'on phone 1 turn on Bluetooth; on phone 2 send "I am late" to Anna; '
+    "and on phone 3 turn on the dark mode"
+)
+START = ("daemon", "start", "--virtual-only", "--phones", "3")
+BOUND_S = 150.0
 
 
-@pytest.mark.timeout(300)
-def test_a_tree_whose_daemon_is_killed_completes_after_the_next_start(workshop: Workshop) -> None:
-    start = ("daemon", "start", "--virtual-only", "--phones", "2")
-    assert workshop.call(*start).code == 0
+class TreeOf:
+    """One parent and its children, as the command line tells of them."""
+
+    def __init__(self, workshop: Workshop, parent_id: str) -> None:
+        self._workshop = workshop
+        self.parent_id = parent_id
+
+    def members(self) -> list[dict[str, Any]]:
+        """Give the parent, then its children by their phones."""
+        data = self._workshop.call("sessions", "list", "--json").json["data"]
+        parent = [one for one in data if one["sessionId"] == self.parent_id]
+        children = [one for one in data if one.get("parentSessionId") == self.parent_id]
+        return parent + sorted(children, key=lambda one: str(one["serial"]))
+
+    def states(self) -> list[str]:
+        return [str(one["stateLabel"]) for one in self.members()]
+
+    def ids(self) -> list[str]:
+        return [str(one["sessionId"]) for one in self.members()]
+
+
+def questions(workshop: Workshop, session_id: str) -> list[Line]:
+    """Give what a session asked."""
+    return [
+        line["msg"]["question"]
+        for line in stored(workshop, session_id)
+        if line["msg"]["type"] == "request_user_input"
+    ]
+
+
+@pytest.mark.timeout(400)
+def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_start(
+    workshop: Workshop,
+) -> None:
+    assert workshop.call(*START).code == 0
     try:
         draft = workshop.call("sessions", "create", "--goal", GOAL, "--model", "pilot", "--json")
         assert draft.code == 0, draft
-        session_id = draft.json["sessionId"]
-        started = workshop.call("sessions", "start", session_id, "--json")
-        assert started.code == 0, started
+        tree = TreeOf(workshop, draft.json["sessionId"])
+        assert workshop.call("sessions", "start", tree.parent_id, "--json").code == 0
+        wait_until(lambda: len(tree.members()) == 4, "three children", bound_s=BOUND_S)
+        _, _, asking, darkening = tree.ids()
         wait_until(
-            lambda: any(child["stateLabel"] == "RUNNING" for child in _tree(workshop)["children"]),
-            "a child to be at work",
+            lambda: "tool_call_finished" in kinds(stored(workshop, darkening)),
+            "the third phone's first deed",
+            bound_s=BOUND_S,
         )
+        pulled = workshop.call("phone", "fault", "virtual-3", "disconnect")
+        assert pulled.code == 0, pulled
         pid = owner_pid(workshop.data)
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: owner_pid(workshop.data) is None, "the kernel to drop the lock")
-        assert workshop.call(*start).code == 0
+        before = {one: stored(workshop, one) for one in (tree.parent_id, *tree.ids()[1:])}
+
+        assert workshop.call(*START).code == 0
+        wait_until(lambda: bool(questions(workshop, asking)), "a question", bound_s=BOUND_S)
+        # The phones are the next daemon's own, so the cable is pulled on one of those again.
+        again = workshop.call("phone", "fault", "virtual-3", "disconnect", "--for", "3")
+        assert again.code == 0, again
         wait_until(
-            lambda: _tree(workshop)["parent"]["stateLabel"] in {"COMPLETED", "FAILED"},
+            lambda: _approved(workshop, tree, asking) or _settled(tree.states()),
             "the tree to settle",
-            bound_s=90.0,
+            bound_s=BOUND_S,
         )
-        tree = _tree(workshop)
-        assert tree["parent"]["stateLabel"] == "COMPLETED", tree
-        assert [child["stateLabel"] for child in tree["children"]] == ["COMPLETED"] * 2
+        assert tree.states() == ["COMPLETED"] * 4, tree.members()
+        for session_id, lines in before.items():
+            whole = stored(workshop, session_id)
+            assert whole[: len(lines)] == lines, "what was published is lost or changed"
+            assert [line["seq"] for line in whole] == list(range(1, len(whole) + 1))
+            assert no_action_is_blind(whole)
     finally:
         workshop.call("daemon", "stop", "--force")
+
+
+def _settled(states: list[str]) -> bool:
+    return states[0] in {"COMPLETED", "FAILED", "CANCELLED"}
+
+
+def _approved(workshop: Workshop, tree: TreeOf, asking: str) -> bool:
+    """Answer what the asking child waits for; says whether the tree has settled then."""
+    if tree.states()[tree.ids().index(asking)] == "WAITING_FOR_USER":
+        workshop.call("sessions", "answer", asking, "--answer", "Approve")
+    return _settled(tree.states())

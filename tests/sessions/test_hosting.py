@@ -1,0 +1,200 @@
+"""Turns on phones run as the dispatcher says: one to a phone, fenced by a lease, again after a crash.
+
+The dispatcher's own promises are in `tests/store/test_conformance.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agent.errors import FencedError, RuntimeDiedError
+from agent.protocol import Interrupt, SessionResume, TurnAborted, WarningEvent
+from agent.records import SessionState
+from agent.runtime import Runtime
+from agent.store.local import LocalDispatcher
+from agent.store.sqlite import SqliteStore
+from agent.tasks.task import TaskContext, TurnEnd
+from tests.fakes import PlayedTask
+from tests.stage import PATIENCE_S, Stage
+
+RUNNING, COMPLETED = SessionState.RUNNING, SessionState.COMPLETED
+
+
+class Part:
+    """A part that says when it is on, waits to be told something, and notes how that went."""
+
+    def __init__(self) -> None:
+        self.on = asyncio.Event()
+        self.go = asyncio.Event()
+        self.refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        self.cut_short = asyncio.Event()
+
+    async def __call__(self, context: TaskContext) -> TurnEnd | str:
+        self.on.set()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.cut_short.set()
+            raise
+        try:
+            await context.emit(WarningEvent(message="still here"))
+        except FencedError as error:
+            self.refused.set_result(error)
+            raise
+        return "done"
+
+
+@asynccontextmanager
+async def renewing(stage: Stage, lease_ms: int) -> AsyncIterator[Runtime]:
+    """Run a core whose leases are renewed three times in so many milliseconds."""
+    async with SqliteStore.open(stage.directory, clock_ms=stage.clock) as stage.store:
+        stage.core = await Runtime.spawn(
+            stage.settings,
+            store=stage.store,
+            rack=stage.rack,
+            models=stage._model,
+            task=lambda: PlayedTask(stage.parts),
+            dispatcher=LocalDispatcher(stage.store, lease_ms=lease_ms),
+        )
+        try:
+            yield stage.core
+        finally:
+            await stage.core.close()
+
+
+async def begun(stage: Stage, part: Part) -> str:
+    stage.parts["go"] = part
+    session_id = await stage.create("go", serial="phone-1")
+    async with asyncio.timeout(PATIENCE_S):
+        await part.on.wait()
+    await stage.reach(session_id, RUNNING)
+    return session_id
+
+
+async def overtake(stage: Stage) -> None:
+    """Take the phone as another life of this host does that thinks this one dead."""
+    assert await stage.store.acquire_lease("phone-1", platform.node(), 60_000) is not None
+
+
+async def test_a_turn_on_a_phone_has_its_lease_and_gives_it_back(stage: Stage) -> None:
+    async with stage.play():
+        part = Part()
+        session_id = await begun(stage, part)
+        held = await stage.store.lease("phone-1")
+        assert held is not None and not held.is_free(stage.clock())
+        part.go.set()
+        await stage.reach(session_id, COMPLETED)
+        async with asyncio.timeout(PATIENCE_S):
+            while not (held := await stage.store.lease("phone-1")) or held.expires_ms:
+                await asyncio.sleep(0)
+
+
+async def test_a_session_that_lost_its_phone_stores_nothing_more(stage: Stage) -> None:
+    async with stage.play():
+        part = Part()
+        session_id = await begun(stage, part)
+        await overtake(stage)
+        before = await stage.store.session_events(session_id)
+        part.go.set()
+        async with asyncio.timeout(PATIENCE_S):
+            error = await part.refused
+            live = await stage.core._book.get(session_id)
+            while live.turn is not None:
+                await asyncio.sleep(0)
+        assert "taken over" in str(error)
+        assert await stage.store.session_events(session_id) == before
+
+
+async def test_a_lost_lease_stops_the_turn_before_it_does_anything(stage: Stage) -> None:
+    async with renewing(stage, lease_ms=90):
+        part = Part()
+        session_id = await begun(stage, part)
+        before = await stage.store.session_events(session_id)
+        await overtake(stage)
+        async with asyncio.timeout(PATIENCE_S):
+            await part.cut_short.wait()
+            while stage.rack.infos["phone-1"].driver:
+                await asyncio.sleep(0)
+        assert await stage.store.session_events(session_id) == before
+
+
+async def test_a_session_that_lost_its_phone_is_stopped_and_resumed_by_the_operator(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        part = Part()
+        session_id = await begun(stage, part)
+        await overtake(stage)
+        part.go.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await part.refused
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.idle(session_id)
+        again = Part()
+        again.go.set()
+        stage.parts["go"] = again
+        await stage.do(SessionResume(session_id=session_id))
+        await stage.reach(session_id, COMPLETED)
+
+
+async def test_two_sessions_for_one_phone_take_it_in_turns_and_their_epochs_rise(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        part = Part()
+        first_id = await begun(stage, part)
+        first = await stage.store.lease("phone-1")
+        second_id = await stage.create("go", serial="phone-1")
+        await stage.reach(second_id, SessionState.QUEUED)
+        part.go.set()
+        await stage.reach(first_id, COMPLETED)
+        await stage.reach(second_id, COMPLETED)
+        second = await stage.store.lease("phone-1")
+        assert first is not None and second is not None
+        assert second.epoch > first.epoch
+
+
+async def test_what_a_dead_core_ran_the_next_runs_again_by_its_dispatcher(stage: Stage) -> None:
+    stage.set(recovery={"auto_resume": True, "retries": 3})
+    async with stage.play():
+        session_id = await begun(stage, Part())
+    again = Part()
+    again.go.set()
+    stage.parts["go"] = again
+    async with stage.play():
+        await stage.reach(session_id, COMPLETED)
+        aborted = [
+            event
+            for event in await stage.store.session_events(session_id)
+            if isinstance(event.msg, TurnAborted)
+        ]
+        assert len(aborted) == 1
+
+
+async def test_a_core_whose_store_has_a_newer_owner_dies_and_says_so(
+    stage: Stage, tmp_path: Path
+) -> None:
+    async with SqliteStore.open(stage.directory) as store:
+        core = await Runtime.spawn(
+            stage.settings,
+            store=store,
+            rack=stage.rack,
+            models=stage._model,
+            task=lambda: PlayedTask(stage.parts),
+        )
+        # What a lock that does not hold, as on some network file systems, would let happen.
+        (stage.directory / "lock").rename(tmp_path / "lock")
+        async with SqliteStore.open(stage.directory):
+            stage.core = core
+            with pytest.raises((FencedError, RuntimeDiedError)):
+                await stage.create("go", serial="phone-1")
+            async with asyncio.timeout(PATIENCE_S):
+                await core.wait_closed()
+            with pytest.raises(RuntimeDiedError, match="newer owner"):
+                await stage.create("go", serial="phone-1")
