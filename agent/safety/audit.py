@@ -24,6 +24,7 @@ from agent.protocol import (
     QuestionClosed,
     RequestUserInput,
     SessionConfigured,
+    SessionsDeleted,
     TaskComplete,
     TaskStarted,
     ToolCallFinished,
@@ -39,6 +40,10 @@ from agent.store.store import Store
 from agent.text import one_line
 
 DIRECTORY = "audit"
+DELETED = "sessions_deleted"
+"""A line that names sessions of which, from then on, nothing is stored."""
+REPLACED = "store_replaced"
+"""A line after which the events belong to another store, whose numbers begin anew."""
 _PAGE_EVENTS = 5_000
 _DETAIL_CHARS = 200
 _log = logging.getLogger(__name__)
@@ -141,6 +146,8 @@ class Clerk:
                     "question_id": question_id,
                     "detail": one_line(event.msg.reason, _DETAIL_CHARS),
                 }
+            case SessionsDeleted(session_ids=gone):
+                return {"event_type": DELETED, "sessions": list(gone)}
             case BudgetExtended(kind=kind, amount=amount):
                 return {"event_type": "budget_extended", "detail": f"{amount:g} {kind.value}"}
             case _:
@@ -178,10 +185,14 @@ async def audited(store: Store, data_dir: Path) -> AsyncIterator[None]:
     chain = Chain(data_dir / DIRECTORY)
     await asyncio.to_thread(chain.open)
     last = await store.last_event_id()
-    after = max((_event_id(line) for line in chain.newest), default=0)
+    after = newest_event_id(chain.newest)
     if chain.is_empty:
         # What was stored before there was an audit is not made up afterwards.
         await asyncio.to_thread(chain.append, [{"event_type": "audit_started", "event_id": last}])
+        after = last
+    elif last < after:
+        # The operator set the store aside, or brought an older one back.
+        await asyncio.to_thread(chain.append, [{"event_type": REPLACED, "event_id": last}])
         after = last
     auditor = _Auditor(store, chain, Clerk(chain.newest), after)
     unsubscribe = store.subscribe(auditor.on_commit)
@@ -248,6 +259,15 @@ class _Auditor:
             _log.error("The audit could not be written: %s", error.strerror or error)
         else:
             self._unwritten = []
+
+
+def newest_event_id(lines: Iterable[Fact]) -> int:
+    """Give the newest event of the store that a chain's newest lines are about."""
+    newest = 0
+    for line in lines:
+        is_new_store = line.get("event_type") == REPLACED
+        newest = _event_id(line) if is_new_store else max(newest, _event_id(line))
+    return newest
 
 
 def _event_id(line: Fact) -> int:

@@ -86,6 +86,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     from agent.safety.audit import DIRECTORY
     from agent.safety.chain import read_lines
     from agent.safety.chain import verify as check
+    from agent.safety.comparison import compare
     from console import plain
     from console.host import run_with_records
     from console.setup import settings_for
@@ -95,7 +96,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
 
     async def work(records: Records) -> ExitCode:
         report = check(directory, known)
-        edited, gone = await _compare(records, list(read_lines(directory)))
+        found = await compare(list(read_lines(directory)), records.history)
         findings = [
             *(
                 {"flaw": f.flaw.value, "where": f.where, "detail": f.detail}
@@ -103,7 +104,11 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
             ),
             *(
                 {"flaw": "event_changed", "where": f"event {event_id}", "detail": session_id}
-                for session_id, event_id in edited
+                for session_id, event_id in found.edited
+            ),
+            *(
+                {"flaw": "event_gone", "where": f"event {event_id}", "detail": session_id}
+                for session_id, event_id in found.missing
             ),
         ]
         head = f"{report.seq}:{report.hash}"
@@ -115,7 +120,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
                     "lines": report.lines,
                     "head": head,
                     "findings": findings,
-                    "events_gone": gone,
+                    "events_gone": found.deleted,
                 }
             )
         else:
@@ -123,8 +128,11 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
                 plain.print_text(f"FAIL  {found['where']}: {found['flaw']}: {found['detail']}")
             if len(findings) > _SHOWN_FINDINGS:
                 plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
-            if gone:
-                plain.print_text(f"note  {gone} events that it names are not stored any more")
+            if found.deleted:
+                plain.print_text(
+                    f"note  {found.deleted} events that it names went with sessions whose deletion "
+                    "it names too, or with a store that was set aside"
+                )
             plain.print_text(f"{'ok  ' if whole else 'FAIL'}  {report.lines} lines, head {head}")
         return ExitCode.DONE if whole else ExitCode.FAILED
 
@@ -156,34 +164,3 @@ def _expected(text: str) -> tuple[int, str]:
     if not seq.isdigit() or len(digest) != 64:
         raise click.BadParameter("Give it as SEQ:HASH, the way verify prints it.")
     return int(seq), digest
-
-
-async def _compare(
-    records: Records, lines: list[dict[str, Any]]
-) -> tuple[list[tuple[str, int]], int]:
-    """Compare the events that lines name with the stored ones: those changed, and how many gone."""
-    from agent.errors import UsageError
-    from agent.safety.audit import event_digest
-
-    wanted: dict[str, dict[int, str]] = {}
-    for line in lines:
-        session_id, event_id = str(line.get("session_id", "")), line.get("event_id")
-        if session_id and isinstance(event_id, int) and "event_sha256" in line:
-            wanted.setdefault(session_id, {})[event_id] = str(line["event_sha256"])
-    edited: list[tuple[str, int]] = []
-    gone = 0
-    for session_id, digests in wanted.items():
-        left = dict(digests)
-        after = 0
-        try:
-            while page := await records.history(session_id, after_seq=after):
-                for event in page:
-                    digest = left.pop(event.event_id, None)
-                    if digest is not None and digest != event_digest(event):
-                        edited.append((session_id, event.event_id))
-                after = page[-1].seq
-        except UsageError:
-            # The operator deleted the session; the audit of it stays.
-            pass
-        gone += len(left)
-    return edited, gone

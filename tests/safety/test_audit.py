@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.protocol import (
+    Event,
     QuestionAnswered,
     RequestUserInput,
     SessionConfigured,
@@ -19,6 +21,7 @@ from agent.protocol import (
 from agent.records import ActionOutcome, Question, QuestionKind, Session
 from agent.safety.audit import DIRECTORY, audited
 from agent.safety.chain import CUT_BYTES, Chain, Flaw, files_of, read_lines, verify
+from agent.safety.comparison import Compared, compare
 from agent.store.ledger import EventDraft
 from agent.store.sqlite import SqliteStore
 
@@ -192,3 +195,62 @@ async def test_what_was_stored_before_there_was_an_audit_is_not_made_up(tmp_path
         async with audited(store, tmp_path):
             await tell(store, TaskStarted(turn_id="t"))
     assert types(tmp_path) == ["audit_started", "task_started"]
+
+
+async def history_of(store: SqliteStore, session_id: str, *, after_seq: int) -> tuple[Event, ...]:
+    return await store.session_events(session_id, after_seq=after_seq)
+
+
+async def compared(store: SqliteStore, directory: Path) -> Compared:
+    return await compare(list(read_lines(directory / DIRECTORY)), partial(history_of, store))
+
+
+async def begin(store: SqliteStore, session_id: str) -> None:
+    session = Session(session_id=session_id, goal="do it", created_ms=1)
+    await store.append(EventDraft(session_id, SessionConfigured(session=session)))
+    await store.append(EventDraft(session_id, TaskStarted(turn_id=f"t-{session_id}")))
+
+
+async def test_a_deletion_is_a_link_of_the_chain_and_what_went_with_it_is_in_order(
+    tmp_path: Path,
+) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        async with audited(store, tmp_path):
+            await begin(store, "kept")
+            await begin(store, "dropped")
+            await store.delete_sessions("dropped")
+        found = await compared(store, tmp_path)
+    assert types(tmp_path)[-1] == "sessions_deleted"
+    assert list(read_lines(tmp_path / DIRECTORY))[-1]["sessions"] == ["dropped"]
+    assert verify(tmp_path / DIRECTORY).findings == []
+    assert (found.edited, found.missing, found.deleted) == ([], [], 2)
+
+
+async def test_events_that_went_without_a_word_are_found(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        async with audited(store, tmp_path):
+            await begin(store, "s")
+        # Behind the audit's back, and with nothing in the chain that says so.
+        await store.delete_sessions("s")
+        found = await compared(store, tmp_path)
+    assert [session_id for session_id, _ in found.missing] == ["s", "s"]
+    assert found.deleted == 0
+
+
+async def test_an_audit_goes_on_with_a_new_store_and_says_that_it_is_another(
+    tmp_path: Path,
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    async with SqliteStore.open(old) as store, audited(store, tmp_path):
+        for name in ("a", "b", "c"):
+            await begin(store, name)
+    async with SqliteStore.open(new) as store:
+        async with audited(store, tmp_path):
+            await begin(store, "d")
+        async with audited(store, tmp_path):
+            await begin(store, "e")
+        found = await compared(store, tmp_path)
+    told = types(tmp_path)
+    assert told.count("store_replaced") == 1
+    assert told[told.index("store_replaced") + 1 :] == ["session_created", "task_started"] * 2
+    assert (found.missing, found.deleted) == ([], 6)
