@@ -29,14 +29,17 @@ def row_texts(cells: Cells, codes: Codes, *, hole: str = RESET) -> list[str]:
     Args:
         hole: the sequence that sets the style of cells without a picture.
     """
-    runs = _runs(cells, None, codes)
-    first_in_row = runs.column == 0
+    starts = _starts(cells)
+    at = np.flatnonzero(starts)
+    ends = np.cumsum(starts.sum(axis=1))
+    runs = _runs(cells, codes, at, np.diff(at, append=starts.size))
+    fresh = np.zeros(runs.total, dtype=bool)
+    fresh[0] = fresh[ends[:-1]] = True
     parts = np.empty((runs.total, 3), dtype=object)
-    parts[:, 0], parts[:, 1] = _colours(runs, first_in_row, codes, hole)
+    parts[:, 0], parts[:, 1] = _colours(runs, fresh, codes, hole)
     parts[:, 2] = _glyphs(runs)
-    ends = np.cumsum(np.bincount(runs.row, minlength=cells.rows)) * 3
     flat = parts.reshape(-1).tolist()
-    return ["".join(flat[a:b]) + RESET for a, b in pairwise([0, *ends.tolist()])]
+    return ["".join(flat[a * 3 : b * 3]) + RESET for a, b in pairwise([0, *ends.tolist()])]
 
 
 def changed_text(
@@ -48,13 +51,20 @@ def changed_text(
         changed: rows × columns, which cells.
         x, y: the column and row of the terminal, from 0, where the first cell is.
     """
-    runs = _runs(cells, changed, codes)
-    if not runs.total:
+    starts = _starts(cells)
+    ends = np.ones(starts.shape, dtype=bool)
+    np.logical_or(starts[:, 1:], ~changed[:, 1:], out=ends[:, :-1])
+    starts[:, 1:] |= ~changed[:, :-1]
+    starts &= changed
+    ends &= changed
+    at = np.flatnonzero(starts)
+    if not at.size:
         return ""
+    runs = _runs(cells, codes, at, np.flatnonzero(ends) - at + 1)
     fresh = np.zeros(runs.total, dtype=bool)
     fresh[0] = True
     parts = np.empty((runs.total, 4), dtype=object)
-    parts[:, 0] = _moves(runs, x, y)
+    parts[:, 0] = _moves(runs, cells.columns, x, y)
     parts[:, 1], parts[:, 2] = _colours(runs, fresh, codes, hole)
     parts[:, 3] = _glyphs(runs)
     return "".join(parts.reshape(-1).tolist()) + RESET
@@ -64,8 +74,8 @@ class _Runs(NamedTuple):
     """Stretches of equal cells within a row, in reading order."""
 
     total: int
-    row: _Places
-    column: _Places
+    at: _Places
+    """The number of the first cell of each."""
     length: _Places
     ink: Pixels565
     """As indices of the codes, like paper."""
@@ -73,31 +83,23 @@ class _Runs(NamedTuple):
     glyph: Glyphs
 
 
-def _runs(cells: Cells, wanted: Mask | None, codes: Codes) -> _Runs:
-    ink, paper, glyph = codes.indices(cells.ink), codes.indices(cells.paper), cells.glyph
-    # Where a run cannot go on from the left: at an edge, beside a cell that is not wanted, or
-    # where anything differs that is seen.
+def _starts(cells: Cells) -> Mask:
+    """Tell where a cell does not just go on from the one at its left."""
+    ink, paper, glyph = cells.ink, cells.paper, cells.glyph
     starts = np.ones(glyph.shape, dtype=bool)
-    np.not_equal(paper[:, 1:], paper[:, :-1], out=starts[:, 1:])
-    starts[:, 1:] |= glyph[:, 1:] != glyph[:, :-1]
-    starts[:, 1:] |= ink[:, 1:] != ink[:, :-1]
+    inner = starts[:, 1:]
+    np.not_equal(paper[:, 1:], paper[:, :-1], out=inner)
+    inner |= ink[:, 1:] != ink[:, :-1]
+    inner |= glyph[:, 1:] != glyph[:, :-1]
     if cells.columns > _LONGEST_RUN:
         starts[:, ::_LONGEST_RUN] = True
-    if wanted is None:
-        at = np.flatnonzero(starts)
-        length = np.diff(at, append=starts.size)
-    else:
-        ends = np.ones(glyph.shape, dtype=bool)
-        np.logical_or(starts[:, 1:], ~wanted[:, 1:], out=ends[:, :-1])
-        starts[:, 1:] |= ~wanted[:, :-1]
-        starts &= wanted
-        ends &= wanted
-        at = np.flatnonzero(starts)
-        length = np.flatnonzero(ends) - at + 1
-    row, column = np.divmod(at, cells.columns)
-    return _Runs(
-        len(at), row, column, length, ink.ravel()[at], paper.ravel()[at], glyph.ravel()[at]
-    )
+    return starts
+
+
+def _runs(cells: Cells, codes: Codes, at: _Places, length: _Places) -> _Runs:
+    ink = codes.indices(cells.ink.ravel()[at])
+    paper = codes.indices(cells.paper.ravel()[at])
+    return _Runs(len(at), at, length, ink, paper, cells.glyph.ravel()[at])
 
 
 def _colours(runs: _Runs, fresh: Mask, codes: Codes, hole: str) -> tuple[Texts, Texts]:
@@ -107,24 +109,28 @@ def _colours(runs: _Runs, fresh: Mask, codes: Codes, hole: str) -> tuple[Texts, 
         fresh: the runs before which the colours of the terminal are not known.
     """
     holes = runs.glyph == HOLE
-    if holes.any():
+    has_holes = bool(holes.any())
+    if has_holes:
         fresh = fresh | holes
         fresh[1:] |= holes[:-1]
     number = np.arange(runs.total)
     inked = runs.glyph > BLANK
     # The colour that the terminal has is that of the last run with ink since it was unknown.
     last_inked = np.maximum.accumulate(np.where(inked, number, -1))
-    before = np.concatenate(([-1], last_inked[:-1]))
+    before = np.empty_like(last_inked)
+    before[0], before[1:] = -1, last_inked[:-1]
     since = np.maximum.accumulate(np.where(fresh, number, 0))
-    sets_ink = inked & ((before < since) | (runs.ink != runs.ink[before]))
-    sets_paper = np.ones(runs.total, dtype=bool)
-    np.not_equal(runs.paper[1:], runs.paper[:-1], out=sets_paper[1:])
-    sets_paper |= fresh
-    ink = np.where(sets_ink, codes.ink[runs.ink], "")
-    alone = np.where(sets_paper, codes.paper[runs.paper], "")
-    after = np.where(sets_paper, codes.and_paper[runs.paper], "m")
-    paper = np.where(sets_ink, after, alone)
-    if holes.any():
+    sets_ink = (runs.ink != runs.ink[before]) | (before < since)
+    sets_ink &= inked
+    sets_paper = fresh.copy()
+    sets_paper[1:] |= runs.paper[1:] != runs.paper[:-1]
+    none = codes.colours
+    ink = codes.ink[np.where(sets_ink, runs.ink, np.int32(none))]
+    # The second half of the papers follows an ink; what neither sets ends the tables.
+    chosen = np.where(sets_paper, runs.paper, np.int32(none))
+    chosen[sets_ink] += none + 1
+    paper = codes.paper[chosen]
+    if has_holes:
         ink[holes], paper[holes] = RESET, hole
     return ink, paper
 
@@ -134,14 +140,14 @@ def _repeated() -> Texts:
     table = np.empty((3, _LONGEST_RUN + 1), dtype=object)
     for glyph in (HOLE, BLANK, HALF):
         table[glyph] = [LETTERS[glyph] * length for length in range(_LONGEST_RUN + 1)]
-    return table
+    return table.ravel()
 
 
 def _glyphs(runs: _Runs) -> Texts:
-    table = _repeated()
-    marked = np.flatnonzero(runs.glyph > HALF)
-    texts: Texts = table[np.minimum(runs.glyph, HALF), runs.length]
-    for at in marked.tolist():
+    texts: Texts = _repeated()[
+        np.minimum(runs.glyph, HALF).astype(np.intp) * (_LONGEST_RUN + 1) + runs.length
+    ]
+    for at in np.flatnonzero(runs.glyph > HALF).tolist():
         texts[at] = LETTERS[runs.glyph[at]] * int(runs.length[at])
     return texts
 
@@ -152,15 +158,17 @@ def _forward() -> Texts:
     return np.array(["", "\x1b[C", *table[2:]], dtype=object)
 
 
-def _moves(runs: _Runs, x: int, y: int) -> Texts:
+def _moves(runs: _Runs, columns: int, x: int, y: int) -> Texts:
     """Give the cursor movement before each run; empty where it stands there already."""
     moves = np.full(runs.total, "", dtype=object)
+    row = runs.at // columns
     in_row = np.zeros(runs.total, dtype=bool)
-    np.equal(runs.row[1:], runs.row[:-1], out=in_row[1:])
+    np.equal(row[1:], row[:-1], out=in_row[1:])
     gap = np.zeros(runs.total, dtype=np.intp)
-    gap[1:] = runs.column[1:] - runs.column[:-1] - runs.length[:-1]
-    near = in_row & (gap < _LONGEST_RUN)
+    gap[1:] = runs.at[1:] - runs.at[:-1] - runs.length[:-1]
+    near = np.flatnonzero(in_row & (gap > 0) & (gap < _LONGEST_RUN))
     moves[near] = _forward()[gap[near]]
-    for at in np.flatnonzero(~near).tolist():
-        moves[at] = f"\x1b[{y + int(runs.row[at]) + 1};{x + int(runs.column[at]) + 1}H"
+    for at in np.flatnonzero(~(in_row & (gap < _LONGEST_RUN))).tolist():
+        down, right = divmod(int(runs.at[at]), columns)
+        moves[at] = f"\x1b[{y + down + 1};{x + right + 1}H"
     return moves

@@ -28,6 +28,13 @@ def glyph_of(letter: str) -> int:
     return number
 
 
+def _glyphs_of(upper: Pixels565, lower: Pixels565) -> Glyphs:
+    # A cell of one colour is a space: two bytes less, and no ink to set.
+    glyphs: Glyphs = (upper != lower).astype(np.uint16)
+    glyphs += np.uint16(BLANK)
+    return glyphs
+
+
 class Cells:
     """A rectangle of cells.
 
@@ -46,8 +53,10 @@ class Cells:
     @classmethod
     def of_pixels(cls, pixels: Pixels565) -> Cells:
         """Make half blocks of 2·rows × columns pixels."""
-        made = cls(pixels.shape[0] // 2, pixels.shape[1])
-        made.paste(pixels, 0, 0)
+        made = cls.__new__(cls)
+        made.rows, made.columns = pixels.shape[0] // 2, pixels.shape[1]
+        made.ink, made.paper = pixels[0::2].copy(), pixels[1::2].copy()
+        made.glyph = _glyphs_of(made.ink, made.paper)
         return made
 
     def copy(self) -> Cells:
@@ -65,8 +74,7 @@ class Cells:
             slice(column, column + pixels.shape[1]),
         )
         self.ink[place], self.paper[place] = upper, lower
-        # A cell of one colour is a space: two bytes less, and no ink to set.
-        self.glyph[place] = np.where(upper == lower, BLANK, HALF)
+        self.glyph[place] = _glyphs_of(upper, lower)
 
     def paste_cells(self, other: Cells, row: int, column: int) -> None:
         """Draw other cells; they must lie within."""

@@ -24,12 +24,12 @@ class Codes(NamedTuple):
 
     lookup: Pixels565 | None
     """From RGB565 to the index; None where they are the same."""
+    colours: int
+    """How many colours; the tables' index of "no colour" as well."""
     ink: Texts
-    """Sets the foreground; not yet closed by `m`."""
-    and_paper: Texts
-    """Sets the background after `ink`, closed."""
+    """Sets the foreground, not yet closed by `m`; nothing at the end."""
     paper: Texts
-    """Sets the background alone, closed."""
+    """Sets the background alone, then nothing; the same after an ink, then the ink's `m`."""
 
     def indices(self, colors: Pixels565) -> Pixels565:
         """Give the index of every colour."""
@@ -51,11 +51,13 @@ def codes(truecolor: bool) -> Codes:
 
 
 def _codes(lookup: Pixels565 | None, names: list[str]) -> Codes:
+    alone = [f"\x1b[48;{name}m" for name in names]
+    after = [f";48;{name}m" for name in names]
     return Codes(
         lookup,
-        np.array([f"\x1b[38;{name}" for name in names], dtype=object),
-        np.array([f";48;{name}m" for name in names], dtype=object),
-        np.array([f"\x1b[48;{name}m" for name in names], dtype=object),
+        len(names),
+        np.array([*(f"\x1b[38;{name}" for name in names), ""], dtype=object),
+        np.array([*alone, "", *after, "m"], dtype=object),
     )
 
 

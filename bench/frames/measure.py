@@ -1,0 +1,231 @@
+"""Measure and print: encoding alone, pictures in an app, a wall with keys, a slow terminal; then
+every bar, kept or missed.
+
+Run by `bench.frames` with the interpreter of the peers' environment.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PIL import Image
+
+from bench.frames import scenes
+from bench.frames.encoders import DIFF, OURS, PEERS, encoders
+from bench.frames.terminal import Ran, run
+
+GRIDS = ((20, 22), (45, 50), (90, 100))
+SCENES = ("list", "feed", "static")
+_HALF = ("term-image", "climage", "chafa.py")
+_APP_PEERS = ("rich-pixels", "textual-image")
+_SECONDS = 6.0
+_FOCUS_SIZE, _LARGE_SIZE = (120, 54), (140, 104)
+_WALLS = {16: ((20, 22), (240, 60)), 64: ((12, 13), (277, 66))}
+
+
+class Bar(NamedTuple):
+    """One demand and what was measured."""
+
+    what: str
+    measured: float
+    most: float
+    unit: str = ""
+
+
+def main(parts: list[str]) -> None:
+    """Measure the named parts."""
+    bars: list[Bar] = []
+    every: dict[str, Callable[[], list[Bar]]] = {
+        "encode": _encode,
+        "app": _app,
+        "wall": _wall,
+        "slow": _slow,
+    }
+    for name, measure in every.items():
+        if name in parts:
+            bars += measure()
+    print("\n| bar | measured | demanded | |\n|---|---|---|---|")
+    for bar in bars:
+        verdict = "kept" if bar.measured <= bar.most else "MISSED"
+        seen, most = f"{bar.measured:.3g}{bar.unit}", f"{bar.most:.3g}{bar.unit}"
+        print(f"| {bar.what} | {seen} | ≤ {most} | {verdict} |")
+
+
+# --- encoding alone ----------
+
+
+def _encode() -> list[Bar]:
+    """Encode in turn, so that every library meets the same machine."""
+    print("\n| grid, scene | " + " | ".join((*PEERS, OURS, DIFF)) + " |")
+    print("|---" * (len(PEERS) + 3) + "|")
+    bars: list[Bar] = []
+    for grid in GRIDS:
+        for scene in SCENES:
+            ms, size = _one(scene, grid)
+            cells = " | ".join(
+                f"{ms[n]:.2f} ms {size[n] / 1000:.1f} K" for n in (*PEERS, OURS, DIFF)
+            )
+            print(f"| {grid[0]}×{grid[1]} {scene} | {cells} |", flush=True)
+            bars += _encode_bars(f"{grid[0]}×{grid[1]} {scene}", grid, scene, ms, size)
+    return bars
+
+
+def _one(scene: str, grid: tuple[int, int]) -> tuple[dict[str, float], dict[str, float]]:
+    frames = scenes.scaled(scene, *grid)
+    images = [Image.fromarray(frame) for frame in frames]
+    all_of_them = encoders(*grid)
+    times: dict[str, list[float]] = {name: [] for name in all_of_them}
+    sizes: dict[str, list[int]] = {name: [] for name in all_of_them}
+    rounds = 12 if grid[0] > 45 else 24
+    if scene == "static":
+        rounds = len(frames)
+    slow = {"rich-pixels", "textual-image", "climage"}
+    for number in range(rounds):
+        for name, encode in all_of_them.items():
+            if scene == "static" and name in slow and number > 8:
+                continue
+            began_s = time.perf_counter()
+            text = encode(frames[number], images[number])
+            taken_s = time.perf_counter() - began_s
+            if number:
+                times[name].append(taken_s * 1000)
+                sizes[name].append(len(text.encode()))
+    return (
+        {name: statistics.median(taken) for name, taken in times.items()},
+        {name: statistics.fmean(size) for name, size in sizes.items()},
+    )
+
+
+def _encode_bars(
+    where: str, grid: tuple[int, int], scene: str, ms: dict[str, float], size: dict[str, float]
+) -> list[Bar]:
+    fastest = min(ms[name] for name in _HALF)
+    smallest = min(size[name] for name in PEERS)
+    if scene == "static":
+        return [
+            Bar(f"bytes, {where} with a cursor, by smallest peer", size[DIFF] / smallest, 1 / 200)
+        ]
+    bars = [
+        Bar(
+            f"encode, {where}, by fastest peer",
+            ms[OURS] / fastest,
+            1 / 3 if grid[0] > 20 else 2 / 3,
+        )
+    ]
+    if grid[0] > 20:
+        rich, halfcell = (ms[OURS] / ms[name] for name in _APP_PEERS)
+        bars += [
+            Bar(f"encode, {where}, by rich-pixels and halfcell", max(rich, halfcell), 1 / 15),
+            Bar(f"bytes, {where}, whole, by smallest peer", size[OURS] / smallest, 0.9),
+            Bar(f"bytes, {where}, whole, by rich-pixels", size[OURS] / size["rich-pixels"], 0.6),
+        ]
+    return bars
+
+
+# --- in an app ----------
+
+
+def _row(name: str, ran: Ran, idle: Ran) -> None:
+    print(
+        f"| {name} | {ran.fps:.1f} | {_net_ms(ran, idle):.2f} | {ran.core:.0%} |"
+        f" {ran.key_p50_ms:.1f} / {ran.key_p99_ms:.1f} | {ran.bytes_a_second / 1e6:.2f} |"
+        f" {ran.lag_p99_ms:.0f} |",
+        flush=True,
+    )
+
+
+def _head(what: str) -> None:
+    print(
+        f"\n| {what} | fps | UI CPU ms a picture | core | key p50 / p99 ms | MB/s | lag p99 ms |"
+        "\n|---|---|---|---|---|---|---|"
+    )
+
+
+def _net_ms(ran: Ran, idle: Ran) -> float:
+    """CPU of the drawing thread for each picture, without what the idle app takes."""
+    if not ran.fps:
+        return 0.0
+    return max(ran.thread_share - idle.thread_share, 0.0) * 1000 / ran.fps
+
+
+def _app() -> list[Bar]:
+    bars: list[Bar] = []
+    for grid, size, bounds in (
+        ((45, 50), _FOCUS_SIZE, (1 / 5, 1 / 25)),
+        ((90, 100), _LARGE_SIZE, (1 / 10, 1 / 40)),
+    ):
+        for scene in ("list", "feed"):
+            where = f"{grid[0]}×{grid[1]} {scene}"
+            _head(where)
+            idle = run("idle", grid=grid, size=size, seconds=_SECONDS / 2)
+            _row("no pictures", idle, idle)
+            net: dict[str, float] = {}
+            for route in (*_APP_PEERS, "rows", "direct"):
+                ran = run(route, scene=scene, grid=grid, size=size, seconds=_SECONDS)
+                _row(route, ran, idle)
+                net[route] = _net_ms(ran, idle)
+            fastest = min(net[name] for name in _APP_PEERS)
+            bars += [
+                Bar(f"UI CPU, {where}, lines, by faster peer", net["rows"] / fastest, bounds[0]),
+                Bar(f"UI CPU, {where}, direct, by faster peer", net["direct"] / fastest, bounds[1]),
+            ]
+    return bars
+
+
+def _wall() -> list[Bar]:
+    bars: list[Bar] = []
+    for count, (thumb, size) in _WALLS.items():
+        where = f"1+{count} ({thumb[0]}×{thumb[1]})"
+        _head(where)
+        idle = run("idle", size=size, seconds=_SECONDS)
+        _row("no pictures", idle, idle)
+        seen: dict[str, Ran] = {}
+        for route in (*_APP_PEERS, "rows", "direct"):
+            ran = run(route, size=size, thumbs=count, thumb=thumb, seconds=_SECONDS)
+            _row(f"{route} {'×'.join(str(n) for n in ran.tiles)}", ran, idle)
+            seen[route] = ran
+        bars += _wall_bars(where, count, seen, idle)
+    return bars
+
+
+def _wall_bars(where: str, count: int, seen: dict[str, Ran], idle: Ran) -> list[Bar]:
+    few = count == 16
+    least_fps = 29.0 if few else 28.0
+    direct, rows = seen["direct"], seen["rows"]
+    bars = [
+        Bar(f"{where}, direct, {least_fps:g} fps by those reached", least_fps / direct.fps, 1.0),
+        Bar(f"{where}, lines, {least_fps:g} fps by those reached", least_fps / rows.fps, 1.0),
+        Bar(f"{where}, direct, core", direct.core, 0.25 if few else 0.4),
+        Bar(f"{where}, lines, core", rows.core, 0.5 if few else 0.7),
+    ]
+    if few:
+        better = min(seen[name].key_p50_ms for name in _APP_PEERS)
+        bars += [
+            Bar(f"{where}, direct, key p50 by idle app", direct.key_p50_ms / idle.key_p50_ms, 2),
+            Bar(f"{where}, direct, key p99 by idle app", direct.key_p99_ms / idle.key_p99_ms, 4),
+            Bar(f"{where}, lines, key p50 by better peer", rows.key_p50_ms / better, 1 / 4),
+        ]
+    return bars
+
+
+def _slow() -> list[Bar]:
+    thumb, size = _WALLS[16]
+    _head("1+16, a terminal that takes 2 MB/s")
+    idle = run("idle", size=size, seconds=_SECONDS / 2)
+    ran = run(
+        "direct", size=size, thumbs=16, thumb=thumb, seconds=_SECONDS, bytes_a_second=2_000_000
+    )
+    _row("direct", ran, idle)
+    return [
+        Bar("2 MB/s, key p50", ran.key_p50_ms, 100, " ms"),
+        Bar("2 MB/s, key p99", ran.key_p99_ms, 250, " ms"),
+        Bar("2 MB/s, loop lag p99", ran.lag_p99_ms, 50, " ms"),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
