@@ -15,7 +15,7 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.protocol import JobCreate, JobList, JobStop, Reply
-from agent.records import Job, JobType, Schedule
+from agent.records import Job, JobType, Misfire, QuietHours, Trigger
 from agent.safety.redaction import redact
 from agent.text import one_line
 from agent.tools.arguments import Arguments, BadArguments
@@ -29,6 +29,30 @@ Moment = Annotated[
 ]
 
 
+class JobQuiet(Arguments, frozen=True, kw_only=True):
+    since: Annotated[str, msgspec.Meta(description="HH:MM")]
+    until: Annotated[str, msgspec.Meta(description="HH:MM")]
+
+
+class JobSchedule(Arguments, frozen=True, kw_only=True):
+    """When it runs beside `run_at` and `interval_ms`."""
+
+    next_run_at: int = 0
+    interval_ms: int = 0
+    cron: Annotated[str, msgspec.Meta(description="Five fields.")] = ""
+    timezone: Annotated[str, msgspec.Meta(description="As Europe/Berlin.")] = ""
+    on: Annotated[tuple[Trigger, ...], msgspec.Meta(description="What else sets it off.")] = ()
+    quiet: JobQuiet | None = None
+    misfire: Misfire = Misfire.ONCE
+
+
+class JobDelivery(Arguments, frozen=True, kw_only=True):
+    """How it is told."""
+
+    mode: str = ""
+    notification_text: str = ""
+
+
 class BackgroundJobCreate(Arguments, frozen=True, kw_only=True):
     title: Annotated[str, msgspec.Meta(description="A short name.")] = ""
     prompt: Annotated[str, msgspec.Meta(description="What each run is to do, in full.")] = ""
@@ -36,21 +60,19 @@ class BackgroundJobCreate(Arguments, frozen=True, kw_only=True):
     type: Annotated[
         str, msgspec.Meta(description="agent_turn (default), system_event or heartbeat.")
     ] = ""
-    schedule: Annotated[
-        Mapping[str, Any],
-        msgspec.Meta(description="cron, timezone, interval_ms, quiet {since, until}, on, misfire."),
-    ] = {}
+    schedule: JobSchedule | None = None
     run_at: Moment = 0
     next_run_at: Moment = 0
     interval_ms: Annotated[int, msgspec.Meta(description="0 = once; at least 15000.")] = 0
     session_target: Annotated[
         str, msgspec.Meta(description="main (default), isolated, current or session:ID.")
     ] = ""
-    delivery: Annotated[
-        str | dict[str, Any], msgspec.Meta(description="notification (default), silent or none.")
-    ] = ""
+    delivery: (
+        Annotated[str, msgspec.Meta(description="notification (default), silent or none.")]
+        | JobDelivery
+    ) = ""
     notification_text: Annotated[str, msgspec.Meta(description="Exactly what it says.")] = ""
-    payload: Mapping[str, Any] = {}
+    payload: Annotated[str, msgspec.Meta(description="A JSON object that is kept with it.")] = ""
     goal: Annotated[str, msgspec.Meta(description="Another name of prompt.")] = ""
     task: Annotated[str, msgspec.Meta(description="Another name of prompt.")] = ""
 
@@ -101,13 +123,12 @@ def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
         return reply("error", reason="empty_background_job")
     if not prompt and job_type is JobType.AGENT_TURN:
         return reply("error", reason="empty_background_job_prompt")
-    try:
-        schedule = msgspec.convert(wanted.schedule, Schedule)
-    except msgspec.ValidationError as error:
-        raise BadArguments(f"`schedule`: {one_line(str(error), 160)}") from error
+    schedule = wanted.schedule or JobSchedule()
     delivery = wanted.delivery
-    mode = delivery if isinstance(delivery, str) else str(delivery.get("mode") or "")
-    wording = delivery.get("notification_text", "") if isinstance(delivery, dict) else ""
+    if isinstance(delivery, str):
+        delivery = JobDelivery(mode=delivery)
+    span = schedule.quiet
+    quiet = None if span is None else QuietHours(since=span.since, until=span.until)
     first_ms = _moment_ms(wanted.next_run_at) or _moment_ms(wanted.run_at) or schedule.next_run_at
     return JobCreate(
         title=wanted.title,
@@ -118,14 +139,20 @@ def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
         cron=schedule.cron,
         timezone=schedule.timezone,
         on=schedule.on,
-        quiet=schedule.quiet,
+        quiet=quiet,
         misfire=schedule.misfire,
-        late_by_ms=schedule.late_by_ms,
         session_target=wanted.session_target or "main",
-        delivery_mode=mode or "notification",
-        notification_text=wanted.notification_text or (wording if isinstance(wording, str) else ""),
-        payload=wanted.payload,
+        delivery_mode=delivery.mode or "notification",
+        notification_text=wanted.notification_text or delivery.notification_text,
+        payload=_payload(wanted.payload),
     )
+
+
+def _payload(text: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any]) if text.strip() else {}
+    except msgspec.MsgspecError as error:
+        raise BadArguments("`payload` must be one JSON object") from error
 
 
 def _moment_ms(said: int | str) -> int:

@@ -12,7 +12,7 @@ from agent.protocol import JobCreate, JobList, JobStop, Reply, ToolCallFinished
 from agent.records import Autonomy, JobType, Trigger
 from agent.tasks.task import DeskOp
 from agent.tools import background_jobs as jobs
-from agent.tools.background_jobs import BackgroundJobCreate
+from agent.tools.background_jobs import BackgroundJobCreate, JobDelivery, JobSchedule
 from agent.tools.registry import TOOLS, ToolKind, schemas
 from tests.jobs.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button
@@ -124,9 +124,9 @@ def test_a_schedule_a_delivery_and_a_moment_are_read_in_every_form() -> None:
             title="Plants",
             prompt="look",
             type="unheard of",
-            schedule={"cron": "0 9 * * *", "timezone": "Europe/Berlin", "on": ["manual"]},
+            schedule=JobSchedule(cron="0 9 * * *", timezone="Europe/Berlin", on=(Trigger.MANUAL,)),
             run_at="2030-01-01T00:00:00+00:00",
-            delivery={"mode": "silent", "notification_text": "Watered."},
+            delivery=JobDelivery(mode="silent", notification_text="Watered."),
         )
     )
     assert isinstance(op, JobCreate)
@@ -169,3 +169,17 @@ async def test_a_session_that_asks_before_it_acts_asks_before_it_creates_a_job()
     )
     await task().run(context)
     assert context.requested == [] and len(context.questions) == 1
+
+
+async def test_nested_arguments_are_read_as_a_model_writes_them() -> None:
+    _, ops = await use(
+        "background_job_create",
+        **CREATE,
+        schedule={"cron": "0 9 * * *", "quiet": {"since": "22:00", "until": "07:00"}},
+        delivery={"mode": "none"},
+        payload={"colour": "green"},
+    )
+    [op] = ops
+    assert isinstance(op, JobCreate) and op.quiet is not None
+    assert (op.cron, op.quiet.until, op.delivery_mode) == ("0 9 * * *", "07:00", "none")
+    assert op.payload == {"colour": "green"}
