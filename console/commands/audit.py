@@ -124,8 +124,10 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
                 }
             )
         else:
-            for found in findings[:_SHOWN_FINDINGS]:
-                plain.print_text(f"FAIL  {found['where']}: {found['flaw']}: {found['detail']}")
+            for finding in findings[:_SHOWN_FINDINGS]:
+                plain.print_text(
+                    f"FAIL  {finding['where']}: {finding['flaw']}: {finding['detail']}"
+                )
             if len(findings) > _SHOWN_FINDINGS:
                 plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
             if found.deleted:
