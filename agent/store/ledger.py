@@ -63,8 +63,8 @@ class Keys(NamedTuple):
     """Which rows must be known before drafts can be folded."""
 
     sessions: frozenset[str]
-    questions: frozenset[str]
-    jobs: frozenset[int]
+    questions: frozenset[str] = frozenset()
+    jobs: frozenset[int] = frozenset()
 
 
 _BESIDE = frozenset(
@@ -86,7 +86,6 @@ def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
     """Say which rows the drafts touch."""
     sessions = {draft.session_id for draft in drafts if draft.session_id}
     questions: set[str] = set()
-    jobs: set[int] = set()
     for msg in (draft.msg for draft in drafts if type(draft.msg) in _BESIDE):
         match msg:
             case RequestUserInput(question=question):
@@ -95,11 +94,9 @@ def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
                 questions.add(question_id)
             case QuestionClosed(question_id=question_id):
                 questions.add(question_id)
-            case JobChanged(job=job):
-                jobs.add(job.id)
             case _:
                 pass
-    return Keys(frozenset(sessions), frozenset(questions), frozenset(jobs))
+    return Keys(frozenset(sessions), frozenset(questions))
 
 
 class BlobRow(NamedTuple):

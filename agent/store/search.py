@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, Self
@@ -18,8 +19,9 @@ from agent.protocol import Event, SessionsDeleted
 from agent.records import SearchHit
 from agent.store.database import Database, Value, make_private
 from agent.store.failures import from_os_error
+from agent.store.reader import Reader
 from agent.store.rows import as_int, as_text
-from agent.store.words import SNIPPET_MARKS, compiled, parted, snippet_of, text_of
+from agent.store.words import SNIPPET_MARKS, WORDED, compiled, parted, snippet_of, text_of
 
 SEARCH_NAME = "search.db"
 MOST_HITS = 500
@@ -28,7 +30,7 @@ _VERSION = 1
 """Raised when what is indexed, or how, changes: the index is then built anew."""
 _BATCH_EVENTS = 500
 _RETRY_S = 5.0
-_PAUSE_S = 0.05
+_PAUSE_S = 0.25
 """How long it lets events gather once it has caught up, so that it does not keep pace with every
 commit; a search ends the pause.
 """
@@ -78,6 +80,20 @@ class Log(Protocol):
     async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
         """Read the events among these ids that have words, and what tells of deletions."""
         ...
+
+
+class StoredLog:
+    """The log of an open store, read past what says nothing."""
+
+    def __init__(self, reader: Reader, last_event_id: Callable[[], int]) -> None:
+        self._reader = reader
+        self._last_event_id = last_event_id
+
+    async def last_event_id(self) -> int:
+        return self._last_event_id()
+
+    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+        return await self._reader.events_of(WORDED, after=after, upto=upto)
 
 
 class SearchIndex:

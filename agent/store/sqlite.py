@@ -19,6 +19,7 @@ from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.blobs import BlobFiles
 from agent.store.collection import Blobs
 from agent.store.database import Database, open_for_reading, open_for_writing
+from agent.store.dues import Dues
 from agent.store.failures import from_os_error
 from agent.store.job_pages import JobPages
 from agent.store.job_runs import JobRuns
@@ -37,10 +38,9 @@ from agent.store.requests import (
     Request,
     Result,
 )
-from agent.store.search import SEARCH_NAME, SearchIndex
+from agent.store.search import SEARCH_NAME, SearchIndex, StoredLog
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.watches import Watches
-from agent.store.words import WORDED
 from agent.store.writer import Writer
 
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
@@ -73,6 +73,7 @@ class SqliteStore:
         self._writing = writing
         self._reading = reading
         self._reader = Reader(reading, writer.told)
+        self._dues = Dues(self._reader)
         self.watches = Watches(self._reader.rows)
         self.job_runs = JobRuns(self._reader.rows)
         self.job_pages = JobPages(self._reader.rows)
@@ -249,7 +250,10 @@ class SqliteStore:
         await self._index.rebuild()
 
     async def _open_index(self) -> SearchIndex:
-        index = await SearchIndex.open(self.directory / SEARCH_NAME, _Log(self, self._reader))
+        index = await SearchIndex.open(
+            self.directory / SEARCH_NAME,
+            StoredLog(self._reader, lambda: self._writer.last_event_id),
+        )
         self._indexing = asyncio.create_task(index.run(), name="store search index")
         return index
 
@@ -340,7 +344,7 @@ class SqliteStore:
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""
-        return await self._reader.job(job_id)
+        return self._dues.find(job_id) or await self._reader.job(job_id)
 
     async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
@@ -348,11 +352,11 @@ class SqliteStore:
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""
-        return await self._reader.due_jobs(now_ms, limit)
+        return await self._dues.due(now_ms, max(limit, 0))
 
     async def next_due_ms(self) -> int | None:
         """Say when the next active job is due; 0 is now, None is never."""
-        return await self._reader.next_due_ms()
+        return await self._dues.next_due_ms()
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
         """List active jobs that an event makes due."""
@@ -360,7 +364,7 @@ class SqliteStore:
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
-        return await self._reader.stale_jobs(before_ms)
+        return await self._dues.running(before_ms)
 
     # --- blobs ----------
 
@@ -386,19 +390,6 @@ class SqliteStore:
 
     def _on_commit(self, events: tuple[Event, ...]) -> None:
         self._blobs.on_commit(events)
+        self._dues.on_commit(events)
         if self._index is not None:
             self._index.tell()
-
-
-class _Log:
-    """What the index follows: the store's log, read past what says nothing."""
-
-    def __init__(self, store: SqliteStore, reader: Reader) -> None:
-        self._store = store
-        self._reader = reader
-
-    async def last_event_id(self) -> int:
-        return await self._store.last_event_id()
-
-    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
-        return await self._reader.events_of(WORDED, after=after, upto=upto)

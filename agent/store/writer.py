@@ -327,9 +327,9 @@ class Writer:
                 await self._know_lease(lease.key, ledger)
                 return
             case ReplaceJob(job=job):
-                keys = Keys(frozenset(), frozenset(), frozenset({job.id}))
+                keys = Keys(frozenset(), jobs=frozenset({job.id}))
             case DeleteSessions(session_ids=session_ids):
-                keys = Keys(frozenset(session_ids), frozenset(), frozenset())
+                keys = Keys(frozenset(session_ids))
             case CreateJob() | RecordBlob() | ForgetBlobs():
                 return
             case _:

@@ -1,0 +1,143 @@
+"""Durable jobs when very many are stored: what the wake costs, and what listing them does.
+
+`python -m bench jobs`. The real core and its SQLite store with 100,000 jobs
+(SWITCHBOARD_BENCH_JOBS); what a claimed job starts is left out. A claim is a durable commit, so a
+commit of one event alone is measured beside it: what is above that is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from agent.jobs.runs import Runs
+from agent.jobs.wake import Wake
+from agent.models.pilot import Pilot
+from agent.protocol import JobChanged, WarningEvent
+from agent.records import Job, JobStatus, JobType, RunRecord
+from agent.runtime import Runtime
+from agent.settings import Settings
+from agent.store.sqlite import EventDraft, SqliteStore
+from agent.tasks.regular import RegularTask
+from tests.fakes import FakeRack
+
+JOBS = int(os.environ.get("SWITCHBOARD_BENCH_JOBS", "100000"))
+DUE = 3
+ROUNDS = 200
+_LATER_MS = 10_000_000_000_000
+_BATCH = 2000
+
+
+class _NotRun(Runs):
+    """Claims are measured, not what they start."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def run(self, job: Job, record: RunRecord) -> None:
+        return None
+
+
+def main() -> None:
+    """Print the table."""
+    asyncio.run(_measure())
+
+
+async def _measure() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        settings = Settings(data_dir=directory, config_file=directory / "config.toml")
+        async with SqliteStore.open(directory) as store:
+            for first in range(1, JOBS + 1, _BATCH):
+                await store.append(
+                    *(_changed(_job(n)) for n in range(first, min(first + _BATCH, JOBS + 1)))
+                )
+        async with SqliteStore.open(directory) as store:
+            core = await Runtime.spawn(
+                settings,
+                store=store,
+                rack=FakeRack(),
+                models=lambda _session: Pilot(),
+                task=RegularTask,
+                wake_jobs=False,
+            )
+            try:
+                desk = core._desk
+                runs = _NotRun()
+                wake = Wake(core._parts, desk._records, runs, desk._reviews)
+                await _tables(store, wake)
+            finally:
+                await core.close()
+
+
+async def _tables(store: SqliteStore, wake: Wake) -> None:
+    print(f"{JOBS:,} jobs stored\n\n| what | p50 ms | p95 ms | target, median |\n|---|---|---|---|")
+    await wake.ring()
+    commits = [await _took(lambda: _commit(store)) for _ in range(ROUNDS)]
+    _row("one durable commit, an event alone", commits, "")
+    claims: list[float] = []
+    arming: list[float] = []
+    for round_ in range(ROUNDS):
+        chosen = [_job(1 + (round_ * DUE + n) * 7 % JOBS) for n in range(DUE)]
+        await store.append(*(_changed(replace(job, next_run_at=1)) for job in chosen))
+        claims.append(await _took(wake.ring))
+        assert len(await store.stale_jobs(_LATER_MS * 2)) == DUE, "the wake claims what is due"
+        await store.append(*(_changed(job) for job in chosen))
+        arming.append(await _took(store.next_due_ms))
+    _row(f"a wake that claims {DUE} due jobs", claims, "< 1")
+    _row("a wake with nothing due", [await _took(wake.ring) for _ in range(ROUNDS)], "< 0.1")
+    _row("arming the next", arming, "< 0.1")
+    _row("a list's page", [await _took(store.jobs) for _ in range(20)], "")
+    _row("the same, searched", [await _took(lambda: _search(store)) for _ in range(20)], "")
+
+
+async def _commit(store: SqliteStore) -> None:
+    await store.append(EventDraft("", WarningEvent(message="a commit")))
+
+
+async def _search(store: SqliteStore) -> None:
+    assert len(await store.jobs(query=f"job {JOBS // 2}")) >= 1
+
+
+async def _took(work: Callable[[], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    await work()
+    return (time.perf_counter() - began) * 1000
+
+
+def _row(what: str, taken_ms: list[float], target: str) -> None:
+    p95 = statistics.quantiles(taken_ms, n=20)[18]
+    print(f"| {what} | {statistics.median(taken_ms):.3f} | {p95:.3f} | {target} |", flush=True)
+
+
+def _changed(job: Job) -> EventDraft:
+    return EventDraft("", JobChanged(job=job, reason="bench"))
+
+
+def _job(number: int) -> Job:
+    return Job(
+        id=number,
+        type=JobType.AGENT_TURN,
+        title=f"Job {number}",
+        prompt="Look whether the invoice has come",
+        payload_json={},
+        schedule_json={"every_ms": 86_400_000},
+        session_target="main",
+        delivery_json={},
+        status=JobStatus.ACTIVE,
+        created_at=1,
+        updated_at=1,
+        next_run_at=_LATER_MS + number * 1000,
+        running_at=0,
+        last_run_at=0,
+        last_result="",
+        failure_count=0,
+        failure_alert_at=0,
+    )
