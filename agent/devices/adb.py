@@ -26,6 +26,7 @@ from agent.devices.keys import button_code, key_code
 from agent.devices.notifications import Notification, read_notifications
 from agent.devices.notifications import command as notification_command
 from agent.devices.profile import Profile
+from agent.devices.quick_captures import QuickCaptures
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.control_input import WarmInput
@@ -38,6 +39,8 @@ from agent.devices.touches import touches as follow_touches
 from agent.devices.tree_source import DumpTrees
 from agent.devices.tree_warm import WarmTrees
 from agent.devices.uiautomator_service import UiautomatorService
+from agent.devices.versions import COMMAND as VERSIONS_COMMAND
+from agent.devices.versions import PhoneVersions, read_versions
 from agent.errors import DeviceError, DeviceTimeoutError, UsageError
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
@@ -73,7 +76,7 @@ class AdbDevice:
         self._client = client
         self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells)
         self._display = DisplaySize(self._shell)
-        self._captures = Screencap(self._shell, self._display)
+        self._captures = QuickCaptures(Screencap(self._shell, self._display))
         self._uiautomator = UiautomatorService(self._shell)
         self._trees = WarmTrees(
             self._shell,
@@ -143,6 +146,7 @@ class AdbDevice:
         """Ask again for what is fixed: the phone came back and may be another build."""
         self._shell.forget()
         self._display.forget()
+        self._captures.forget()
         self._trees.forget()
         self._text.forget()
         if self._scrcpy is not None and self._warm is not None:
@@ -155,7 +159,10 @@ class AdbDevice:
         self.forget()
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
-        """Take a picture of the screen. Raises DeviceError when screencap gave none."""
+        """Take a picture of the screen; where `screencap` is slow, out of the video that runs.
+
+        Raises DeviceError when there is none.
+        """
         return await self._captures.capture(timeout_s=timeout_s)
 
     @property
@@ -218,7 +225,7 @@ class AdbDevice:
         """Give the maker of live pictures; None where video is not wanted."""
         if self._scrcpy is None or not self._scrcpy.settings.video:
             return None
-        return VideoFrames(
+        frames = VideoFrames(
             self._scrcpy.open,
             self._scrcpy.probe,
             self.is_secure,
@@ -226,6 +233,8 @@ class AdbDevice:
             most_fps=self._scrcpy.settings.max_fps,
             on_size=self._display.learn_from_picture,
         )
+        self._captures.stream = frames
+        return frames
 
     async def is_secure(self) -> bool:
         """Tell whether the window in front forbids pictures of itself."""
@@ -344,6 +353,10 @@ class AdbDevice:
         if "Notification Manager" not in result.text:
             raise self._shell.failure("dumpsys notification", result)
         return read_notifications(result.text, mark)
+
+    async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
+        """Say which boot the phone is in, and which versions its apps have. Raises DeviceError."""
+        return read_versions((await self._shell.run(VERSIONS_COMMAND, timeout_s)).text)
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""

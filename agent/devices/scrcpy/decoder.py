@@ -2,7 +2,7 @@
 
 Packets carry whole access units, so each is decoded at once and nothing waits in a parser for the
 next one. Invariants: only the newest picture is kept; after an error nothing is shown until a key
-frame has come.
+frame has come; threads take turns, because a frame that two threads scale at once crashes libav.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Decoder:
     """Decode one stream. Made after `load`."""
 
     def __init__(self) -> None:
+        self._turn = threading.RLock()
         self._codec: VideoCodecContext = _new_codec()
         self._config = b""
         self._frame: VideoFrame | None = None
@@ -68,27 +69,30 @@ class Decoder:
 
     def decode(self, packets: Iterable[VideoPacket]) -> int:
         """Decode packets in order; give how many pictures they made."""
-        before = self.pictures
-        for packet in packets:
-            if packet.is_config:
-                self._config = packet.data
-            else:
-                self._decode_one(packet)
-        return self.pictures - before
+        with self._turn:
+            before = self.pictures
+            for packet in packets:
+                if packet.is_config:
+                    self._config = packet.data
+                else:
+                    self._decode_one(packet)
+            return self.pictures - before
 
     def break_off(self) -> None:
         """Forget what pictures refer to, after packets were left out."""
-        self._codec = _new_codec()
-        self._awaits_key = True
+        with self._turn:
+            self._codec = _new_codec()
+            self._awaits_key = True
 
     def scaled(self, sizes: Sequence[Size]) -> list[bytes]:
         """Give the newest picture at each size as RGB bytes, row by row.
 
         Raises ValueError while there is none.
         """
-        if self._frame is None:
-            raise ValueError("There is no picture yet.")
-        return [self._scaled(self._frame, size) for size in sizes]
+        with self._turn:
+            if self._frame is None:
+                raise ValueError("There is no picture yet.")
+            return [self._scaled(self._frame, size) for size in sizes]
 
     def is_black(self) -> bool:
         """Tell whether the newest picture is black between the bars at its ends."""

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
+from agent.devices.device import Capture
 from agent.devices.frame_captures import IsSecure
 from agent.devices.frame_readers import Readers
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -19,6 +20,7 @@ from agent.devices.scrcpy.decoder import load
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_run import VideoRun
 from agent.devices.scrcpy.video_watch import Probe
+from agent.errors import DeviceError
 
 SIDES_PX = (240, 480, 720, 1080, 1600)
 """The longer sides that streams are asked for; beyond the last, the display's own."""
@@ -59,29 +61,58 @@ class VideoFrames:
         self._options = options
         self._most_fps = most_fps
         self._on_size = on_size
+        self._run: VideoRun | None = None
+        self._least_side_px = 1
+
+    async def capture(self, *, least_side_px: int, timeout_s: float) -> Capture | None:
+        """Give a picture of the running stream, encoded after it was asked for; None without one.
+
+        A stream that is too small is made larger, as long as it runs, for the next time.
+        """
+        run = self._run
+        if run is None or not run.can_capture:
+            return None
+        self._least_side_px = max(self._least_side_px, least_side_px)
+        if run.side_px < least_side_px and not run.is_full_size:
+            return None
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await run.capture()
+        except (TimeoutError, DeviceError):
+            # The other way says what is wrong with the phone, if anything is.
+            return None
 
     async def follow(self, readers: Readers) -> None:
         """Serve the readers until cancelled. Raises DeviceError with why when it cannot go on."""
+        self._least_side_px = 1
         while True:
-            options = wanted(self._options, readers, self._most_fps)
+            options = self._wanted(readers)
             loading = asyncio.get_running_loop().run_in_executor(None, load)
             session = await self._open_session(options)
             await loading
             run = VideoRun(session, readers, self._probe, self._is_secure, self._on_size)
+            self._run = run
             try:
                 await run.serve(until=partial(self._is_short, options, readers))
             finally:
+                self._run = None
                 await run.close()
 
     def _is_short(self, given: SessionOptions, readers: Readers) -> bool:
         """Tell whether somebody wants more than the stream gives."""
-        now = wanted(self._options, readers, self._most_fps)
+        now = self._wanted(readers)
         return _side(now) > _side(given) or now.max_fps > given.max_fps
 
+    def _wanted(self, readers: Readers) -> SessionOptions:
+        return wanted(self._options, readers, self._most_fps, self._least_side_px)
 
-def wanted(options: SessionOptions, readers: Readers, most_fps: int) -> SessionOptions:
-    """Ask for the smallest and slowest stream that serves every reader."""
-    side = next((side for side in SIDES_PX if side >= readers.longest_side_px), 0)
+
+def wanted(
+    options: SessionOptions, readers: Readers, most_fps: int, least_side_px: int = 1
+) -> SessionOptions:
+    """Ask for the smallest and slowest stream that serves every reader, and who takes pictures."""
+    longest = max(readers.longest_side_px, least_side_px)
+    side = next((side for side in SIDES_PX if side >= longest), 0)
     if options.new_display is not None:
         side = 0
     hz = min(1 / readers.fastest_s, most_fps)

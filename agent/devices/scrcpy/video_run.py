@@ -93,11 +93,32 @@ class VideoRun:
                 self._readers.retell(self._watch.told())
             await self._pause()
 
+    @property
+    def can_capture(self) -> bool:
+        """Whether a picture can be asked for: there is one, and the server sends key frames."""
+        return (
+            not self._receiving.done()
+            and self._decoder.size is not None
+            and self._session.control is not None
+            and self._session.ways.has_reset_video
+        )
+
+    @property
+    def side_px(self) -> int:
+        """The longer side of its pictures; 0 before the first."""
+        return max(self._decoder.size or (0,))
+
+    @property
+    def is_full_size(self) -> bool:
+        """Whether its pictures are as large as the display."""
+        return self._session.options.max_size_px == 0
+
     async def capture(self) -> Capture:
         """Give a whole picture that was encoded after this was asked for.
 
         Waits as long as the encoder takes; needs a server that can send a key frame when asked.
         """
+        asked_ms = time.time_ns() // 1_000_000
         number = self._watch.key_frames
         self._watch.ask_key_frame()
         while self._watch.key_frames == number:
@@ -108,13 +129,14 @@ class VideoRun:
         size = self._decoder.size
         if size is None:
             raise self._why()
-        captured_ms = self._arrived_ms
+        arrived_ms = self._arrived_ms
         data = await asyncio.get_running_loop().run_in_executor(_threads, _png, self._decoder, size)
         frame = Frame(
             digest=hashlib.sha256(data).hexdigest(),
             width_px=size[0],
             height_px=size[1],
-            captured_ms=captured_ms,
+            captured_ms=asked_ms,
+            ended_ms=max(arrived_ms, asked_ms),
             source=FrameSource.SCRCPY,
         )
         return Capture(frame=frame, data=data)
