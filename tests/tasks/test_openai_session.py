@@ -80,6 +80,50 @@ async def test_failures_that_pass_and_calls_that_cannot_be_read_are_survived() -
     assert 'no tool "fly"' in told[1]
 
 
+@pytest.mark.parametrize(
+    ("fault", "told", "retried"),
+    [
+        (Reply(status=429), "429", True),
+        (Reply(status=503), "503", True),
+        (Reply(text="I was just about to", cut_after=2), "broke off", True),
+        (Reply(tools=(Tool("click_element", '{"element": '),)), "not valid JSON", False),
+        (Reply(tools=(tool("fly", to="Mars"),)), 'no tool "fly"', False),
+    ],
+    ids=["429", "503", "cut stream", "malformed tool JSON", "unknown tool"],
+)
+async def test_llm_errors_each_failure_is_told_and_the_work_goes_on(
+    fault: Reply, told: str, retried: bool
+) -> None:
+    faults = [fault]
+
+    def script(request: dict[str, Any]) -> Reply:
+        return faults.pop(0) if faults else think(request)
+
+    phone = lamp()
+    async with openai_server(script) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+        context = MemoryContext(model, phone, goal="switch the lamp on")
+        end = await task().run(context)
+        await model.close()
+    assert end.completed
+    assert phone.done == ["tap Lamp"], "nothing was done twice"
+    errors = [m.message for m in context.of(StreamError) if isinstance(m, StreamError)]
+    results = [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
+    assert len(errors) == retried
+    assert any(told in text for text in (errors if retried else results)), (errors, results)
+
+
+async def test_llm_errors_a_used_up_quota_ends_the_turn_at_once() -> None:
+    spent = Reply(status=429, error_code="insufficient_quota")
+    async with openai_server([spent]) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+        with pytest.raises(ModelError) as caught:
+            await task().run(MemoryContext(model, lamp()))
+        await model.close()
+    assert not caught.value.retryable
+    assert len(server.requests) == 1
+
+
 async def test_a_refused_key_ends_the_turn_at_once() -> None:
     async with openai_server([Reply(status=401)]) as server:
         model = OpenAIModel("m", base_url=server.base_url, api_key="k")

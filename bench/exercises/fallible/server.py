@@ -17,7 +17,7 @@ from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.models.pilot.reading import read
 from bench.exercises.fallible.flaws import Flaw, think
 from bench.exercises.route import Step
-from tests.openai_server import Reply, Tool, openai_server
+from tests.openai_server import Reply, Script, Tool, openai_server
 
 PREFIX = "fallible-"
 _MUSING = "I see where this is going. Let me think about it a little more."
@@ -34,6 +34,12 @@ async def fallible_models(
         seed: of the models' chances.
         tracker: whether the models keep a plan.
     """
+    async with openai_server(answers(routes, seed=seed, tracker=tracker)) as server:
+        yield server.base_url
+
+
+def answers(routes: Mapping[str, Sequence[Step]], *, seed: int, tracker: bool = True) -> Script:
+    """Give what answers a request for any of the models; see `fallible_models`."""
 
     def script(request: dict[str, Any]) -> Reply:
         messages = messages_of(request["messages"])
@@ -47,8 +53,7 @@ async def fallible_models(
             return Reply(text=_MUSING, prompt_tokens=tokens)
         return replace(_say(call.tool, call.arguments), prompt_tokens=tokens)
 
-    async with openai_server(script) as server:
-        yield server.base_url
+    return script
 
 
 def _say(tool: str, arguments: Mapping[str, object]) -> Reply:
