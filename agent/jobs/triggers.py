@@ -1,20 +1,42 @@
 """What makes jobs due beside the clock: phones that come, boot or get apps, and the core's start.
 
-Not the wake. Nothing is polled: a phone is looked at when it comes, and its boot and its apps are
-compared with what was seen of it before. So an app that is updated while its phone stays connected
-is noticed when the phone comes next, or when a session on it begins. Invariant: what happened once
-makes a job due once.
+Not the wake. Nothing is polled: while a job waits for a boot or an update, each phone is looked at
+when it comes, when such a job is handed in, and when a turn on it begins; its boot and its apps are
+compared with what was seen of it before. So an update on a phone that stays connected, and that no
+session works on, is noticed when it comes again. Invariant: a phone that is seen for the first time
+has neither booted nor been updated.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
+from agent.devices.versions import PhoneVersions
+from agent.errors import DeviceError, StoreError, UsageError
 from agent.jobs.records import JobRecords
 from agent.jobs.schedule import set_off, waits_for
-from agent.protocol import DeviceChanged, Event
-from agent.records import DeviceInfo, DeviceState, Trigger
+from agent.jobs.sightings import Sightings
+from agent.jobs.timing import lenient_schedule
+from agent.protocol import DeviceChanged, Event, JobChanged, TaskStarted
+from agent.records import DeviceInfo, DeviceState, JobStatus, Trigger
 from agent.sessions.parts import Parts
+
+_LOOKED_FOR = frozenset({Trigger.DEVICE_BOOTED, Trigger.APP_UPDATED})
+_AGAIN_S = (2.0, 5.0, 15.0, 30.0)
+"""A phone that boots has no package manager at first; after these waits it is asked again."""
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class TellsVersions(Protocol):
+    """A device that can say which boot it is in and which versions its apps have."""
+
+    async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
+        """Ask it. Raises DeviceError."""
+        ...
 
 
 class Triggers:
@@ -23,6 +45,8 @@ class Triggers:
     def __init__(self, parts: Parts, records: JobRecords) -> None:
         self._parts = parts
         self._records = records
+        self._sightings = Sightings(parts.settings.data_dir)
+        self._one_look = asyncio.Lock()
         self._begun = False
         self._online: dict[str, bool] = {}
 
@@ -30,9 +54,10 @@ class Triggers:
         """Set off what waits for the start of the core, and listen from now on."""
         self._begun = True
         self._start(Trigger.CONSOLE_START, None)
+        self._look_at_all()
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Follow what is told of phones."""
+        """Follow what is told of phones, of jobs and of turns."""
         for event in events:
             match event.msg:
                 case DeviceChanged(device=device):
@@ -40,8 +65,76 @@ class Triggers:
                     self._online[device.serial] = device.state is DeviceState.ONLINE
                     if self._online[device.serial] and not was and self._begun:
                         self._start(Trigger.DEVICE_CONNECTED, device)
+                        self._look(device)
+                case JobChanged(job=job, reason="created") if job.status is JobStatus.ACTIVE:
+                    if self._begun and _LOOKED_FOR & set(lenient_schedule(job.schedule_json).on):
+                        self._look_at_all()
+                case TaskStarted() if self._begun:
+                    self._look_of(event.session_id)
                 case _:
                     pass
+
+    # --- looking ----------
+
+    def _look_at_all(self) -> None:
+        for device in self._parts.rack.devices():
+            if device.state is DeviceState.ONLINE:
+                self._look(device)
+
+    def _look_of(self, session_id: str) -> None:
+        """Look at the phone of a session whose turn begins."""
+        serial = next(
+            (
+                one.record.serial
+                for one in self._parts.book.active()
+                if one.session_id == session_id
+            ),
+            "",
+        )
+        for device in self._parts.rack.devices():
+            if serial and device.serial == serial:
+                self._look(device)
+
+    def _look(self, device: DeviceInfo) -> None:
+        self._parts.crew.start(self._compare(device), f"look at {device.serial}")
+
+    async def _compare(self, device: DeviceInfo) -> None:
+        """Set off what waits for how a phone differs from when it was last seen."""
+        store = self._parts.store
+        if not any([await store.jobs_on(trigger) for trigger in _LOOKED_FOR]):
+            return
+        async with self._one_look:
+            seen = await self._ask(device.serial)
+            if seen is None:
+                return
+            key = device.hardware_serial or device.serial
+            before = self._sightings.last(key)
+            if before is not None:
+                if seen.boot_id and before.boot_id and seen.boot_id != before.boot_id:
+                    await self._set_off(Trigger.DEVICE_BOOTED, device)
+                updated = updated_packages(before, seen)
+                if updated:
+                    await self._set_off(Trigger.APP_UPDATED, device, updated)
+            self._sightings.remember(key, seen)
+
+    async def _ask(self, serial: str) -> PhoneVersions | None:
+        """Ask a phone, again for a while when it has just booted; None when it cannot say."""
+        for wait_s in (*_AGAIN_S, None):
+            try:
+                device = await self._parts.rack.device(serial)
+                if not isinstance(device, TellsVersions):
+                    return None
+                seen = await device.versions()
+                if seen.packages:
+                    return seen
+            except (DeviceError, UsageError) as error:
+                _log.info("%s does not say which apps it has: %s", serial, error)
+            if wait_s is None or not self._online.get(serial, True):
+                return None
+            await asyncio.sleep(wait_s)
+        return None
+
+    # --- setting off ----------
 
     def _start(self, trigger: Trigger, device: DeviceInfo | None) -> None:
         self._parts.crew.start(self._set_off(trigger, device), f"jobs on {trigger}")
@@ -52,7 +145,20 @@ class Triggers:
         """Make every job due that waits for what happened."""
         now_ms = self._parts.clock_ms()
         for job in await self._parts.store.jobs_on(trigger):
-            if waits_for(job, trigger, device, packages):
+            if not waits_for(job, trigger, device, packages):
+                continue
+            try:
                 await self._records.change(
                     job.id, lambda stored: set_off(stored, now_ms), f"on {trigger}"
                 )
+            except (UsageError, StoreError) as error:
+                _log.warning("Job %d could not be set off: %s", job.id, error)
+
+
+def updated_packages(before: PhoneVersions, now: PhoneVersions) -> frozenset[str]:
+    """Name the apps that have another version than before; what is new was not updated."""
+    return frozenset(
+        package
+        for package, version in now.packages.items()
+        if before.packages.get(package, version) != version
+    )
