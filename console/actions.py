@@ -125,6 +125,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.end", ("end", "G"), "End", "Go to the end.", _REPLAY, "Replay"),
     Action("replay.faster", ("plus", "equals_sign"), "Faster", "Double the speed, up to 64.", _REPLAY, "Replay", 13),
     Action("replay.slower", ("minus",), "Slower", "Halve the speed, down to 1.", _REPLAY, "Replay", 14),
+    Action("replay.record", ("i",), "Record", "Show what the step was made of: tree, then prompt, then reply, then nothing.", _REPLAY, "Replay", 15),
+    Action("replay.branch", ("b",), "Branch", "Begin a new session with the past up to this step; press twice.", _REPLAY, "Replay", 16),
+    Action("replay.export", ("E",), "Write to a file", "Write the session as an HTML page, a film or a rollout.", _REPLAY, "Replay", 17),
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
     # --- one phone
     Action("device.drive", ("w",), "Drive", "Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.", _DEVICE, "Hands", 10),

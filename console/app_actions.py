@@ -19,6 +19,7 @@ from agent.protocol import Interrupt
 from agent.state import Attention, AttentionKind
 from console import actions
 from console.screens.base import ConsoleScreen
+from console.screens.deck import DeckScreen
 from console.screens.device import DeviceScreen
 from console.screens.help import HelpScreen
 from console.screens.history import HistoryScreen
@@ -107,6 +108,15 @@ class AppActions(App[int], inherit_bindings=False):
         is_commitment = one.kind is AttentionKind.COMMITMENT
         tab = Tab.COMMITMENTS if is_commitment else Tab.WATCHERS
         self.push_screen(JobsScreen(tab, one.number))
+
+    def show_session(self, session_id: str) -> None:
+        """Show a session on the Deck; one that is only just coming is waited for."""
+        self.do_screen_deck()
+        top = self.console_app.top
+        if isinstance(top, DeckScreen):
+            top.coming = session_id
+            top.select(session_id)
+            top.refresh_all()
 
     def show_device(self, serial: str) -> None:
         """Show one phone large."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from agent.protocol import (
     ErrorEvent,
     Event,
+    ObservationRecorded,
     RequestUserInput,
     ResultPublished,
     StepStarted,
@@ -55,6 +56,8 @@ class Playback:
         self._starts: list[int] = []
         """Where steps begin."""
         self._seeks_end = False
+        self._package = ""
+        """The app that was in front at the end of what is known."""
         self.add(events, is_whole=is_whole)
 
     def add(self, events: Sequence[Event], *, is_whole: bool) -> None:
@@ -73,6 +76,11 @@ class Playback:
             at += 1
             if kind in _SIGNS:
                 self.signs.append(Sign(at, _SIGNS[kind]))
+            elif isinstance(event.msg, ObservationRecorded):
+                package = event.msg.observation.foreground.package
+                if package and self._package and package != self._package:
+                    self.signs.append(Sign(at, "app"))
+                self._package = package or self._package
         self.events.extend(events)
         self.is_whole = is_whole
         if self._seeks_end:

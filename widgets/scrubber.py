@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from widgets.parts import Parts
 
 _MARKS = {
+    "app": ("╵", "$model"),
     "question": ("?", "$ask"),
     "error": ("×", "$bad"),
     "message": ("▾", "$primary"),

@@ -15,6 +15,8 @@ class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
     before_message: int = -1
     """Copy what came before this message; −1, or more than there are: everything that was finished.
     """
+    after_step: int = 0
+    """Instead: copy up to the end of this step, in whatever turn it was; 0 = by message."""
 
 
 class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback"):

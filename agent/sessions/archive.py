@@ -30,7 +30,7 @@ from agent.protocol import (
 )
 from agent.records import Session
 from agent.sessions.creation import new_session_id
-from agent.sessions.fork import Fork, copied, cut
+from agent.sessions.fork import Fork, copied, cut, cut_after_step
 from agent.sessions.live import LiveSession
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
@@ -64,8 +64,8 @@ class Archive:
         """Carry out an op on the record. Raises what the methods below raise."""
         reply = partial(Reply, submission_id=submission_id)
         match op:
-            case SessionFork(session_id=session_id, before_message=before):
-                return reply(session_id=await self.fork(session_id, before, submission_id))
+            case SessionFork():
+                return reply(session_id=await self.fork(op, submission_id))
             case SessionRollback(session_id=session_id, turns=turns):
                 return reply(session_id=await self.roll_back(session_id, turns, submission_id))
             case SessionKeep(session_id=session_id, kept=kept):
@@ -94,10 +94,15 @@ class Archive:
 
     # --- copies ----------
 
-    async def fork(self, session_id: str, before_message: int, submission_id: str = "") -> str:
+    async def fork(self, op: SessionFork, submission_id: str = "") -> str:
         """Copy a session's past into a new one; see `SessionFork`. Raises UsageError."""
-        live = await self._parts.book.get(session_id)
-        past = cut(await self._parts.book.events(live.session_id), before_message)
+        live = await self._parts.book.get(op.session_id)
+        events = await self._parts.book.events(live.session_id)
+        past = (
+            cut_after_step(events, op.after_step)
+            if op.after_step
+            else cut(events, op.before_message)
+        )
         own_id = new_session_id()
         drafts = copied(
             past,

@@ -27,6 +27,7 @@ from agent.protocol import (
     SessionPruned,
     SessionRolledBack,
     SessionStateChanged,
+    StepCompleted,
     TaskComplete,
     TaskStarted,
     TurnAborted,
@@ -61,6 +62,20 @@ def cut(events: Sequence[Event], before_message: int) -> tuple[Event, ...]:
         return seen[: messages[before_message - 1]]
     opened = _open_turn(seen)
     return seen if opened is None else seen[:opened]
+
+
+def cut_after_step(events: Sequence[Event], step: int) -> tuple[Event, ...]:
+    """Take what came up to the end of a step, the step included.
+
+    Raises UsageError when no such step has ended.
+    """
+    seen = visible(events)
+    for at, event in enumerate(seen):
+        if isinstance(event.msg, StepCompleted) and event.msg.step == step:
+            return seen[: at + 1]
+    raise UsageError(
+        f"The session has no step {step} that has ended.", "Name one that its transcript shows."
+    )
 
 
 def copied(

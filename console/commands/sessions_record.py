@@ -56,16 +56,32 @@ Examples:
     metavar="N",
     help="Copy what came before the operator's message N; the goal is 0.",
 )
+@click.option(
+    "--after-step",
+    type=click.IntRange(min=1),
+    default=None,
+    metavar="N",
+    help="Copy up to the end of step N instead.",
+)
 @JSON_OPTION
 @click.pass_context
-def fork(ctx: click.Context, session_id: str, before: int | None, as_json: bool) -> None:
+def fork(
+    ctx: click.Context,
+    *,
+    session_id: str,
+    before: int | None,
+    after_step: int | None,
+    as_json: bool,
+) -> None:
     """Copy a session's past into a new one that waits for its next prompt."""
     from agent.bridge.session_object import session_object
     from agent.protocol import SessionFork
 
     async def act(core: Core, session: Session) -> Told:
         op = SessionFork(
-            session_id=session.session_id, before_message=-1 if before is None else before
+            session_id=session.session_id,
+            before_message=-1 if before is None else before,
+            after_step=after_step or 0,
         )
         made = await core.session((await core.request(op)).session_id)
         line = f"Forked {session.session_id} as {made.session_id}."

@@ -18,11 +18,12 @@ from agent.records import Frame, TimeSplit
 from agent.state import SessionView, State
 from console import actions
 from console.playback import Playback
-from console.screens.base import ConsoleScreen
+from console.screens.replay_acts import ReplayActs
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.phone_pane import PhonePane, spread
 from widgets.phrases import clock
+from widgets.record_pane import RecordPane
 from widgets.scrubber import scrubber
 from widgets.session_pane import SessionPane
 from widgets.session_rows import device_name
@@ -34,7 +35,7 @@ _FASTEST = 64
 _AT_START = "The beginning. space plays it, → goes a step on, G goes to the end, esc leaves."
 
 
-class ReplayScreen(ConsoleScreen):
+class ReplayScreen(ReplayActs):
     """One stored session on a tape.
 
     Args:
@@ -63,6 +64,9 @@ class ReplayScreen(ConsoleScreen):
         with Vertical(id="middle"):
             yield SessionPane(id="session", empty="Reading the session…")
             yield PartsLine(id="scrubber")
+        with Vertical(id="record"):
+            yield PartsLine(id="record-tabs")
+            yield RecordPane(id="record-pane")
         with Vertical(id="right"):
             yield PhonePane(id="phone", empty="No frame was stored up to here.")
 
@@ -128,6 +132,7 @@ class ReplayScreen(ConsoleScreen):
         else:
             phone.show_marks((), None)
             phone.show_time(TimeSplit(), "")
+        self.show_record()
         self.show_frame()
 
     def _show_scrubber(self, tape: Playback) -> None:
@@ -140,6 +145,8 @@ class ReplayScreen(ConsoleScreen):
             (f"  {clock(tape.played_ms)} of {clock(tape.length_ms)}", "$foreground"),
         )
         right: Parts = ((f"event {tape.position} of {len(tape.events)}", "$faint"),)
+        if self.exporting:
+            right = ((f"{self.exporting}  ", "$live"), *right)
         line = scrubber(tape.position, len(tape.events), signs, width)
         place.show((*line, ("\n", ""), *spread(left, right, width)))
 
@@ -200,6 +207,9 @@ class ReplayScreen(ConsoleScreen):
             ("space", word),
             ("← →", "step"),
             ("+ -", "speed"),
+            ("i", "tree, prompt, reply"),
+            ("b", "branch"),
+            ("E", "write to a file"),
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),

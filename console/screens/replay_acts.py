@@ -1,0 +1,160 @@
+"""What can be done with a replayed session: read a step's record, branch from it, write files.
+
+The half of the replay that is not the tape. Invariants: branching copies, and changes nothing of
+the session that is replayed; a file that is there is never written over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import StoreError
+from agent.protocol import SessionFork
+from console.report.writing import Kind, write
+from console.screens.base import ConsoleScreen
+from console.screens.export import ExportScreen
+from console.step_record import Part, StepRecord, blob_parts, record_at, tree_parts
+from widgets.lines import PartsLine
+from widgets.parts import Parts
+from widgets.record_pane import RecordPane
+
+if TYPE_CHECKING:
+    from console.screens.replay import ReplayScreen
+
+_FOLDER = "exports"
+
+
+class ReplayActs(ConsoleScreen):
+    """The replay's actions beside the tape's."""
+
+    part = Part.TREE
+    shows_record = False
+    """Whether the record stands beside the transcript."""
+    exporting = ""
+    """How far an export is, in words."""
+
+    @property
+    def replay(self) -> ReplayScreen:
+        """Itself, by its own type."""
+        from console.screens.replay import ReplayScreen
+
+        assert isinstance(self, ReplayScreen)
+        return self
+
+    def _record(self) -> StepRecord | None:
+        tape = self.replay.playback
+        return record_at(tape.events, tape.position) if tape is not None else None
+
+    # --- the record of a step ----------
+
+    def show_record(self) -> None:
+        """Show the part of the record that is chosen, of the step at this place."""
+        self.set_class(self.shows_record, "-record")
+        record = self._record()
+        if not self.shows_record or record is None:
+            return
+        parts: list[tuple[str, str]] = [(f" step {record.step or '–'}  ", "$muted")]
+        for part in Part:
+            style = "bold $foreground on $cursor" if part is self.part else "$muted"
+            parts += [(f" {part.value} ", style), (" ", "")]
+        parts.append((" i changes", "$faint"))
+        self.query_one("#record-tabs", PartsLine).show(tuple(parts))
+        digest = {
+            Part.TREE: "",
+            Part.PROMPT: record.prompt_digest,
+            Part.REPLY: record.reply_digest,
+        }[self.part]
+        pane = self.query_one(RecordPane)
+        key = f"{self.part.value}:{record.step}:{digest}"
+        if self.part is Part.TREE:
+            pane.show_text(key, tree_parts(record))
+        elif not digest:
+            said = "This step has none yet." if not record.is_whole else "Nothing was kept of it."
+            pane.show_text(key, ((said, "$faint"),))
+        else:
+            self.console_app.spawn(self._read_blob(key, digest), "reading a stored step")
+
+    async def _read_blob(self, key: str, digest: str) -> None:
+        parts: Parts
+        try:
+            parts = blob_parts(await self.console_app.core.blob(digest))
+        except StoreError as error:
+            parts = ((error.message, "$warn"),)
+        record = self._record()
+        wanted = f"{self.part.value}:{record.step if record else 0}:{digest}"
+        if self.is_running and self.is_attached and key == wanted:
+            self.query_one(RecordPane).show_text(key, parts)
+
+    def do_replay_record(self) -> None:
+        """Show the next part of the step's record: tree, prompt, reply, none."""
+        listed = list(Part)
+        if not self.shows_record:
+            self.shows_record, self.part = True, listed[0]
+        elif self.part is listed[-1]:
+            self.shows_record = False
+            self.focus_now(self.query_one("#transcript"))
+        else:
+            self.part = listed[listed.index(self.part) + 1]
+        self.refresh_all()
+
+    # --- branching ----------
+
+    def do_replay_branch(self) -> None:
+        """Begin a new session with the past up to the step at this place, at the second press."""
+        record = self._record()
+        if record is None or not record.step:
+            self.console_app.say("Go to a step first: the new session begins after it.")
+            return
+        step = record.step if record.is_whole else record.step - 1
+        if step < 1:
+            self.console_app.say("No step has ended here: go a step on.")
+            return
+        subject = f"{self.replay.session_id}/{step}"
+        sentence = f"b again begins a new session from what had happened after step {step}"
+        if self.console_app.two_acts.confirm("replay.branch", subject, sentence):
+            self.console_app.spawn(self._branch(step), "branching a session")
+
+    async def _branch(self, step: int) -> None:
+        op = SessionFork(session_id=self.replay.session_id, after_step=step)
+        reply = await self.console_app.ask(op)
+        if reply is None or not reply.session_id:
+            return
+        said = f"Session {reply.session_id} has the past up to step {step}. "
+        self.console_app.say(said + "p goes on with it, i writes to it; the phone is as it is.")
+        self.console_app.show_session(reply.session_id)
+
+    # --- files ----------
+
+    def do_replay_export(self) -> None:
+        """Write the session as a page, a film or a rollout."""
+        self.console_app.push_screen(ExportScreen(), self._export)
+
+    def _export(self, kind: Kind | None) -> None:
+        if kind is not None:
+            self.console_app.spawn(self._write(kind), f"writing {kind.value}")
+
+    async def _write(self, kind: Kind) -> None:
+        app, session_id = self.console_app, self.replay.session_id
+        folder = (app.data_dir or Path.cwd()) / _FOLDER
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = _free(folder / f"session-{session_id}.{kind.suffix}")
+        try:
+            await write(app.core, session_id, place, kind, self._told)
+        finally:
+            self.exporting = ""
+        app.say(f"Written: {place}")
+
+    def _told(self, done: int, total: int) -> None:
+        # From a thread: only a string is set, and the screen's next tick shows it.
+        self.exporting = f"writing {100 * done // max(1, total)} %"
+
+
+def _free(place: Path) -> Path:
+    """Give the place itself, or the first beside it that is free."""
+    number = 2
+    wanted = place
+    while place.exists():
+        place = wanted.with_stem(f"{wanted.stem}-{number}")
+        number += 1
+    return place
