@@ -63,7 +63,7 @@ def row_strip(
         )
         left, right = lines[number]
         bar = Content.styled("▌", "$primary" if widget.has_focus else "$muted")
-        text = _fitted(left, right, plan.columns)
+        text = _fitted(left, right, plan.columns, keep_end=number == 0)
         if here:
             text = text.stylize("on $cursor" if widget.has_focus else "on $cursor-blurred")
         pieces += [bar if here else Content(" "), text]
@@ -82,14 +82,24 @@ def empty_strips(widget: Widget, sentence: str, width: int) -> list[Strip]:
     ]
 
 
-def _fitted(left: Parts, right: Parts, width: int) -> Content:
-    """Put one part at each end; the right one goes where there is no room for it."""
+def _fitted(left: Parts, right: Parts, width: int, *, keep_end: bool) -> Content:
+    """Put one part at each end; the right one goes where there is no room for it.
+
+    Args:
+        keep_end: what is too long at the left loses its middle, not its end.
+    """
     end = to_content(right)
     if width - end.cell_length < _LEAST_RIGHT:
         end = Content("")
-    begin = to_content(left).truncate(
-        max(0, width - end.cell_length - bool(end.plain)), ellipsis=True
-    )
+    room = max(0, width - end.cell_length - bool(end.plain))
+    begin = to_content(left)
+    if keep_end and begin.cell_length > room:
+        # Phones that are alike differ at the end of their names.
+        kept = min(begin.cell_length, room) // 2
+        tail = begin[len(begin) - kept :]
+        lead = begin.truncate(max(0, room - tail.cell_length), ellipsis=True)
+        begin = Content.assemble(lead, tail)
+    begin = begin.truncate(room, ellipsis=True)
     gap = width - begin.cell_length - end.cell_length
     return Content.assemble(begin, " " * max(0, gap), end)
 

@@ -41,6 +41,8 @@ async def show(
     start_phone: StartPhone | None = None,
 ) -> ExitCode:
     """Show the console until the operator leaves it, or a signal ends it."""
+    # Textual reads this once. At its own 60 a key that changes a line waits for the next picture.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     from console.app import run_console
 
     failed = await run_console(

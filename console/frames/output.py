@@ -3,12 +3,14 @@
 Counts beside Textual's writing thread, which holds up to thirty writes: whatever waits there is
 what a key waits for. Invariants: the count is of characters and exact whenever nothing is being
 written; while the console is suspended nothing is written at all, because another program has the
-terminal and Textual's queue would fill and block the console for ever.
+terminal and Textual's queue would fill and block the console for ever; what a terminal that takes
+nothing has missed is drawn again, all of it, when it takes more.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, TextIO, cast
 
 from textual.driver import Driver
@@ -24,7 +26,8 @@ class Backlog:
     One thread adds and the writing thread takes; each changes a number of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._given = 0
         self._taken = 0
         self._buffered = 0
@@ -41,7 +44,7 @@ class Backlog:
     def give(self, chars: int) -> None:
         """Note a write that was queued."""
         if not self.pending:
-            self._since, self._since_s = self._given, time.monotonic()
+            self._since, self._since_s = self._given, self._clock()
         self._given += chars
 
     def buffer(self, chars: int) -> None:
@@ -53,7 +56,7 @@ class Backlog:
         self._taken = self._buffered
         written = self._taken - self._since
         if written >= _MEASURED_CHARS:
-            took_s = max(time.monotonic() - self._since_s, 1e-6)
+            took_s = max(self._clock() - self._since_s, 1e-6)
             self.rate = min(_FASTEST, 0.5 * self.rate + 0.5 * written / took_s)
 
     def forget(self) -> None:
@@ -88,6 +91,7 @@ def paced(driver: type[Driver]) -> type[Driver]:
             super().__init__(*args, **options)
             self.backlog: Backlog | None = None
             self.is_suspended = False
+            self.owes_all = False
             file = getattr(self, "_file", None)
             if file is not None and hasattr(self, "_writer_thread"):
                 self.backlog = Backlog()
@@ -95,6 +99,10 @@ def paced(driver: type[Driver]) -> type[Driver]:
 
         def write(self, data: str) -> None:
             if self.is_suspended:
+                return
+            if getattr(self, "is_choked", False):
+                # To wait here would be to stop the console, and with it the core.
+                self.owes_all = True
                 return
             if self.backlog is not None:
                 self.backlog.give(len(data))
@@ -111,6 +119,14 @@ def paced(driver: type[Driver]) -> type[Driver]:
             super().resume_application_mode()
 
     return PacedDriver
+
+
+def owes_all(driver: Driver | None) -> bool:
+    """Tell, once, that a terminal takes output again which has missed some."""
+    if not getattr(driver, "owes_all", False) or getattr(driver, "is_choked", False):
+        return False
+    driver.owes_all = False  # type: ignore[union-attr]
+    return True
 
 
 def backlog_of(driver: Driver | None) -> Backlog | None:
