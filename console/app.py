@@ -27,7 +27,7 @@ from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
 from console.frames.clock import FrameClock
-from console.frames.output import paced
+from console.frames.output import owes_all, paced
 from console.frames.wall_feeds import WallFeeds
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
@@ -188,6 +188,8 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
 
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
+        if owes_all(self._driver):
+            self.screen.refresh()
         top = self.top
         if top is not None and top.is_composed and self.frame_clock.may_draw(self._driver):
             self.guarded("showing a frame", top.tick_frames)

@@ -1,29 +1,66 @@
-"""Write to the operator's terminal, also when it has gone.
+"""Write to the operator's terminal, also when it has gone or takes nothing.
 
-Not a driver of its own: it changes one thing of Textual's. Invariant: a terminal that takes no more
-output never blocks the console, which may hold the core; what cannot be written is dropped.
+Not a driver of its own: it changes one thing of Textual's. Invariants: a terminal that takes no
+more output, such as that of an SSH client without a network, blocks neither the console, which may
+hold the core, nor its end; what cannot be written is dropped.
 """
 
 from __future__ import annotations
 
+import os
+import select
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TextIO, cast
 
 from textual.driver import Driver
+from textual.drivers._writer_thread import WriterThread
+
+_LAST_WORDS_S = 1.0
+"""How long a console that ends waits for its terminal."""
+_LOOK_S = 0.05
 
 
 class _Lenient:
-    """A terminal's output that swallows what a terminal that has gone refuses."""
+    """A terminal's output that swallows what a terminal refuses that has gone.
+
+    It writes past Python's file, which would wait in the middle of a write for as long as the
+    terminal likes.
+    """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
+        self._descriptor: int | None = None
+        self._is_open = False
+        self._is_abandoned = False
 
     def write(self, text: str) -> int:
+        if not self._is_open:
+            # Anew after every suspension, which closes it.
+            self._descriptor = _opened_again(self._file)
+            self._is_open, self._is_abandoned = True, False
+        if self._descriptor is not None:
+            self._put(self._descriptor, text.encode(self._file.encoding or "utf-8", "replace"))
+            return len(text)
         try:
             return self._file.write(text)
         except (OSError, ValueError):
             # Textual's writing thread would end, and the next writes would wait for it for ever.
             return len(text)
+
+    def _put(self, descriptor: int, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            try:
+                left = left[os.write(descriptor, left) :]
+            except BlockingIOError:
+                if self._is_abandoned:
+                    return
+                with suppress(OSError):
+                    select.select([], [descriptor], [], _LOOK_S)
+            except OSError:
+                return
 
     def flush(self) -> None:
         try:
@@ -31,8 +68,32 @@ class _Lenient:
         except (OSError, ValueError):
             return
 
+    def abandon(self) -> None:
+        """Wait no more for the terminal: what it does not take at once is dropped."""
+        self._is_abandoned = True
+
+    def let_go(self) -> None:
+        """Close what was opened here."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._descriptor = None
+        self._is_open = False
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
+
+
+def _opened_again(file: TextIO) -> int | None:
+    """Open a file's terminal once more, to write without waiting; None where that cannot be.
+
+    The mode belongs to an opening: the one that the shell gave is also what keys are read from, and
+    the shell's own after us.
+    """
+    try:
+        name = os.ttyname(file.fileno())
+        return os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
 
 
 def _leniently(write: Callable[[bytes], int]) -> Callable[[bytes], int]:
@@ -46,17 +107,36 @@ def _leniently(write: Callable[[bytes], int]) -> Callable[[bytes], int]:
 
 
 def lenient(driver: type[Driver]) -> type[Driver]:
-    """Make a driver outlive its terminal."""
+    """Make a driver outlive its terminal, and wait for none."""
 
     class LenientDriver(driver):  # type: ignore[misc, valid-type]
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
+            self._outlet: _Lenient | None = None
             file = getattr(self, "_file", None)
             if file is not None:
-                self._file = cast(TextIO, _Lenient(file))
+                self._outlet = _Lenient(file)
+                self._file = cast(TextIO, self._outlet)
             # Textual's driver for a browser writes to its server's pipe by this.
             write = getattr(self, "_write", None)
             if callable(write):
                 self._write = _leniently(write)
+
+        @property
+        def is_choked(self) -> bool:
+            """Whether the terminal has taken nothing for so long that no more can wait for it."""
+            thread = getattr(self, "_writer_thread", None)
+            return isinstance(thread, WriterThread) and thread._queue.full()
+
+        def close(self) -> None:
+            if self._outlet is None:
+                super().close()
+                return
+            # Textual waits for its writing thread, and that for the terminal.
+            waited = threading.Timer(_LAST_WORDS_S, self._outlet.abandon)
+            waited.start()
+            super().close()
+            waited.cancel()
+            self._outlet.let_go()
 
     return LenientDriver

@@ -45,7 +45,9 @@ def play(core: FakeCore) -> None:
     """Put hostile text wherever a phone or a model can."""
     core.tell(DeviceChanged(device=phone("phone-1", model=HOSTILE, note=HOSTILE)))
     wake = core.now_ms + 60_000
-    core.tell(JobChanged(job=job(1, title=LONG, prompt=LONG, last_result=LONG, next_run_at=wake)))
+    core.tell(
+        JobChanged(job=job(1, title=LONG, prompt=LONG, last_result=LONG[:4000], next_run_at=wake))
+    )
     assert isinstance(core.state.jobs[1], Job)
     session = Session(
         session_id="s1",

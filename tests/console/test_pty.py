@@ -32,8 +32,9 @@ class Terminal:
         self.written = b""
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
+        seat = environment.pop("seat", "tests.console.hostile_seat")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.console.hostile_seat"],
+            [sys.executable, "-m", seat, environment.pop("argument", "")],
             stdin=slave,
             stdout=slave,
             stderr=slave,

@@ -1,0 +1,60 @@
+"""A terminal that is there and takes nothing, as when an SSH client loses its network."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.console.stalling_seat import FLOOD, LAST
+from tests.console.test_pty import BOUND_S, Terminal
+
+
+@pytest.fixture
+def ticks(tmp_path: Path) -> Path:
+    return tmp_path / "ticks"
+
+
+def opened(ticks: Path) -> Terminal:
+    return Terminal(
+        140, 44, home=str(ticks.parent), seat="tests.console.stalling_seat", argument=str(ticks)
+    )
+
+
+def count(ticks: Path) -> int:
+    text = ticks.read_text(encoding="ascii") if ticks.exists() else ""
+    return int(text or 0)
+
+
+def wait_until(true: Callable[[], bool], what: str) -> None:
+    until = time.monotonic() + BOUND_S
+    while not true():
+        assert time.monotonic() < until, f"in vain: {what}"
+        time.sleep(0.02)
+
+
+def test_the_console_goes_on_while_its_terminal_takes_nothing_and_is_drawn_whole_after(
+    ticks: Path,
+) -> None:
+    terminal = opened(ticks)
+    try:
+        terminal.see("tick")
+        wait_until(lambda: count(ticks) > FLOOD + 50, "the console going on")
+        terminal.see(LAST)
+        terminal.see("asks:")
+    finally:
+        terminal.close()
+
+
+def test_a_console_ends_on_a_terminal_that_takes_nothing(ticks: Path) -> None:
+    terminal = opened(ticks)
+    try:
+        terminal.see("tick")
+        wait_until(lambda: count(ticks) > FLOOD, "the terminal being full")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.process.wait(BOUND_S) == 0
+    finally:
+        terminal.close()
