@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
 
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.rack import AdbRack
-from agent.errors import DeviceError, DeviceLostError
+from agent.devices.watch import Revive
+from agent.errors import AdbError, DeviceError, DeviceLostError
 from agent.phone.adbd.gate import KeyGate
 from agent.phone.faults import FaultKind
 from agent.phone.serve import PhoneHost
@@ -24,26 +25,27 @@ from agent.tasks.task import TaskContext
 from tests.fakes import FakeRack
 from tests.stage import Stage, of_type
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @asynccontextmanager
 async def staged(
-    folder: Path, address: ServerAddress, *, secure: bool = False
+    folder: Path, address: ServerAddress, *, secure: bool = False, revive: Revive | None = None
 ) -> AsyncIterator[tuple[Stage, PhoneHost, str]]:
     """Run a core over one virtual phone, which adb has been told of."""
     async with PhoneHost(folder / "phones", secure=secure) as host:
         (serial,) = host.serials
         client = AdbClient(address)
         connecting = asyncio.create_task(client.connect(serial, timeout_s=PATIENCE_S))
-        rack = AdbRack([address])
+        rack = AdbRack([address], revive=revive)
         stage = Stage(folder / "data", cast(FakeRack, rack))
-        (folder / "data").mkdir()
+        (folder / "data").mkdir(parents=True)
         async with stage.play():
             yield stage, host, serial
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)
-        await client.disconnect(serial)
+        with suppress(AdbError):
+            await client.disconnect(serial)
 
 
 async def until_device(
