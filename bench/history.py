@@ -62,7 +62,7 @@ async def _measure() -> None:
 
 
 async def _fill(store: SqliteStore) -> None:
-    await store.append(*_opening_of("long"))
+    await store.append(*opening_of("long"))
     for first in range(0, LONG_EVENTS, 500):
         steps = range(first // 5 + 1, first // 5 + 101)
         await store.append(*(draft for step in steps for draft in _step("long", step)))
@@ -70,7 +70,7 @@ async def _fill(store: SqliteStore) -> None:
     pending: list[EventDraft] = []
     for number in range(SESSIONS):
         session_id = f"s{number:05}"
-        pending += _opening_of(session_id, parent=f"s{number - 1:05}" if number % 4 == 3 else "")
+        pending += opening_of(session_id, parent=f"s{number - 1:05}" if number % 4 == 3 else "")
         for step in range(1, each + 1):
             pending += _step(session_id, step)
         pending.append(EventDraft(session_id, SessionStateChanged(state=SessionState.COMPLETED)))
@@ -157,7 +157,7 @@ def _row(what: str, times: list[float], target: str) -> None:
     print(f"| {what} | {statistics.median(times) * 1000:.1f} | {bound} |", flush=True)
 
 
-def _opening_of(session_id: str, *, parent: str = "") -> list[EventDraft]:
+def opening_of(session_id: str, *, parent: str = "") -> list[EventDraft]:
     session = Session(
         session_id=session_id, goal="Turn on Bluetooth", created_ms=1, parent_id=parent
     )
