@@ -28,7 +28,7 @@ from paint import paint
 from agent.core import Core
 from agent.settings import Settings
 from console.app import SwitchboardApp
-from console.commands.demo import PHONES, begin
+from console.commands.demo import MESSAGE, PHONES, SWITCHES, begin
 from console.exits import ExitCode
 from console.host import Host, run_with_host
 from console.rack import Devices
@@ -47,6 +47,8 @@ class Shot(NamedTuple):
     rows: int
     keys: tuple[str, ...] = ()
     light: bool = False
+    phones: int = PHONES
+    """How many phones there are; the demo's sessions run where it is the demo's number."""
 
 
 SHOTS = (
@@ -54,6 +56,8 @@ SHOTS = (
     Shot("deck-light", 160, 50, light=True),
     Shot("deck-100x30", 100, 30),
     Shot("deck-60x20", 60, 20, ("tab", "tab")),
+    Shot("wall", 160, 50, ("2",), phones=10),
+    Shot("wall-60x20", 60, 20, ("2",), phones=10),
     Shot("jobs", 120, 34, ("3",)),
     Shot("history", 120, 34, ("4",)),
     Shot("drive", 160, 50, ("w",)),
@@ -90,6 +94,8 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
             await pilot.press(key)
             await pilot.pause()
             await asyncio.sleep(0.4)
+        if shot.keys == ("2",):
+            await until(pilot, lambda: len(app.wall_feeds.newest()) >= 4, "the wall")
         await asyncio.sleep(1.2)
         await pilot.pause()
         theme = app.current_theme
@@ -102,6 +108,29 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
         print(f"screenshots/{shot.name}.png {image.width}×{image.height}")
         app.exit(0)
     await app.close()
+
+
+WALL_GOALS = (
+    SWITCHES,
+    MESSAGE,
+    "open Contacts, then open Messages, then open Notes, then open Calendar, then open Settings",
+    "turn off Wi-Fi, then turn on Bluetooth, then turn on Dark theme, then turn on Battery Saver",
+    "open Messages, then open Contacts, then open Settings, then open Notes, then open Calendar",
+)
+
+
+async def fill_wall(core: Core, serials: tuple[str, ...]) -> None:
+    """Have sessions at work on every other phone, and wait until all have been seen to act."""
+    from agent.protocol import SessionCreate
+
+    for serial, goal in zip(serials[::2], WALL_GOALS, strict=False):
+        await core.request(SessionCreate(goal=goal, serial=serial))
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            sessions = (await core.overview()).sessions
+            if sum(session.steps >= 1 for session in sessions) >= len(WALL_GOALS):
+                return
+            await asyncio.sleep(0.2)
 
 
 async def busy(core: Core, asking: str) -> None:
@@ -124,15 +153,26 @@ def main(names: list[str]) -> int:
         from agent.config import load_settings
 
         settings = load_settings()
+        code = 0
+        for phones in sorted({shot.phones for shot in wanted}):
+            shots = [shot for shot in wanted if shot.phones == phones]
+            code = code or _with_phones(settings, phones, shots)
+        return code
 
-        async def work(host: Host, _stop: StopRequest) -> ExitCode:
+
+def _with_phones(settings: Settings, phones: int, shots: list[Shot]) -> int:
+    async def work(host: Host, _stop: StopRequest) -> ExitCode:
+        focus = ""
+        if phones == PHONES:
             focus = await begin(host)
             await busy(host.core, focus)
-            for shot in wanted:
-                await draw(host.core, settings, shot, focus)
-            return ExitCode.DONE
+        else:
+            await fill_wall(host.core, await host.own_phones())
+        for shot in shots:
+            await draw(host.core, settings, shot, focus)
+        return ExitCode.DONE
 
-        return int(run_with_host(settings, Devices(own_server=True, phones=PHONES), work))
+    return int(run_with_host(settings, Devices(own_server=True, phones=phones), work))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ GAP_COLUMNS = 1
 LEAST_COLUMNS, MOST_COLUMNS = 12, 48
 _LEAST_PICTURE_ROWS = 7
 _TEXT_COLUMNS = 26
-"""How wide a tile without a picture wishes to be."""
+"""How wide the text of a tile wishes to be."""
 
 
 class Spot(NamedTuple):
@@ -86,7 +86,9 @@ def lay_out(
             if best is None or _rank(found, count) > _rank(best, count):
                 best = found
     assert best is not None
-    return best
+    # The text has what the picture leaves of the width, up to where it would tear tiles apart.
+    room = (columns - GAP_COLUMNS) // best.across - GAP_COLUMNS
+    return best._replace(columns=max(best.columns, min(room, _TEXT_COLUMNS)))
 
 
 def _rank(layout: WallLayout, count: int) -> tuple[bool, float, int]:
