@@ -19,7 +19,7 @@ _TYPES = {
     JobType.SYSTEM_EVENT: "event",
     JobType.HEARTBEAT: "heartbeat",
 }
-_COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 10), ("fails", 6))
+_COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 16), ("fails", 6))
 _NORMAL = (("status", 13), ("next", 11), ("every", 10), ("fails", 6))
 _NARROW = (("status", 13), ("next", 11))
 _NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
@@ -130,8 +130,8 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
         took = phrases.duration(max(0, ended_ms - run.started_at))
         parts += [
             (f"{_ago(run.started_at, now_ms):>8}  ", "$muted"),
-            (f"{word:<14}", style),
-            (f"{took}, {run.steps} steps\n", "$foreground"),
+            (f"{word}\n", style),
+            (f"          {took}, {run.steps} steps\n", "$foreground"),
         ]
         if split := _split(run):
             parts.append((f"          {split}\n", "$muted"))

@@ -116,7 +116,11 @@ class JobsScreen(JobsActs):
             detail = job_detail(record, now_ms, runs)
         elif record is not None:
             detail = self.lists.detail(record, now_ms)
-        self.query_one("#job-text", PartsLine).show(detail)
+        line = self.query_one("#job-text", PartsLine)
+        if line.parts != detail:
+            line.show(detail)
+            # Of two updates before one layout, Textual 8.2 keeps the height of the first.
+            line.call_after_refresh(line.refresh, layout=True)
 
     def _tabs(self, state: State) -> Parts:
         due = sum(one.status.value == "fired" for one in state.commitments.values())

@@ -84,7 +84,12 @@ class JobForm(Vertical):
                 for field in fields:
                     with Horizontal():
                         yield PartsLine(((field.label, "$muted"),))
-                        yield Input(id=f"job-{field.name}", placeholder=field.hint, compact=True)
+                        yield Input(
+                            id=f"job-{field.name}",
+                            placeholder=field.hint,
+                            compact=True,
+                            select_on_focus=False,
+                        )
 
     @property
     def is_shown(self) -> bool:

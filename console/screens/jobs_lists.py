@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.core import Core
 from agent.protocol import CommitmentSearch, JobQueue, WatcherList
-from agent.records import Commitment, Job, Watcher
+from agent.records import Commitment, CommitmentStatus, Job, Watcher, WatcherStatus
 from agent.state import State
 from console.shelf import Page, Shelf
 from widgets.job_rows import heading, job_detail, job_rows
@@ -86,11 +86,15 @@ class JobLists:
 
     def watchers(self, state: State) -> tuple[Watcher, ...]:
         """Give the watchers that are held."""
-        return _newest(self._watchers, state.watchers)
+        found = _newest(self._watchers, state.watchers)
+        return tuple(
+            sorted(found, key=lambda one: 0 if one.unread else _WATCHERS_FIRST[one.status])
+        )
 
     def commitments(self, state: State) -> tuple[Commitment, ...]:
         """Give the commitments that are held."""
-        return _newest(self._commitments, state.commitments)
+        found = _newest(self._commitments, state.commitments)
+        return tuple(sorted(found, key=_commitment_place))
 
     def heading(self, tab: Tab, width: int) -> Parts:
         """Write what stands over a list."""
@@ -150,6 +154,18 @@ class JobLists:
         op = CommitmentSearch(query=query, limit=PAGE, before=int(after or 0))
         found = (await self._core.request(op)).commitments
         return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+
+
+_WATCHERS_FIRST = {WatcherStatus.ACTIVE: 1, WatcherStatus.FIRED: 2, WatcherStatus.STOPPED: 3}
+
+
+def _commitment_place(one: Commitment) -> tuple[int, int]:
+    """Order commitments: what is due, what comes due, what has no time, what is over."""
+    if one.status.is_over:
+        return (3, -one.updated_at)
+    if one.status is CommitmentStatus.FIRED:
+        return (0, one.due_at)
+    return (1, one.due_at) if one.due_at else (2, -one.id)
 
 
 def _newest(shelf: Shelf[Any], known: Mapping[int, Any]) -> tuple[Any, ...]:

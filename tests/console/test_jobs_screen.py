@@ -1,0 +1,396 @@
+"""The Jobs screen: three lists in pages, what can be done on each, and every size."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from textual.widgets import Input
+
+from agent.protocol import (
+    CommitmentChanged,
+    CommitmentCreate,
+    CommitmentUpdate,
+    JobChanged,
+    JobEdit,
+    JobPause,
+    JobQueue,
+    JobResume,
+    JobRun,
+    Op,
+    Reply,
+    WatcherChanged,
+    WatcherCreate,
+    WatcherRead,
+    WatcherStop,
+)
+from agent.records import (
+    Commitment,
+    CommitmentStatus,
+    Evaluator,
+    RunOutcome,
+    RunRecord,
+    TimeSplit,
+    Watcher,
+    WatcherType,
+)
+from console.screens.jobs import JobsScreen
+from console.screens.jobs_form import edit_of, job_of, watcher_of
+from console.screens.jobs_lists import PAGE, Tab
+from console.shelf import HELD
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore, job
+from tests.console.script import evening
+
+
+def watcher(number: int, **fields: object) -> Watcher:
+    """Make a watcher."""
+    blank = {
+        "id": number,
+        "type": "notification",
+        "title": f"Watcher {number}",
+        "condition_json": {"texts": ["parcel"]},
+        "schedule_json": {"interval_ms": 60_000},
+        "session_target": "isolated",
+        "delivery_json": {},
+        "status": "active",
+        "last_result_hash": "",
+        "failure_count": 0,
+        "failure_alert_at": 0,
+        "created_at": 1,
+        "updated_at": 1,
+        "next_run_at": 1,
+        "last_run_at": 0,
+    }
+    return msgspec.convert({**blank, **fields}, Watcher)
+
+
+def commitment(number: int, **fields: object) -> Commitment:
+    """Make a commitment."""
+    blank = {
+        "id": number,
+        "title": f"Promise {number}",
+        "description": "",
+        "trigger_type": "time",
+        "trigger_spec_json": {},
+        "due_at": 1_760_000_000_000,
+        "expires_at": 0,
+        "status": "fired",
+        "confidence": 0.8,
+        "evidence_json": {},
+        "created_at": 1,
+        "updated_at": 1,
+    }
+    return msgspec.convert({**blank, **fields}, Commitment)
+
+
+def full(core: FakeCore) -> None:
+    """Play an evening with some of everything."""
+    evening(core)
+    core.tell(JobChanged(job=job(2, title="Weather", status="paused", updated_at=5)))
+    found = {"status": "fired", "unread": True, "last_result": "A parcel has come"}
+    core.tell(WatcherChanged(watcher=watcher(1, title="Parcel", fired_at=3, **found)))
+    core.tell(WatcherChanged(watcher=watcher(2, title="Tickets", type="web_change")))
+    core.tell(CommitmentChanged(commitment=commitment(1, title="Call Ana")))
+    core.tell(CommitmentChanged(commitment=commitment(2, title="Old", status="completed")))
+    core.runs[1] = (
+        RunRecord(
+            run_id="r",
+            job_id=1,
+            due_at=1,
+            started_at=1,
+            ended_at=40_001,
+            outcome=RunOutcome.STEP_LIMIT,
+            session_id="s3",
+            steps=25,
+            diagnostics="It went in circles.",
+            time=TimeSplit(model_ms=30_000),
+        ),
+    )
+
+
+async def jobs_of(seat: Seat) -> JobsScreen:
+    """Go to the jobs, and wait for the first page."""
+    await seat.press("3")
+    await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
+    screen = seat.app.screen
+    assert isinstance(screen, JobsScreen)
+    await seat.until(lambda: screen.lists.shelf(Tab.JOBS).is_read and screen.record, "a page")
+    return screen
+
+
+async def pick(seat: Seat, screen: JobsScreen, key: str) -> None:
+    """Put the cursor on a row."""
+    await seat.until(lambda: any(row.key == key for row in screen.table.rows), f"row {key}")
+    screen.table.move_to(key)
+    screen.refresh_all()
+    await seat.until(lambda: str(getattr(screen.record, "id", "")) == key, f"the cursor on {key}")
+
+
+def fill(screen: JobsScreen, **lines: str) -> None:
+    """Write into the fields of the form."""
+    for name, text in lines.items():
+        screen.query_one(f"#job-{name}", Input).value = text
+
+
+async def test_the_detail_tells_the_runs_of_a_job_with_why_and_where_the_time_went(
+    console: Open,
+) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await pick(seat, screen, "1")
+        for words in ("× step limit reached", "40 s, 25 steps", "model 30 s", "in circles"):
+            await seat.see(words)
+        await seat.press("R")
+        await seat.until(lambda: seat.app.screen is not screen, "the replay")
+
+
+async def test_a_job_is_run_paused_and_resumed_at_once(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await pick(seat, screen, "1")
+        await seat.press("r", "p")
+        await pick(seat, screen, "2")
+        await seat.press("p")
+        wanted = [JobRun(job_id=1), JobPause(job_id=1), JobResume(job_id=2)]
+        await seat.until(lambda: seat.core.ops == wanted, "the ops")
+
+
+async def test_a_job_is_changed_in_the_form_it_was_written_in(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await pick(seat, screen, "1")
+        await seat.press("e")
+        await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-prompt", "a field")
+        await seat.see("check the messages")
+        fill(screen, prompt="check the messages now", every="2h")
+        await seat.press("enter", "enter", "enter")
+        await seat.until(lambda: seat.core.ops, "an op")
+        [op] = seat.core.ops
+        assert isinstance(op, JobEdit)
+        assert (op.job_id, op.prompt, op.interval_ms) == (1, "check the messages now", 7_200_000)
+        assert (op.title, op.next_run_at, op.cron) == (None, None, None)
+
+
+async def test_tab_goes_to_the_watchers_and_to_the_commitments_and_back(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await pick(seat, screen, "2")
+        await seat.press("tab")
+        await seat.see("A parcel has come")
+        await seat.press("tab")
+        await seat.see("Call Ana")
+        await seat.press("tab")
+        await seat.until(lambda: screen.table.cursor_key == "2", "the row it was on")
+        await seat.press("shift+tab")
+        await seat.see("Call Ana")
+
+
+async def test_a_watcher_is_seen_at_once_and_stopped_by_two_acts(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("tab")
+        await pick(seat, screen, "1")
+        await seat.press("d")
+        await pick(seat, screen, "2")
+        await seat.press("x")
+        await seat.see("x again stops watcher 2")
+        assert seat.core.ops == [WatcherRead(watcher_id=1)]
+        await seat.press("x")
+        await seat.until(lambda: seat.core.ops[1:] == [WatcherStop(watcher_id=2)], "stopped")
+
+
+async def test_a_commitment_is_completed_put_off_or_dismissed(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("tab", "tab")
+        await pick(seat, screen, "1")
+        await seat.press("c", "z", "d")
+        wanted = [
+            CommitmentUpdate(commitment_id=1, status=CommitmentStatus(status))
+            for status in ("completed", "snoozed", "dismissed")
+        ]
+        await seat.until(lambda: seat.core.ops == wanted, "the ops")
+
+
+async def test_a_watcher_is_written_in_three_lines(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("tab", "n")
+        await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-look", "a field")
+        fill(screen, look="messages from Ana", words="parcel", react="say what she wants")
+        await seat.press("enter", "enter", "enter")
+        await seat.until(lambda: seat.core.ops, "an op")
+        [op] = seat.core.ops
+        assert isinstance(op, WatcherCreate)
+        assert (op.watcher_type, op.sender) == (WatcherType.MESSAGE_REPLY, "Ana")
+        assert (op.texts, op.prompt) == (("parcel",), "say what she wants")
+
+
+NOW = datetime(2026, 1, 31, 8, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("look", "words", "wanted"),
+    [
+        ("notifications of com.shop", "parcel, today", ("notification", "com.shop")),
+        ("notifications", "", ("notification", "")),
+        ("a message from Ana Maria", "", ("message_reply", "Ana Maria")),
+        ("screen", "Delivered", ("screen_text", "")),
+        ("https://example.com/x", "in stock", ("web_change", "https://example.com/x")),
+        ("10m", "Tea", ("time", "")),
+    ],
+)
+def test_what_is_looked_at_is_read_from_a_line(
+    look: str, words: str, wanted: tuple[str, str]
+) -> None:
+    op = watcher_of(look, words, "", NOW)
+    assert (op.watcher_type.value, op.package or op.sender or op.url) == wanted
+    assert op.texts == tuple(part.strip() for part in words.split(",") if part) or look == "10m"
+
+
+def test_a_page_is_watched_for_its_words_when_there_are_some_and_else_for_any_change() -> None:
+    said = watcher_of("https://example.com", "in stock", "", NOW)
+    assert said.evaluator is Evaluator.TEXT_CONTAINS
+    assert watcher_of("https://example.com", "", "", NOW).evaluator is Evaluator.HASH_CHANGE
+
+
+def test_a_cron_expression_is_taken_for_one() -> None:
+    made = job_of("tea", "", "30 7 * * 1-5", NOW)
+    assert (made.cron, made.interval_ms) == ("30 7 * * 1-5", 0)
+    changed = edit_of(job(1, schedule_json={"interval_ms": 60_000}), "tea", "", "0 9 * * *", NOW)
+    assert (changed.cron, changed.interval_ms) == ("0 9 * * *", 0)
+
+
+async def test_what_cannot_be_looked_at_is_said_and_nothing_typed_is_lost(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("tab", "n")
+        await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-look", "a field")
+        fill(screen, look="the moon")
+        await seat.press("enter", "enter", "enter")
+        await seat.see("is nothing to look at")
+        await seat.see("the moon")
+        assert seat.core.ops == []
+
+
+async def test_a_commitment_is_written_in_two_lines(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("tab", "tab", "n")
+        await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-promise", "a field")
+        fill(screen, promise="call Ana", due="1h")
+        await seat.press("enter", "enter")
+        await seat.until(lambda: seat.core.ops, "an op")
+        [op] = seat.core.ops
+        assert isinstance(op, CommitmentCreate)
+        assert op.title == "call Ana"
+        assert abs(op.due_at - seat.app.now_ms() - 3_600_000) < 60_000
+
+
+async def test_what_is_due_or_found_waits_on_the_deck_and_leads_to_its_list(console: Open) -> None:
+    async with console(play=full) as seat:
+        await seat.see("Call Ana")
+        await seat.see("A parcel has come")
+        key = next(row.key for row in seat.deck.attention.rows if row.key.startswith("watcher:"))
+        seat.deck.set_focus(seat.deck.attention)
+        seat.deck.attention.move_to(key)
+        await seat.press("enter")
+        await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
+        screen = seat.app.screen
+        assert isinstance(screen, JobsScreen)
+        await seat.until(lambda: getattr(screen.record, "title", "") == "Parcel", "the watcher")
+        await seat.press("1")
+        await seat.until(lambda: seat.app.screen is seat.deck, "home")
+        seat.deck.set_focus(seat.deck.attention)
+        seat.deck.attention.move_to(key)
+        await seat.press("d")
+        await seat.until(lambda: seat.core.ops == [WatcherRead(watcher_id=1)], "seen")
+
+
+async def test_hostile_words_of_a_watcher_and_a_commitment_are_only_shown(console: Open) -> None:
+    evil = "\x1b]52;c;ZXZpbA==\x07[@click=app.quit]x[/] [/"
+
+    def hostile(core: FakeCore) -> None:
+        evening(core)
+        wanted = {"texts": [evil], "url": evil}
+        core.tell(
+            WatcherChanged(watcher=watcher(1, title=evil, last_result=evil, condition_json=wanted))
+        )
+        said = {"title": evil, "description": evil, "evidence_json": {"said": evil}}
+        core.tell(CommitmentChanged(commitment=commitment(1, **said)))
+
+    async with console(play=hostile) as seat:
+        await jobs_of(seat)
+        for _ in range(2):
+            await seat.press("tab")
+            await seat.see("[@click=app.quit]x[/]")
+            assert "\x1b" not in seat.text()
+
+
+class DeepCore(FakeCore):
+    """A core with more jobs than anybody holds in memory, given page by page."""
+
+    STORED = 100_000
+
+    async def request(self, op: Op) -> Reply:
+        if not isinstance(op, JobQueue):
+            return await super().request(op)
+        self.reads.append(op)
+        start = int(op.after or 0)
+        end = min(start + op.limit, self.STORED)
+        jobs = tuple(job(number + 1, title=f"Job {number + 1}") for number in range(start, end))
+        wanted = tuple(one for one in jobs if op.query in one.title)
+        after = str(end) if end < self.STORED else ""
+        return Reply(submission_id="x", jobs=wanted, after=after)
+
+
+async def test_of_a_hundred_thousand_jobs_a_few_pages_are_held_around_the_cursor(
+    console: Open,
+) -> None:
+    core = DeepCore()
+    async with console(core=core) as seat:
+        screen = await jobs_of(seat)
+        shelf = screen.lists.shelf(Tab.JOBS)
+        queues = [op for op in core.reads if isinstance(op, JobQueue)]
+        assert [len(shelf.records), len(queues)] == [PAGE, 1]
+        for page in range(2, 6):
+            await seat.press("G")
+            last = str(page * PAGE)
+            await seat.until(lambda last=last: screen.table.rows[-1].key == last, f"page {page}")
+        assert len(screen.table.rows) == HELD * PAGE
+        assert screen.table.rows[0].key == str(2 * PAGE + 1)
+        for page in (2, 1):
+            await seat.press("g")
+            first = str((page - 1) * PAGE + 1)
+            await seat.until(lambda first=first: screen.table.rows[0].key == first, f"page {page}")
+        assert len(screen.table.rows) == HELD * PAGE
+
+
+async def test_a_filter_is_asked_of_the_core_and_the_newest_wish_wins(console: Open) -> None:
+    async with console(play=full) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("slash", *"weath")
+        await seat.until(lambda: [row.key for row in screen.table.rows] == ["2"], "one row")
+        await seat.press("enter", "escape")
+        await seat.until(lambda: len(screen.table.rows) == 2, "all rows")
+        assert screen.wanted == ""
+
+
+@pytest.mark.parametrize("size", [(160, 50), (100, 30), (60, 20), (40, 12)])
+async def test_every_size_shows_the_list_and_leads_to_the_detail(
+    console: Open, size: tuple[int, int]
+) -> None:
+    async with console(size=size, play=full) as seat:
+        screen = await jobs_of(seat)
+        await pick(seat, screen, "1")
+        await seat.see("Morning")
+        if size[0] < 120:
+            assert "number" not in seat.text()
+            await seat.press("enter")
+        await seat.see("number")
+        if size[0] < 120:
+            await seat.press("escape")
+            await seat.until(lambda: "number" not in seat.text(), "the list again")
+        assert isinstance(seat.app.screen, JobsScreen)
