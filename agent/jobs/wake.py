@@ -36,6 +36,8 @@ from agent.store.store import EventDraft
 
 LONGEST_SLEEP_S = 60.0
 """The timer looks at the clock this often, for clocks are set and machines sleep."""
+_UNSTEADY_MS = 1000
+"""How far a clock may go back without having been set: it is slewed, or two are read."""
 _FOREVER_MS = 1 << 62
 _log = logging.getLogger(__name__)
 
@@ -49,6 +51,7 @@ class Wake:
         self._runs = runs
         self._reviews = reviews
         self._armed_ms: int | None = None
+        self._looked_ms = 0
         self._changed = asyncio.Event()
 
     @property
@@ -82,7 +85,7 @@ class Wake:
             except StoreError as error:
                 _log.warning("The wake of jobs failed: %s", error)
                 self._arm(self._parts.clock_ms() + MINIMUM_DELAY_MS)
-            while not self._is_time():
+            while not self.is_time():
                 self._changed.clear()
                 await self._sleep()
 
@@ -147,8 +150,17 @@ class Wake:
         self._armed_ms = armed_at_ms(self._armed_ms, at_ms)
         self._changed.set()
 
-    def _is_time(self) -> bool:
-        return self._armed_ms is not None and self._armed_ms <= self._parts.clock_ms()
+    def is_time(self) -> bool:
+        """Look at the clock: whether the timer has to ring now.
+
+        Also when the clock was set back: what it was armed for by the old time would be late.
+        """
+        now_ms, before_ms = self._parts.clock_ms(), self._looked_ms
+        self._looked_ms = now_ms
+        if now_ms < before_ms - _UNSTEADY_MS:
+            _log.info("The clock was set back by %d s", (before_ms - now_ms) // 1000)
+            return True
+        return self._armed_ms is not None and self._armed_ms <= now_ms
 
     async def _sleep(self) -> None:
         wait_s = None
