@@ -110,7 +110,9 @@ class Rig(App[None]):
             self.wall.show_tiles(tiles)
         scene = self.told["scene"]
         self.large = self._prepared(scene, self.columns, self.rows)
-        self.little = self._prepared(scene, *self.thumb) if self.thumbs else []
+        # Half of the phones scroll a list, half a feed; no two are at the same place.
+        kinds = ("list", "feed") if self.thumbs else ()
+        self.little = [self._prepared(kind, *self.thumb) for kind in kinds]
         self.call_after_refresh(self._begin)
 
     def _tile_px(self) -> tuple[int, int]:
@@ -182,16 +184,17 @@ class Rig(App[None]):
             self.pending = True
             self._show(self.focus_view, self.large[self.number % len(self.large)])
             for at, widget in enumerate(self.small):
-                self._show(widget, self.little[(self.number + at * 7) % len(self.little)])
+                self._show(widget, self._thumb_frame(at))
+
+    def _thumb_frame(self, at: int) -> Any:
+        frames = self.little[at % 2]
+        return frames[(self.number + at * 7) % len(frames)]
 
     def _tick_ours(self) -> None:
         assert isinstance(self.focus_view, FrameView)
         self.focus_view.show_frame(self.large[self.number % len(self.large)])
         if self.wall is not None:
-            frames = {
-                f"p{at}": self.little[(self.number + at * 7) % len(self.little)]
-                for at in range(self.thumbs)
-            }
+            frames = {f"p{at}": self._thumb_frame(at) for at in range(self.thumbs)}
             self.wall.show_frames(frames, budget_cells=self.clock.budget_cells(self._driver))
 
     def _show(self, widget: Any, image: Image.Image) -> None:

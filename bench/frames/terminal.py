@@ -81,7 +81,7 @@ def run(
         figures: dict[str, Any] = json.loads(result.read_text())
     taken_s = figures["seconds"]
     # The first keys meet an app that has just begun.
-    ordered = sorted(latencies[3:]) or [float("nan")]
+    ordered = sorted(latencies[3:] or latencies) or [float("nan")]
     return Ran(
         fps=figures["frames"] / taken_s,
         cpu_ms=figures["thread_s"] * 1000 / max(figures["frames"], 1),
