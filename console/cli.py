@@ -25,6 +25,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
     "jobs": ("console.commands.jobs:jobs", "Create, list and stop scheduled work."),
+    "watchers": (
+        "console.commands.watchers:watchers",
+        "Look out for notifications, messages, pages and screens.",
+    ),
+    "commitments": (
+        "console.commands.commitments:commitments",
+        "Write down what was promised; be reminded of it.",
+    ),
     "devices": ("console.commands.devices:devices", "List the phones that can be reached."),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
     "models": ("console.commands.models:models", "List models, test one, show what they cost."),

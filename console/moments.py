@@ -34,6 +34,13 @@ def duration_ms(text: str) -> int:
     return round(total)
 
 
+def when_ms(text: str, now: datetime) -> int:
+    """Read a time ahead, as 10m, or a moment; 0 for an empty text. Raises UsageError."""
+    if text and text[0].isdigit() and text[-1].isalpha() and "T" not in text:
+        return round(now.timestamp() * 1000) + duration_ms(text)
+    return moment_ms(text, now) if text else 0
+
+
 def moment_ms(text: str, now: datetime) -> int:
     """Read a moment in local time, as milliseconds since the epoch; a bare time is the next one.
 

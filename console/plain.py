@@ -11,6 +11,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -61,6 +62,16 @@ def age(since_ms: int, now_ms: int | None = None) -> str:
     """Say how long ago a moment was, in one unit."""
     now = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     return span(max(0, now - since_ms))
+
+
+def moment(at_ms: int) -> str:
+    """Say a moment in local time; `-` for none."""
+    if at_ms <= 0:
+        return "-"
+    try:
+        return f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, OSError, ValueError):
+        return "-"
 
 
 def span(duration_ms: int) -> str:

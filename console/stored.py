@@ -37,7 +37,7 @@ async def stored_jobs(records: Records, *, query: str, limit: int) -> tuple[Job,
     """List jobs, newest first, from whoever has them."""
     if isinstance(records, StoredRecords):
         return await records.store.jobs(query=query, limit=limit)
-    return (await _owner(records).request(JobList(query=query, limit=limit))).jobs
+    return (await owner(records).request(JobList(query=query, limit=limit))).jobs
 
 
 async def stored_runs(
@@ -45,7 +45,7 @@ async def stored_runs(
 ) -> tuple[Job, tuple[RunRecord, ...]]:
     """Find a job and its newest runs, from whoever has them. Raises UsageError."""
     if not isinstance(records, StoredRecords):
-        reply = await _owner(records).request(JobHistory(job_id=job_id, limit=limit))
+        reply = await owner(records).request(JobHistory(job_id=job_id, limit=limit))
         assert reply.job is not None, "a history comes with its job"
         return reply.job, reply.runs
     job = await records.store.job(job_id)
@@ -54,7 +54,7 @@ async def stored_runs(
     return job, await records.store.job_runs.runs(job_id, limit=limit)
 
 
-def _owner(records: Records) -> Client:
+def owner(records: Records) -> Client:
     """Give the client of the process that owns the store: what is not stored here is there."""
     assert isinstance(records, Client), "records are the store's own or their owner's"
     return records

@@ -19,7 +19,7 @@ from agent.errors import UsageError
 from agent.protocol import CommitmentCreate, JobCreate, JobEdit, Op, WatcherCreate
 from agent.records import Evaluator, Job, WatcherType
 from agent.text import one_line
-from console.moments import duration_ms, moment_ms
+from console.moments import duration_ms, when_ms
 from console.screens.jobs_lists import Tab
 from widgets.job_rows import repeat
 from widgets.lines import PartsLine
@@ -226,10 +226,3 @@ def watcher_of(look: str, words: str, prompt: str, now: datetime) -> WatcherCrea
         f"{one_line(look, 40)!r} is nothing to look at.",
         "Write notifications, messages from NAME, screen, the address of a page, or a time.",
     )
-
-
-def when_ms(text: str, now: datetime) -> int:
-    """Read a time ahead, as 10m, or a moment; 0 for nothing. Raises UsageError."""
-    if text and text[0].isdigit() and text[-1].isalpha() and "T" not in text:
-        return round(now.timestamp() * 1000) + duration_ms(text)
-    return moment_ms(text, now) if text else 0
