@@ -151,7 +151,7 @@ class Actor:
         if isinstance(deed.action, TypeText) and deed.point is not None:
             await device.tap(deed.point)
             await self._await_focus(deed, device)
-        return await carry_out(deed, device)
+        return await carry_out(deed, device, self.context.session)
 
     async def _await_focus(self, deed: Deed, device: Device) -> None:
         """Wait until the field has the focus, so that the text cannot land in another."""

@@ -17,6 +17,7 @@ from agent.protocol import SteerApplied, UserMessage, WarningEvent
 from agent.records import AtLimit, QuestionOption
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.tasks.task import TaskContext, TurnEnd
+from agent.tools.relaunch import launch
 
 STRAYS = 2
 """Screens of another app in a row, after which the session's own is brought back."""
@@ -56,7 +57,7 @@ class Ladder:
         await self.context.checkpoint()
         began = self.ledger.seconds()
         try:
-            await self.context.device.launch(target)
+            await launch(self.context.device, target, session)
         except DeviceLostError:
             # It is waited for where the screen is looked at.
             return

@@ -51,7 +51,10 @@ _STREAK_S = 20.0
 _LONGEST_PAUSE_S = 8.0
 
 Place: TypeAlias = Callable[[LiveSession, Device], Awaitable[Device]]
-"""Give the screen that a session works on, on its phone."""
+"""Have the app of a session where it is to work, on its phone."""
+
+Screen: TypeAlias = Callable[[LiveSession, Device], Device]
+"""Give the screen of a phone that a session's app is on now."""
 
 
 class TurnContext:
@@ -69,6 +72,7 @@ class TurnContext:
         prompt: str,
         limits: Limits,
         place: Place,
+        screen: Screen,
     ) -> None:
         self._parts = parts
         self._live = live
@@ -79,6 +83,7 @@ class TurnContext:
         self._prompt = prompt
         self._limits = limits
         self._place = place
+        self._screen = screen
         self._losses = 0
         self._losing_since_s = 0.0
         self._lost_at_s = -_STREAK_S
@@ -167,7 +172,7 @@ class TurnContext:
             )
         if self._device is None:
             raise DeviceLostError(f"A {self._turn.kind} turn drives no device.")
-        return self._device
+        return self._screen(self._live, self._device)
 
     @property
     def model(self) -> Model:
@@ -299,7 +304,8 @@ class TurnContext:
         # Counted from when it was noticed, which may have been during a model call.
         until_ms = live.record.lost_until_ms
         left_s = max(until_ms - self.now_ms(), 0) / 1000 if until_ms else grace_s
-        self._device = await self._place(live, await rack.wait_for(serial, timeout_s=left_s))
+        self._device = await rack.wait_for(serial, timeout_s=left_s)
+        await self._place(live, self._device)
         live.disturbed_ms = self.now_ms()
         await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
 

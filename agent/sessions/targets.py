@@ -15,7 +15,13 @@ from collections import defaultdict
 from agent.devices.device import Device
 from agent.devices.display import Display
 from agent.devices.target_picture import MEDIA_TYPE, small_picture
-from agent.errors import DeviceError, SwitchboardError, UsageError, WrongStateError
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    SwitchboardError,
+    UsageError,
+    WrongStateError,
+)
 from agent.protocol import TargetControl, TargetObserved
 from agent.records import (
     TargetAction,
@@ -59,7 +65,10 @@ class Targets:
                 f"Session {live.session_id} has no app of its own on a phone.",
                 "Only a session that belongs to one app can show or hide it.",
             )
-        return await self.move(live, op.action)
+        result = await self.move(live, op.action)
+        # What a turn of it saw before was another screen.
+        live.disturbed_ms = self._parts.clock_ms()
+        return result
 
     async def move(self, live: LiveSession, action: TargetAction) -> TargetResult:
         """Do one thing, recovering a lost target once where that may help; store what is seen."""
@@ -81,7 +90,9 @@ class Targets:
         Raises:
             DeviceError: the app has to be detached, and cannot be.
         """
-        if not live.record.required_presentation.is_detached or not live.record.target_package:
+        record = live.record
+        detached = record.required_presentation.is_detached or record.presentation.is_detached
+        if not detached or not record.target_package:
             return device
         result = await self.move(live, TargetAction.ENSURE_HIDDEN)
         display = self._displays.get(live.session_id)
@@ -92,6 +103,22 @@ class Targets:
                 "Let it work attached: create the session without a required presentation.",
             )
         return display.device
+
+    def screen(self, live: LiveSession, main: Device) -> Device:
+        """Give the screen that a session's app is on now; the operator may have moved it.
+
+        Raises:
+            DeviceLostError: the app is detached, and its display is gone.
+        """
+        display = self._displays.get(live.session_id)
+        if display is not None and display.is_open:
+            return display.device
+        if live.record.presentation.is_detached and live.record.target_package:
+            raise DeviceLostError(
+                f"The display of {live.record.target_package} on {main.serial} is gone.",
+                "It is opened anew, or attach the app: switchboard sessions attach-target.",
+            )
+        return main
 
     async def arrange(self, live: LiveSession) -> None:
         """Bring an app that is done to where it has to be in the end, as far as it goes."""

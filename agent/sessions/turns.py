@@ -262,8 +262,9 @@ class Turns:
                 await self._start(live, turn, device, task, staging)
                 model = self._parts.models(live.record)
                 seen = seen_by(turn.kind, visible(history))
-                screen = None if device is None else await self._targets.place(live, device)
-                context = self._context(live, turn, screen, model, seen, staging)
+                if device is not None:
+                    await self._targets.place(live, device)
+                context = self._context(live, turn, device, model, seen, staging)
                 ending = await _outcome(task, context, turn)
                 if ending.completed and device is not None:
                     await self._targets.arrange(live)
@@ -342,6 +343,7 @@ class Turns:
             prompt=staging.prompt,
             limits=limits,
             place=self._targets.place,
+            screen=self._targets.screen,
         )
 
 

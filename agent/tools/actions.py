@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from agent.devices.device import Button, Device
-from agent.records import AppInfo, Element, Observation, Point
+from agent.records import AppInfo, Element, Observation, Point, Session
 from agent.safety.redaction import redact_secrets
 from agent.safety.secrets import SECRET, is_secret_field
 from agent.safety.words import words
@@ -27,6 +27,7 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
+from agent.tools.relaunch import launch
 
 LONG_PRESS_MS = 1000
 SWIPE_MS = 700
@@ -93,7 +94,7 @@ def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo
             assert_never(action)
 
 
-async def carry_out(deed: Deed, device: Device) -> str:
+async def carry_out(deed: Deed, device: Device, session: Session) -> str:
     """Do it, and give what is to be added to what it came to; mostly nothing.
 
     Raises what the device raises; a time-out leaves the outcome unknown.
@@ -114,7 +115,7 @@ async def carry_out(deed: Deed, device: Device) -> str:
         case PressButton(button=button):
             await device.press(Button(button))
         case LaunchApp():
-            await device.launch(deed.package)
+            await launch(device, deed.package, session)
         case _:
             assert_never(action)
     return ""

@@ -1,7 +1,8 @@
-"""Keep a shell-like tool from starting anew the app of a session that runs detached; pure.
+"""Keep whatever starts apps from starting anew the app of a session that runs detached.
 
 Starting it again would take it off its own display. Not a policy of safety: it protects the target,
-not the phone's owner. Invariant: only what starts the target itself is refused (CONTRACTS 1.6).
+not the phone's owner. Invariant: only what starts the target itself on the main display is refused
+(the shims of Codex Android's DetachedSessionGuard).
 """
 
 from __future__ import annotations
@@ -9,12 +10,37 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from agent.devices.device import Device
+from agent.devices.display import NoDisplays
+from agent.errors import DeviceError
+from agent.records import Session
+
 REFUSED_EXIT_CODE = 64
 """What the shell answers with instead of running the command; EX_USAGE of sysexits.h."""
 
 _PACKAGE_OPTIONS = frozenset({"-p", "--package"})
 _COMPONENT_OPTIONS = frozenset({"-n", "--component"})
 _JOINTS = frozenset({";", "&", "&&", "||", "|", "(", ")", "\n"})
+
+
+async def launch(device: Device, package: str, session: Session) -> None:
+    """Start an app for a session, unless that would take its own app off its display.
+
+    Raises:
+        DeviceError: it would, with the exit code of the refused command; or as `Device.launch`.
+    """
+    # What is one display itself has none: an app that is started there stays there.
+    on_main = not isinstance(device.displays, NoDisplays)
+    detached = on_main and session.presentation.is_detached
+    command = f"monkey -p {shlex.quote(package)} 1"
+    code = refusal(command, target_package=session.target_package, detached=detached)
+    if code:
+        raise DeviceError(
+            f"Refused with exit code {code}: {package} runs detached, on a display of its own, and "
+            "starting it here would take it off there.",
+            "Go on with its own display; it is recovered by itself when it is lost.",
+        )
+    await device.launch(package)
 
 
 def refusal(command: str, *, target_package: str, detached: bool) -> int:

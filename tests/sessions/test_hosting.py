@@ -1,4 +1,4 @@
-"""Turns on phones run as the dispatcher says: one to a phone, fenced by a lease, again after a crash.
+"""Turns on phones run as the dispatcher says: one to a phone, fenced, and again after a crash.
 
 The dispatcher's own promises are in `tests/store/test_conformance.py`.
 """

@@ -17,6 +17,7 @@ from agent.protocol import SessionCancel, SessionCreate, Target, TargetControl, 
 from agent.records import (
     Frame,
     LiveFrame,
+    Point,
     Session,
     SessionState,
     TargetAction,
@@ -31,8 +32,9 @@ from agent.sessions.presentation import (
     roll_up_presented,
     summary_line,
 )
-from agent.tools.relaunch import refusal
-from tests.fakes import FakeRack
+from agent.tasks.task import TaskContext
+from agent.tools.relaunch import launch, refusal
+from tests.fakes import FakeDevice, FakeRack
 from tests.stage import Cue, Stage, of_type, waiting_at
 
 ATTACHED, CHOICE = TargetPresentation.ATTACHED, TargetPresentation.AGENT_CHOICE
@@ -166,6 +168,22 @@ def test_the_outcome_of_a_call_is_one_line_and_says_whether_recovery_may_help() 
 def test_relaunch_guard_vectors(command: str, code: int) -> None:
     assert refusal(command, target_package="target", detached=True) == code
     assert refusal(command, target_package="target", detached=False) == 0
+
+
+async def test_relaunch_guard_keeps_launches_on_the_main_display_off_a_detached_app() -> None:
+    rack = FakeRack("phone-1")
+    device = await rack.device("phone-1")
+    rack.displays["phone-1"] = Screens(device)
+    detached = child(HIDDEN, HIDDEN, RUNNING)
+    with pytest.raises(DeviceError, match="exit code 64"):
+        await launch(device, APP, detached)
+    await launch(device, "org.example.other", detached)
+    await launch(device, APP, child(ATTACHED, ATTACHED, RUNNING))
+    # A display itself has no displays: what is started there stays there.
+    del rack.displays["phone-1"]
+    await launch(device, APP, detached)
+    started = [deed for deed in device.done if deed.startswith("launch")]
+    assert started == ["launch org.example.other", f"launch {APP}", f"launch {APP}"]
 
 
 # --- the typed calls ----------
@@ -372,3 +390,33 @@ async def test_only_a_session_with_an_app_of_its_own_can_be_shown(stage: Stage) 
         session_id = await stage.create("anything")
         with pytest.raises(WrongStateError):
             await stage.do(TargetControl(session_id=session_id, action=TargetAction.SHOW))
+
+
+async def test_an_app_that_the_operator_hides_in_mid_turn_is_worked_on_where_it_then_is(
+    stage: Stage,
+) -> None:
+    screens = await screens_of(stage)
+    apart = FakeDevice(stage.rack, "phone-1")
+    screens.device = apart
+    between = Cue()
+
+    async def part(context: TaskContext) -> str:
+        await context.device.tap(Point(x=0.1, y=0.1))
+        await between.wait()
+        await context.device.tap(Point(x=0.2, y=0.2))
+        return "done"
+
+    stage.parts["there"] = part
+    async with stage.play():
+        op = SessionCreate(goal="there", target_package=APP, serial="phone-1")
+        session_id = (await stage.do(op)).session_id
+        await between.there()
+        moved = await stage.do(
+            TargetControl(session_id=session_id, action=TargetAction.ENSURE_HIDDEN)
+        )
+        assert moved.target is not None and moved.target.status is TargetStatus.OK
+        between.go.set()
+        await stage.reach(session_id, COMPLETED)
+    main = await stage.rack.device("phone-1")
+    assert [deed for deed in main.done if deed.startswith("tap")] == ["tap 0.1 0.1"]
+    assert [deed for deed in apart.done if deed.startswith("tap")] == ["tap 0.2 0.2"]

@@ -140,9 +140,7 @@ class FailingStore:
         self.has_refused_often = asyncio.Event()
         append = stage.store.append
 
-        async def guarded(
-            *drafts: EventDraft, under: Lease | None = None
-        ) -> tuple[Event, ...]:
+        async def guarded(*drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
             if self.fails:
                 self.refusals += 1
                 if self.refusals == 4:
