@@ -322,7 +322,7 @@ class Runtime:
         self._crew.start(self._pruning.run(), "retention")
         self._crew.start(self._deadlines.run(), "question deadlines")
         self._crew.start(self._notices.run(), "notices")
-        self._notices.look_at_waiting()
+        await self._notices.take_over()
         await self._desk.start(wake=wake_jobs)
         await self._watches.start(wake=wake_jobs)
         # A core that lives for one errand leaves the work to the one that will stay.

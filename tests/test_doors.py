@@ -83,7 +83,12 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     ),
 }
 LOOP_NEVER_SEES = ("agent.devices.", "agent.models.", "agent.store", "agent.runtime")
-LOOP_MAY_SEE = ("agent.devices.device", "agent.models.model", "agent.models.retry")
+LOOP_MAY_SEE = (
+    "agent.devices.device",
+    "agent.devices.display",
+    "agent.models.model",
+    "agent.models.retry",
+)
 BUILDS_A_RUNTIME = ("agent/daemon.py", "console/host.py", "console/cli.py")
 
 

@@ -20,7 +20,9 @@ from agent.errors import StoreError, UsageError, WrongStateError
 from agent.notices import routing
 from agent.notices.command import CommandSink
 from agent.notices.on_phone import PhoneSink
+from agent.notices.past import shown_before
 from agent.notices.shade import Act, Post, Shade, Withdraw
+from agent.notices.wording import kind_of
 from agent.protocol import (
     Event,
     NoticePosted,
@@ -103,11 +105,29 @@ class NoticeDesk:
                 case _:
                     pass
 
-    def look_at_waiting(self) -> None:
-        """Note every session that waits: the core that told of it may have died."""
+    async def take_over(self) -> None:
+        """Go on from a core that ended: show what it had shown of ends, tell anew who waits.
+
+        Raises StoreError.
+        """
+        past = await shown_before(self._parts.store)
+        held = [notice for notice in past if await self._still_holds(notice)]
+        # As many as there are trees that keep their presentation: the rest is history.
+        keeps = self._parts.settings.retention.keep_trees
+        self._shade.take_over(held[-keeps:] if keeps else ())
         for live in self._parts.book.active():
             if live.record.state is SessionState.WAITING_FOR_USER:
                 self._note(live.session_id)
+
+    async def _still_holds(self, notice: Notice) -> bool:
+        """Tell whether a notice says how its session is; one of a job speaks for itself."""
+        if notice.job_id or not notice.session_id:
+            return bool(notice.job_id)
+        try:
+            live = await self._parts.book.get(notice.session_id)
+        except UsageError:
+            return False
+        return kind_of(live.record.state) is notice.kind
 
     async def run(self) -> None:
         """Tell of whoever is noted, for ever."""

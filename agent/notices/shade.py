@@ -8,6 +8,7 @@ acknowledged, whether it shows something or not.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import msgspec
@@ -55,6 +56,11 @@ class Shade:
     def shown(self) -> tuple[Notice, ...]:
         """The notices that are shown, oldest first."""
         return tuple(self._shown.values())
+
+    def take_over(self, notices: Iterable[Notice]) -> None:
+        """Show what a core that ended had shown, under the tokens it has."""
+        for notice in notices:
+            self._shown.setdefault(notice.session_id, notice)
 
     def find(self, session_id: str) -> Notice | None:
         """Give the notice of a session."""

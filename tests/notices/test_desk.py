@@ -147,3 +147,32 @@ async def test_a_core_that_starts_again_tells_of_what_still_waits(stage: Stage) 
     async with stage.play():
         again = await shown(stage, session_id, NoticeKind.WAITING)
     assert again.token != first.token and again.question_id == first.question_id
+
+
+async def test_the_notice_of_an_end_outlives_the_core_and_is_done_with_by_its_own_token(
+    stage: Stage,
+) -> None:
+    stage.parts["ask"] = asks
+    async with stage.play():
+        ended_id = await stage.create("at once")
+        ended = await shown(stage, ended_id, NoticeKind.COMPLETED)
+        read_id = await stage.create("read")
+        await shown(stage, read_id, NoticeKind.COMPLETED)
+        await stage.do(NoticeDone(session_id=read_id))
+        waiting_id = await stage.create("ask")
+        asked = await shown(stage, waiting_id, NoticeKind.WAITING)
+    async with stage.play():
+        again = await shown(stage, waiting_id, NoticeKind.WAITING)
+        notices = (await stage.core.overview()).notices
+        assert [n for n in notices if n.session_id != waiting_id] == [ended]
+        assert again.token != asked.token, "who waits is told of anew"
+        posted = [
+            event.msg.notice.token
+            for event in await stage.all_events()
+            if isinstance(event.msg, NoticePosted)
+        ]
+        assert posted.count(ended.token) == 1, "it is shown again, not posted again"
+        await stage.do(NoticeDone(session_id=ended_id))
+    async with stage.play():
+        await shown(stage, waiting_id, NoticeKind.WAITING)
+        assert ended_id not in {n.session_id for n in (await stage.core.overview()).notices}

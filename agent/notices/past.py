@@ -1,0 +1,44 @@
+"""Which notices a core that ended was still showing, by folding the newest facts; pure but for it.
+
+Not what is shown now (`agent.notices.shade`). Invariant: a notice is taken over with its own token,
+so that Done, Send and a reply to it still count, and it is not posted a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.protocol import Event, NoticePosted, NoticeWithdrawn
+from agent.records import Notice, NoticeKind
+from agent.store.store import Store
+
+NEWEST_FACTS = 5_000
+"""How far back a notice is looked for; an older one is taken as read."""
+
+
+async def shown_before(store: Store) -> tuple[Notice, ...]:
+    """Read what was shown when the last core ended, oldest first. Raises StoreError."""
+    last = await store.last_event_id()
+    newest = await store.events(after=max(last - NEWEST_FACTS, 0), limit=NEWEST_FACTS)
+    return still_shown(newest)
+
+
+def still_shown(events: Iterable[Event]) -> tuple[Notice, ...]:
+    """Fold facts into the notices of ends that nobody took away.
+
+    Of who waits a new core tells anew: the question may have been answered meanwhile.
+    """
+    shown: dict[str, Notice] = {}
+    for event in events:
+        match event.msg:
+            case NoticePosted(notice=notice):
+                # The newest is the last.
+                shown.pop(notice.session_id, None)
+                shown[notice.session_id] = notice
+            case NoticeWithdrawn(notice_of=session_id, token=token):
+                before = shown.get(session_id)
+                if before is not None and before.token == token:
+                    del shown[session_id]
+            case _:
+                pass
+    return tuple(one for one in shown.values() if one.kind is not NoticeKind.WAITING)
