@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.loop.layout import is_navigation
 from agent.loop.masking import summarize
 from agent.loop.phase import Phase, is_support_goal, phase_of
-from agent.loop.prompts import observation_text
+from agent.loop.prompts import goal_text, observation_text
 from agent.loop.recover import Trail
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation
@@ -130,3 +130,9 @@ async def test_a_dead_end_is_refused_by_its_key_whatever_its_number() -> None:
     told = [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
     assert told[4].startswith('BLOCKED: Element [3] "Wallet"')
     assert 'Do not press again (it led nowhere): [3] "Wallet"' in texts(model, 4)[-1]
+
+
+def test_a_delegated_session_is_told_where_its_app_has_to_be_in_the_end() -> None:
+    told = goal_text("tidy up", (), target="org.example.app", required="DETACHED_SHOWN")
+    assert told.splitlines()[-1] == "Required final target presentation: DETACHED_SHOWN"
+    assert "Required" not in goal_text("tidy up", (), target="org.example.app")
