@@ -88,6 +88,10 @@ class StoreError(SwitchboardError):
     kind = ErrorKind.STORE
 
 
+class UnwritableError(StoreError):
+    """There is no room or no right to write now; what is stored may be readable all the same."""
+
+
 class FencedError(StoreError):
     """A write came under a lease epoch that a newer owner has replaced."""
 

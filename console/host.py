@@ -304,7 +304,7 @@ def run_with_records(
                 return await work(client)
             finally:
                 await client.close()
-        async with SqliteStore.open(settings.data_dir) as store:
+        async with SqliteStore.open(settings.data_dir, may_only_read=True) as store:
             return await work(StoredRecords(store))
 
     return run_async(main)

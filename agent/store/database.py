@@ -50,9 +50,17 @@ class Database:
         self._connection = connection
 
     @classmethod
-    async def connect(cls, path: Path) -> Self:
-        """Open a file. Raises StoreError."""
-        connection = aiosqlite.connect(path, isolation_level=None, cached_statements=64)
+    async def connect(cls, path: Path, *, is_still: bool = False) -> Self:
+        """Open a file. Raises StoreError.
+
+        Args:
+            is_still: nobody writes it and nothing of it is left in a log, so that it can be read
+                without any file being made beside it.
+        """
+        where = f"{_uri(path)}?mode=ro&immutable=1" if is_still else str(path)
+        connection = aiosqlite.connect(
+            where, isolation_level=None, cached_statements=64, uri=is_still
+        )
         # A store that was never closed must not keep the interpreter from ending. What such a
         # thread has not committed was not acknowledged either.
         connection._thread.daemon = True
@@ -190,6 +198,32 @@ async def open_for_reading(path: Path) -> Database:
         await database.close()
         raise
     return database
+
+
+async def open_unwritable(path: Path) -> Database:
+    """Open for reading what has no writer and cannot be written: its disk may have no room.
+
+    Raises:
+        StoreError: it cannot be read, as what a crash left on a read-only file system, or it has
+            another schema than this.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    database = await Database.connect(path, is_still=not log.exists() or not log.stat().st_size)
+    try:
+        # What a crash left in the log is read too, and its index kept in memory, not in a file.
+        for pragma in ("PRAGMA locking_mode = EXCLUSIVE", *_READ_PRAGMAS):
+            await database.run(pragma)
+        await _check_ours(database)
+        if await _number(database, "PRAGMA user_version") != len(MIGRATIONS):
+            raise StoreError(f"{path} is an older Switchboard's, and cannot be brought up to date.")
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
 
 
 def make_private(path: Path) -> None:

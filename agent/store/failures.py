@@ -10,7 +10,7 @@ import errno
 import sqlite3
 from pathlib import Path
 
-from agent.errors import StoreError
+from agent.errors import StoreError, UnwritableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM}
@@ -27,13 +27,13 @@ def from_os_error(error: OSError, path: Path) -> StoreError:
     """Name the condition behind an operating system error on a path of the data directory."""
     number = error.errno
     if number in _FULL:
-        return StoreError(f"{path} could not be written: {_full(number)}.", _MAKE_ROOM)
+        return UnwritableError(f"{path} could not be written: {_full(number)}.", _MAKE_ROOM)
     if number == errno.EROFS:
-        return StoreError(
+        return UnwritableError(
             f"{path} is on a read-only file system.", f"Make it writable, or {_ELSEWHERE}."
         )
     if number in _REFUSED:
-        return StoreError(
+        return UnwritableError(
             f"{path} is not writable for this account.",
             f"Change its owner or mode, or {_ELSEWHERE}.",
         )
@@ -58,21 +58,21 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
     match code & 0xFF:
         case sqlite3.SQLITE_FULL:
-            return StoreError(f"{path} could not be written: the disk is full.", _MAKE_ROOM)
+            return UnwritableError(f"{path} could not be written: the disk is full.", _MAKE_ROOM)
         case sqlite3.SQLITE_IOERR:
-            return StoreError(
+            return UnwritableError(
                 f"{path} could not be read or written ({name}): the disk is full, a file size "
                 "limit is reached, or the disk fails.",
                 "Free some space or lift the limit, then check the disk; the store goes on by "
                 "itself.",
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return StoreError(
+            return UnwritableError(
                 f"{path} is read-only.",
                 f"Make the file and its directory writable, or {_ELSEWHERE}.",
             )
         case sqlite3.SQLITE_CANTOPEN:
-            return StoreError(
+            return UnwritableError(
                 f"{path} could not be opened ({name}).",
                 f"Check that its directory can be written and has room, or {_ELSEWHERE}.",
             )

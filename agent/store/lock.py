@@ -58,6 +58,26 @@ class DirectoryLock:
             raise from_os_error(error, path) from error
         return cls(path, descriptor)
 
+    @classmethod
+    def share(cls, directory: Path) -> DirectoryLock:
+        """Keep owners out of a directory that is only read, beside others who only read it.
+
+        Raises:
+            StoreError: a process is the owner (named by pid), or there is no lock file.
+        """
+        path = directory / LOCK_NAME
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        try:
+            _lock(descriptor, fcntl.LOCK_SH)
+        except OSError as error:
+            pid = _read_pid(descriptor)
+            os.close(descriptor)
+            raise _held(directory, pid) from error
+        return cls(path, descriptor)
+
     def release(self) -> None:
         """Let go; calling it again does nothing."""
         if self._descriptor >= 0:
@@ -81,15 +101,15 @@ def owner_pid(directory: Path) -> int | None:
     return None
 
 
-def _lock(descriptor: int) -> None:
+def _lock(descriptor: int, how: int = fcntl.LOCK_EX) -> None:
     """Lock at once or fail; `owner_pid` of another process may hold it for an instant."""
     for _ in range(_TRIES - 1):
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, how | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             time.sleep(_PAUSE_S)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(descriptor, how | fcntl.LOCK_NB)
 
 
 def _read_pid(descriptor: int) -> int | None:

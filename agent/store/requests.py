@@ -6,7 +6,7 @@ Not the writing. Invariant: a request is a value; it can be tried again after a 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -116,3 +116,18 @@ class Entry:
     def finish(self) -> None:
         if not self.future.done():
             self.future.set_result(self.result)
+
+
+def groups(batch: list[Entry]) -> Iterator[list[Entry]]:
+    """Part a batch so that what deletes is committed by itself, after all that came before it."""
+    group: list[Entry] = []
+    for entry in batch:
+        if isinstance(entry.request, DeleteSessions):
+            if group:
+                yield group
+            yield [entry]
+            group = []
+        else:
+            group.append(entry)
+    if group:
+        yield group

@@ -13,19 +13,17 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from agent.errors import FencedError, StoreError
+from agent.errors import FencedError, StoreError, UnwritableError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.blobs import BlobFiles
 from agent.store.collection import Blobs
-from agent.store.database import Database, open_for_reading, open_for_writing
 from agent.store.dues import Dues
-from agent.store.failures import from_os_error
 from agent.store.job_pages import JobPages
 from agent.store.job_runs import JobRuns
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, body_of
-from agent.store.lock import DirectoryLock
+from agent.store.opening import DATABASE_NAME, Opening, open_as_it_is, open_directory
 from agent.store.reader import Reader
 from agent.store.requests import (
     AcquireLease,
@@ -41,43 +39,25 @@ from agent.store.requests import (
 from agent.store.search import SEARCH_NAME, SearchIndex, StoredLog
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.watches import Watches
-from agent.store.writer import Writer
 
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
 
-DATABASE_NAME = "switchboard.db"
 _log = logging.getLogger(__name__)
-
-
-def _make_directory(directory: Path) -> None:
-    """Make the directory with mode 0700; one that is there keeps the mode it was given."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise from_os_error(error, directory) from error
 
 
 class SqliteStore:
     """Events, sessions, questions, jobs and blobs of one data directory; open it with `open`."""
 
-    def __init__(
-        self,
-        directory: Path,
-        lock: DirectoryLock,
-        writing: Database,
-        reading: Database,
-        writer: Writer,
-    ) -> None:
+    def __init__(self, directory: Path, opening: Opening) -> None:
         self.directory = directory
-        self._lock = lock
-        self._writing = writing
-        self._reading = reading
-        self._reader = Reader(reading, writer.told)
+        self._opening = opening
+        self._writing, self._reading = opening.writing, opening.reading
+        self._writer = writer = opening.writer
+        self._reader = Reader(self._reading, writer.told)
         self._dues = Dues(self._reader)
         self.watches = Watches(self._reader.rows)
         self.job_runs = JobRuns(self._reader.rows)
         self.job_pages = JobPages(self._reader.rows)
-        self._writer = writer
         self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
         self._index: SearchIndex | None = None
         self._indexing: asyncio.Task[None] | None = None
@@ -89,46 +69,45 @@ class SqliteStore:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, directory: Path, *, clock_ms: Callable[[], int] = wall_clock_ms
+        cls,
+        directory: Path,
+        *,
+        clock_ms: Callable[[], int] = wall_clock_ms,
+        may_only_read: bool = False,
     ) -> AsyncIterator[Self]:
         """Own a data directory for the length of a `with` block, making it when it is not there.
+
+        Args:
+            may_only_read: on a disk that is full or read-only, open what is stored all the same;
+                every write is then refused with the error that this would have raised.
 
         Raises:
             StoreError: it is held by another process, not writable, read-only or full, or its
                 database is damaged, another program's or a newer Switchboard's. Nothing is then
                 changed.
         """
-        store = await cls._open(directory, clock_ms)
+        store = await cls._opened(directory, clock_ms, may_only_read)
         try:
             yield store
         finally:
             await store.close()
 
     @classmethod
-    async def _open(cls, directory: Path, clock_ms: Callable[[], int]) -> Self:
-        _make_directory(directory)
-        lock = DirectoryLock.take(directory)
-        opened: list[Database] = []
+    async def _opened(
+        cls, directory: Path, clock_ms: Callable[[], int], may_only_read: bool
+    ) -> Self:
         try:
-            path = directory / DATABASE_NAME
-            writing, epoch = await open_for_writing(path, now_ms=clock_ms())
-            opened.append(writing)
-            reading = await open_for_reading(path)
-            opened.append(reading)
-            writer = Writer(writing, epoch=epoch, clock_ms=clock_ms)
-            await writer.start()
-            store = cls(directory, lock, writing, reading, writer)
+            opening = await open_directory(directory, clock_ms=clock_ms)
+        except UnwritableError as error:
+            if not may_only_read:
+                raise
+            return cls(directory, await open_as_it_is(directory, error, clock_ms=clock_ms))
+        store = cls(directory, opening)
+        try:
             store._blobs.prepare()
-            try:
-                store._index = await store._open_index()
-            except StoreError as error:
-                # What cannot be searched can still be worked with.
-                _log.warning("There is no search for now: %s", error)
+            await store._begin_index()
         except BaseException:
-            for database in opened:
-                with suppress(StoreError):
-                    await database.close()
-            lock.release()
+            await store.close()
             raise
         return store
 
@@ -149,13 +128,8 @@ class SqliteStore:
         finally:
             try:
                 await self._close_index()
-                await self._reading.close()
             finally:
-                try:
-                    # Last: closing the last connection folds the write-ahead log into the file.
-                    await self._writing.close()
-                finally:
-                    self._lock.release()
+                await self._opening.give_up()
 
     async def _close_index(self) -> None:
         if self._index is not None:
@@ -249,7 +223,15 @@ class SqliteStore:
             self._index = await self._open_index()
         await self._index.rebuild()
 
+    async def _begin_index(self) -> None:
+        try:
+            self._index = await self._open_index()
+        except StoreError as error:
+            # What cannot be searched can still be worked with.
+            _log.warning("There is no search for now: %s", error)
+
     async def _open_index(self) -> SearchIndex:
+        self._writer.insist()
         index = await SearchIndex.open(
             self.directory / SEARCH_NAME,
             StoredLog(self._reader, lambda: self._writer.last_event_id),

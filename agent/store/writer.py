@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import ChainMap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import assert_never
 
 from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
@@ -41,6 +41,7 @@ from agent.store.requests import (
     ReplaceJob,
     Request,
     Result,
+    groups,
 )
 from agent.store.rows import (
     LEASE,
@@ -79,10 +80,18 @@ class Writer:
         self._task: asyncio.Task[None] | None = None
         self._telling: asyncio.Future[None] | None = None
 
-    async def start(self) -> None:
-        """Read where the log stands and begin to write."""
+    async def start(self, *, refusal: StoreError | None = None) -> None:
+        """Read where the log stands and begin to write, or to refuse every write."""
         await self._read_counters()
+        if refusal is not None:
+            self._refusal = refusal
+            return
         self._task = asyncio.create_task(self._run(), name="store writer")
+
+    def insist(self) -> None:
+        """Raise why nothing can be written any more, if so."""
+        if self._refusal is not None:
+            raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
 
     async def write(self, request: Request) -> Result:
         """Store a request; it is durable on return.
@@ -93,8 +102,7 @@ class Writer:
             StoreError: it was not stored; the message says why.
             UsageError, WrongStateError: the request does not fit what is stored.
         """
-        if self._refusal is not None:
-            raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
+        self.insist()
         entry = Entry(request)
         self._queue.put_nowait(entry)
         # The future is this caller's alone: to cancel it cancels nothing that is queued.
@@ -121,7 +129,7 @@ class Writer:
             while True:
                 batch = []
                 ends = self._gather(batch, await self._queue.get())
-                for group in _groups(batch):
+                for group in groups(batch):
                     await self._write_batch(group)
                 if ends:
                     return
@@ -374,21 +382,6 @@ class Writer:
         [(job_id,)] = await self._database.rows(sql, ("job",))
         self.last_event_id = as_int(event_id)
         self._last_job_id = as_int(job_id)
-
-
-def _groups(batch: list[Entry]) -> Iterator[list[Entry]]:
-    """Part a batch so that what deletes is committed by itself, after all that came before it."""
-    group: list[Entry] = []
-    for entry in batch:
-        if isinstance(entry.request, DeleteSessions):
-            if group:
-                yield group
-            yield [entry]
-            group = []
-        else:
-            group.append(entry)
-    if group:
-        yield group
 
 
 def _unfoldable(error: Exception) -> StoreError:

@@ -163,6 +163,71 @@ def test_a_disk_that_is_full_from_the_start_is_a_clear_error(tmp_path: Path) -> 
     assert "Free some space" in ran.stdout
 
 
+READER = """
+import asyncio, sys
+from pathlib import Path
+from agent.errors import StoreError
+from agent.store.sqlite import EventDraft, SqliteStore
+from tests.store.conftest import session_draft, step_draft
+
+async def main():
+    async with SqliteStore.open(Path(sys.argv[1]), may_only_read=True) as store:
+        stored = await store.session_events("s1")
+        print(len(stored), (await store.session("s1")).goal, await store.next_due_ms())
+        for write in (store.append(step_draft("s1", 9)), store.put_blob(b"x", "text/plain"),
+                      store.search("tidy")):
+            try:
+                await write
+                print("written")
+            except StoreError as error:
+                print(error.message, "|", error.remedy)
+
+asyncio.run(main())
+"""
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from agent.store.sqlite import SqliteStore
+from tests.store.conftest import session_draft, step_draft
+
+async def main():
+    async with SqliteStore.open(Path(sys.argv[1])) as store:
+        await store.append(session_draft("s1"), step_draft("s1", 1))
+        if len(sys.argv) > 2:
+            os._exit(0)
+
+asyncio.run(main())
+"""
+
+
+FULL = 'cat /dev/zero > "$1/ballast" 2>&-; true'
+READ_ONLY = 'mount -o remount,ro "$1"'
+
+
+@needs_mounts
+@pytest.mark.parametrize(
+    ("make_full", "is_killed", "phrase"),
+    # What a crash left in the log cannot be read where not even a lock can be taken.
+    [(FULL, False, "full"), (FULL, True, "full"), (READ_ONLY, False, "read-only file system")],
+)
+def test_what_is_stored_can_be_read_where_nothing_can_be_written(
+    tmp_path: Path, make_full: str, is_killed: bool, phrase: str
+) -> None:
+    args = ("killed",) if is_killed else ()
+    assert run(sys.executable, "-c", KILLED, str(tmp_path / "data"), *args).returncode == 0
+    (tmp_path / "mount").mkdir()
+    fill = (
+        f'mount -t tmpfs -o size=2m tmpfs "$1" && cp -a "$1/../data/." "$1" && {{ {make_full}; }}'
+    )
+    ran = run_mounted(fill, tmp_path / "mount", READER)
+    lines = ran.stdout.splitlines()
+    assert lines[:1] == ["2 tidy up None"], ran.stdout + ran.stderr
+    assert len(lines) == 4
+    for line in lines[1:]:
+        assert phrase in line
+        assert "Free some space" in line or "Make it writable" in line
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_directory_of_somebody_else_is_a_clear_error() -> None:
     ran = run(sys.executable, "-c", OPENER, "/switchboard-of-nobody", "as nobody")
