@@ -14,8 +14,9 @@ from agent.devices.adb import AdbDevice
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.pool import PhonePool
-from agent.devices.pool_virtual import VirtualFarm, VirtualSlot
+from agent.devices.pool_setup import make_pool
 from agent.devices.server import AdbServer
+from agent.settings import PoolSettings
 
 PHONES = WORKERS = 64
 EPISODES = 1000
@@ -26,11 +27,11 @@ def main() -> None:
     """Print how long taking a phone takes, and observations a second over all phones."""
     with tempfile.TemporaryDirectory() as folder:
         server = AdbServer(Path(folder) / "adb")
-        asyncio.run(_started(server))
-        farm = VirtualFarm(Path(folder) / "farm", server, count=PHONES)
+        address = asyncio.run(server.start())
+        wanted = PoolSettings(virtual=PHONES)
         try:
             began = time.perf_counter()
-            with PhonePool([VirtualSlot(farm, number) for number in range(PHONES)]) as pool:
+            with make_pool(wanted, Path(folder), own=server, server=address) as pool:
                 print(f"{PHONES} phones ready in {time.perf_counter() - began:.1f} s\n")
                 print("| 1,000 episodes of 64 workers | get p50 ms | get p95 ms | shared |")
                 print("|---|---|---|---|")
@@ -43,10 +44,6 @@ def main() -> None:
                       f"with a reset after each: {reset.rate:.0f}\n")  # fmt: skip
         finally:
             asyncio.run(server.stop())
-
-
-async def _started(server: AdbServer) -> None:
-    await server.start()
 
 
 class _Tally:

@@ -13,10 +13,11 @@ from console.commands.devices_care import doctor, info, repair, rotate, unlock, 
 from console.commands.devices_link import connect, disconnect, pair
 from console.commands.devices_list import list_devices, print_devices, tag
 from console.commands.devices_record import record
+from console.commands.devices_share import share
 from console.commands.devices_wheel import wheel
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
-    ("Look", (list_devices, info, doctor, logcat, apps, record)),
+    ("Look", (list_devices, info, doctor, logcat, apps, record, share)),
     ("Connect", (connect, pair, disconnect)),
     ("Name and drive", (tag, wheel)),
     ("Change", (repair, install, uninstall, clear, push, pull, rotate, wake, unlock)),

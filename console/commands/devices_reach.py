@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.devices.client import AdbClient
     from agent.devices.device import Device
     from agent.devices.extras import Extras
+    from agent.devices.rack import AdbRack
     from agent.records import DeviceInfo
     from console.stopping import StopRequest
 
@@ -37,6 +38,7 @@ class Reached:
     serial: str
     """What its server lists it as."""
     extras: Extras
+    rack: AdbRack
 
 
 def run_with_phone(
@@ -65,8 +67,15 @@ def run_with_phone(
 
 
 @asynccontextmanager
-async def reached(settings: Settings, serial: str, *, drives: bool) -> AsyncIterator[Reached]:
-    """Reach a phone for the block. Raises UsageError, AdbError, DeviceLostError."""
+async def reached(
+    settings: Settings, serial: str, *, drives: bool, watches: bool = False
+) -> AsyncIterator[Reached]:
+    """Reach a phone for the block. Raises UsageError, AdbError, DeviceLostError.
+
+    Args:
+        drives: hold its lease.
+        watches: whether live frames of it are looked at.
+    """
     from agent.devices.extras import Extras
     from agent.devices.labels import Labels
     from agent.devices.rack import AdbRack
@@ -94,7 +103,7 @@ async def reached(settings: Settings, serial: str, *, drives: bool) -> AsyncIter
     rack = AdbRack(
         addresses,
         labels=Labels(settings.data_dir / "devices.json"),
-        scrcpy=ScrcpySettings(video=False, control=False),
+        scrcpy=ScrcpySettings(settings.scrcpy.server, video=watches, control=False),
     )
     await rack.start()
     try:
@@ -102,7 +111,7 @@ async def reached(settings: Settings, serial: str, *, drives: bool) -> AsyncIter
         device = await rack.wait_for(name, timeout_s=WAIT_S)
         client, listed = rack.reach(device.serial)
         info = next(one for one in rack.devices() if one.serial == device.serial)
-        phone = Reached(info, device, client, listed, Extras(client, listed))
+        phone = Reached(info, device, client, listed, Extras(client, listed), rack)
         if not drives:
             yield phone
             return
