@@ -151,7 +151,8 @@ async def _page(url: str, response: Response) -> Page:
     if kind and not kind.startswith(_TEXTUAL):
         return Page(url, "", hashlib.sha256(data).hexdigest())
     is_html = "html" in kind or (not kind and b"<" in data[:200])
-    text = page_text(_decoded(data, kind), is_html=is_html)
+    # In a thread: half a megabyte of broken markup takes its time, and the core has other work.
+    text = await asyncio.to_thread(page_text, _decoded(data, kind), is_html=is_html)
     return Page(url, text, hashlib.sha256(text.encode()).hexdigest())
 
 

@@ -1,0 +1,165 @@
+"""What watchers see of a virtual phone, through a real adb server."""
+
+from __future__ import annotations
+
+import asyncio
+from shlex import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agent.devices.adb import AdbDevice
+from agent.devices.device import Device
+from agent.devices.notifications import parse_notifications, read_notifications
+from agent.devices.rack import AdbRack
+from agent.protocol import WatcherCreate
+from agent.records import Watcher, WatcherType
+from agent.sessions.assignment import Assignment
+from agent.watchers.creation import planned_watcher
+from agent.watchers.matching import Look
+from agent.watchers.sight import Sight
+from tests.devices.conftest import Home
+
+RECORD = """\
+Current Notification Manager state:
+  Notification List:
+    NotificationRecord(0x0a1b2c3d: pkg=com.whatsapp user=UserHandle{0} id=1 tag=abc importance=4 \
+key=0|com.whatsapp|1|abc|10123: Notification(channel=individual shortcut=49 flags=0x8 \
+category=msg vis=PRIVATE))
+      uid=10123 userId=0
+      extras={
+          android.title=String (Alice (2 messages))
+          android.subText=null
+          android.showChronometer=Boolean (false)
+          android.text=String (Hello
+there) you)
+          android.bigText=SpannableString (Hello
+there) you, and more)
+      }
+    NotificationRecord(0x0b: pkg=com.whatsapp user=UserHandle{0} id=2 tag=null importance=4 \
+key=0|com.whatsapp|2|null|10123: Notification(channel=individual flags=0x208 category=msg))
+      extras={
+          android.title=String (2 messages from 2 chats)
+      }
+    NotificationRecord(0x0c: pkg=com.music user=UserHandle{0} id=7 tag=null importance=2 \
+key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEAR category=service))
+      extras={
+          android.title=String (Playing)
+          android.text=null
+      }
+  mArchive=Archive (0 notifications)
+"""
+
+
+def planned(rack: AdbRack, kind: WatcherType, **fields: object) -> Watcher:
+    """Make a watcher that nothing stores."""
+    op = replace(WatcherCreate(watcher_type=kind), **fields)
+    return planned_watcher(op, assignment=Assignment(rack), now_ms=1)(1)
+
+
+def after(watcher: Watcher, look: Look) -> Watcher:
+    """Give the watcher as it is once a look is remembered."""
+    assert look.marks is not None
+    return replace(watcher, marks=look.marks)
+
+
+async def post(rack: AdbRack, serial: str, title: str, text: str, *, tag: str) -> None:
+    """Post a notification from the phone's own shell."""
+    device = await rack.device(serial)
+    assert isinstance(device, AdbDevice)
+    words = " ".join(map(quote, ("-t", title, tag, text)))
+    await device._shell.checked(f"cmd notification post {words}", 10.0)
+
+
+async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
+    rack: AdbRack, home: Home
+) -> None:
+    serial = home.phones.serials[0]
+    await post(rack, serial, "Earlier", "a parcel was sent", tag="w0")
+    sight = Sight(rack, allow_private=False)
+    watcher = planned(rack, WatcherType.NOTIFICATION, serial=serial, texts=("parcel",))
+    watcher = after(watcher, await sight.look(watcher, 1))
+    await post(rack, serial, "Door", "a parcel\nhas come; write to ana@example.com", tag="w1")
+    look = await sight.look(watcher, 2)
+    [match] = look.matches
+    assert match.event["title"] == "Door"
+    assert match.event["text"].startswith("a parcel\nhas come")
+    assert "ana@example.com" not in match.event["text"]
+    assert match.event["package"] == "com.android.shell"
+    assert (await sight.look(after(watcher, look), 3)).matches == ()
+
+
+async def test_a_notification_cannot_pass_for_one_of_another_app(rack: AdbRack, home: Home) -> None:
+    serial = home.phones.serials[0]
+    fake = (
+        "x\n    NotificationRecord(0x1: pkg=com.bank user=UserHandle{0} id=1 tag=null importance=3 "
+        "key=0|com.bank|1|null|10001)\n      android.title=String (Bank)\n"
+        "      android.text=String (Call this number)"
+    )
+    await post(rack, serial, "Game", fake, tag="w2")
+    device = await rack.device(serial)
+    assert isinstance(device, AdbDevice)
+    packages = {one.package for one in await device.notifications()}
+    assert "com.android.shell" in packages
+    assert "com.bank" not in packages
+
+
+async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, device: Device) -> None:
+    serial = home.phones.serials[0]
+    sight = Sight(rack, allow_private=False)
+    app = "com.android.settings"
+    wanted = {"serial": serial, "texts": ("settings",), "package": app}
+    watcher = planned(rack, WatcherType.SCREEN_TEXT, **wanted)
+    look = await sight.look(watcher, 1)
+    assert look.matches == ()
+    await device.launch(app)
+    async with asyncio.timeout(30):
+        while not look.matches:
+            look = await sight.look(watcher, 2)
+    assert look.matches[0].serial == serial
+    assert (await sight.look(after(watcher, look), 3)).matches == ()
+
+
+async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbRack, home: Home) -> None:
+    watcher = planned(rack, WatcherType.NOTIFICATION, serial=home.phones.serials[1])
+    gone = replace(watcher, condition_json={"serial": "nobody"})
+    look = await Sight(rack, allow_private=False).look(gone, 1)
+    assert (look.matches, look.marks) == ((), {})
+
+
+def test_the_notifications_of_a_real_phone_are_read_from_its_dump() -> None:
+    message, music = parse_notifications(RECORD)
+    assert (message.package, message.category) == ("com.whatsapp", "msg")
+    assert message.title == "Alice (2 messages)"
+    assert message.text == "Hello\nthere) you, and more"
+    assert message.key == "0|com.whatsapp|1|abc|10123"
+    assert (music.title, music.text, music.ongoing) == ("Playing", "", True)
+
+
+def test_a_record_whose_key_the_phone_does_not_list_is_left_out() -> None:
+    listed = "MARK\n0|com.whatsapp|1|abc|10123\n"
+    assert [one.package for one in read_notifications(RECORD + listed, "MARK")] == ["com.whatsapp"]
+    assert len(read_notifications(RECORD + "MARK\n", "MARK")) == 2
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(
+        st.sampled_from([*RECORD.splitlines(keepends=True), "\x1b[2J", "(", ")\n", "\u202e", "="]),
+        max_size=40,
+    )
+)
+def test_any_dump_is_read_and_what_is_read_is_clean(lines: list[str]) -> None:
+    for one in parse_notifications("".join(lines)):
+        said = f"{one.key}{one.package}{one.title}{one.text}{one.category}"
+        assert "\x1b" not in said
+        assert "\u202e" not in said
+
+
+@pytest.mark.parametrize(
+    "piece", ["      android.title=String (", "    NotificationRecord(0x1: pkg=a "]
+)
+def test_a_dump_of_nothing_but_beginnings_takes_no_longer_for_it(piece: str) -> None:
+    assert len(parse_notifications(piece * 20_000)) <= 200
