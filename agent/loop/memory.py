@@ -37,6 +37,9 @@ from agent.protocol import (
 )
 from agent.records import ActionOutcome, AppInfo, Foreground, Observation, PlanItem
 
+_TALK = frozenset({"finish", "ask_user", "update_plan"})
+"""Tools whose failure says nothing of whether there is a way on."""
+
 
 @dataclass(slots=True)
 class Memory:
@@ -220,6 +223,8 @@ class Memory:
         self.pending = None
         self.messages += self._deferred
         self._deferred.clear()
+        if msg.outcome is ActionOutcome.FAILED and call.tool not in _TALK:
+            self.trail.futile()
         if call.kind == "action" and msg.outcome is not ActionOutcome.FAILED:
             self._acted = True
             self._follow_presses(call)

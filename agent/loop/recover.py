@@ -73,6 +73,10 @@ class Trail:
         self.actions.append((action, changed))
         self.scrolls = self.scrolls + 1 if scroll else 0
 
+    def futile(self) -> None:
+        """Take in a call that was refused or not carried out: nothing came of it either."""
+        self.troubled += 1
+
     def pressed(self, key: str) -> None:
         """Take in that an element was pressed; an empty key is any other action but going back."""
         self._clicked = key

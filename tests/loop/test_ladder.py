@@ -45,6 +45,15 @@ async def test_a_stuck_session_that_nobody_helps_ends_instead_of_spending_steps(
     assert context.session.steps < 10
 
 
+async def test_actions_that_are_refused_again_and_again_are_no_way_on_either() -> None:
+    gone = [says("click_element", element=99) for _ in range(30)]
+    context = MemoryContext(scripted(*gone, DONE), dead())
+    end = await task().run(context)
+    assert not end.completed
+    assert "stuck" in end.message
+    assert context.session.steps < 10
+
+
 async def test_a_session_that_may_not_ask_goes_on_within_its_budget() -> None:
     context = MemoryContext(stubborn(), dead(), at_limit=AtLimit.STOP)
     end = await task().run(context)

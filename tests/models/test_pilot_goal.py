@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from agent.models.pilot.goal import parse
 from agent.models.pilot.intents import (
+    Choose,
     Delete,
     Intent,
     Note,
     Open,
+    Press,
     Search,
     Send,
     Toggle,
@@ -49,6 +51,13 @@ GOALS: dict[str, tuple[Intent, ...]] = {
     "tell Anna I am late": (Send("I am late", "Anna", SMS),),
     'delete the note "Packing list"': (Delete("Packing list", "note", NOTES),),
     "remove the conversation with Dad": (Delete("Dad", "conversation", SMS),),
+    "set the screen timeout to 2 minutes": (Choose("screen timeout", "2 minutes", SETTINGS),),
+    'change the device name to "My, and yours"': (
+        Choose("device name", "My, and yours", SETTINGS),
+    ),
+    'write a note saying "x", then send "y" to Dad': (Note("x", "", NOTES), Send("y", "Dad", SMS)),
+    'write a note with the title "Milk"': (Note("", "Milk", NOTES),),
+    "archive the conversation with Dad": (Press("archive", "Dad", "conversation", SMS),),
     "open Notes": (Open("Notes", NOTES),),
     "open Settings and search for battery": (
         Open("Settings", SETTINGS),

@@ -10,7 +10,8 @@ from agent.models.model import ModelReply
 from agent.protocol import ToolCallFinished
 from agent.tasks.regular import RegularTask
 from agent.tasks.task import TurnEnd
-from bench.exercises.ablation import SHOULD_HELP
+from bench.exercises.cases import CASES
+from bench.exercises.suite import EXERCISES
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, Clock, ScriptedModel, says, scripted, texts
 from tests.tasks.test_regular import Counter
@@ -100,4 +101,7 @@ def test_every_pattern_can_be_set_and_has_a_model_that_it_should_help(tmp_path: 
     settings = load_settings(
         overrides={"data_dir": str(tmp_path), "loop.without": [str(p) for p in Pattern]}
     )
-    assert set(settings.loop.without) == set(Pattern) == set(SHOULD_HELP)
+    measured = {case.without[0] for case in CASES if len(case.without) == 1}
+    assert set(settings.loop.without) == set(Pattern) == measured
+    known = {exercise.name for exercise in EXERCISES}
+    assert all(set(case.exercises) <= known and case.chosen(25) for case in CASES)

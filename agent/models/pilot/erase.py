@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.models.pilot.entries import ask_about_similar, matches, pick
 from agent.models.pilot.intents import Delete
-from agent.models.pilot.match import GOOD, key_tokens, score, starts_alike
+from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, starts_alike
 from agent.models.pilot.moves import (
     Call,
     Done,
@@ -65,6 +65,10 @@ def delete(intent: Delete, view: View, trail: Trail) -> Move:
 
 def _gone(intent: Delete, view: View, trail: Trail) -> Move:
     left = matches(view, intent.name)
+    opened = [d.label.split(" | ", 1)[0] for d in trail.deeds if d.ok and d.label]
+    if any(score(intent.name, title) >= EXACT for title in opened):
+        # It was the very one that was meant; what else resembles its name stays.
+        left = [item for item in left if score(intent.name, item.title) >= EXACT]
     in_list = not view.fields() or any(_is_searchlike(item) for item in view.fields())
     if trail.answer is not None and in_list:
         # One of several was to go: one fewer is what shows it.

@@ -35,13 +35,17 @@ _ABOVE: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
         ("wifi", "internet", "network and internet", "network internet", "connections"),
     ),
     (
-        frozenset({"dark", "brightness", "rotate", "night", "light", "font", "theme", "sleep"}),
+        frozenset(
+            {"dark", "brightness", "rotate", "night", "light", "font", "theme", "sleep"}
+            | {"timeout", "wallpaper"}
+        ),
         ("display", "display and brightness", "screen", "dark theme"),
     ),
     (
         frozenset({"disturb", "vibration", "vibrate", "ring", "ringtone", "silent", "volume"}),
         ("sound and vibration", "sound", "notifications", "do not disturb"),
     ),
+    (frozenset({"imei", "version", "name"}), ("about phone", "about device", "about")),
     (frozenset({"battery", "saver"}), ("battery", "device care", "battery saver")),
     (frozenset({"location"}), ("location", "privacy", "security and privacy")),
     (frozenset({"notification"}), ("notifications", "apps and notifications")),

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agent.models.pilot.intents import (
+    Choose,
     Delete,
     Intent,
     Note,
     Open,
+    Press,
     Search,
     Send,
     Toggle,
@@ -43,7 +45,8 @@ _THANKS = re.compile(r",?\s+(?:please|thanks|thank you|for me|now)$", re.IGNOREC
 _VERBS = (
     "open|launch|start|go|turn|switch|toggle|enable|disable|activate|deactivate|set|put|write|"
     "create|make|add|jot|take|send|text|message|tell|reply|delete|remove|erase|trash|search|find|"
-    "look|type|enter|show|view|navigate|check|call|book|buy|order|play|read|save|share|let|ensure"
+    "look|type|enter|show|view|navigate|check|call|book|buy|order|play|read|save|share|let|ensure|"
+    "change|rename|archive|star|mute|freeze|pin"
 )
 _SPLIT = re.compile(
     rf"\s*(?:;|\.\s+|,?\s+and then\s+|,?\s+then\s+"
@@ -66,7 +69,21 @@ _ENTRY = re.compile(
 )
 _PAGE = re.compile(r"\s+(?:page|screen|section|menu|settings)$", re.IGNORECASE)
 
+_THINGS = {
+    "note": "notes",
+    "memo": "notes",
+    "contact": "contacts",
+    "event": "calendar",
+    "appointment": "calendar",
+    "mail": "mail",
+    "email": "mail",
+    "e-mail": "mail",
+}
+"""The role of the app that a thing is kept in; every other thing is a message's."""
 _ROLES = {
+    "contacts": ("contacts", "people"),
+    "calendar": ("calendar", "agenda"),
+    "mail": ("mail", "email", "gmail"),
     "settings": ("settings",),
     "notes": ("notes", "note", "keep", "memo"),
     "messages": ("messages", "messaging", "message", "sms", "texts"),
@@ -94,7 +111,9 @@ def parse(goal: str, apps: Sequence[App]) -> tuple[Intent, ...]:
         if not clause:
             continue
         intent = _clause(clause, quoted, apps, package)
-        package = intent.package or package
+        if not isinstance(intent, Note | Send | Toggle):
+            # Those have apps of their own, which say nothing about what comes after them.
+            package = intent.package or package
         intents += _several(intent)
     return tuple(intents)
 
@@ -108,7 +127,7 @@ def _several(intent: Intent) -> list[Intent]:
 
 
 def role_app(role: str, apps: Sequence[App]) -> str:
-    """Give the package of the app that plays a role: settings, notes or messages."""
+    """Give the package of the app that plays a role, such as settings, notes or messages."""
     for name in _ROLES[role]:
         for app in apps:
             if score(name, app.name) == EXACT:
@@ -170,6 +189,11 @@ def _build(name: str, found: Found, apps: Sequence[App], here: str) -> Intent | 
             return Send(found["text"], who, package) if who and found["text"] else None
         case "delete":
             return _delete(found, apps, here)
+        case "choose":
+            name = _ARTICLE.sub("", found["name"])
+            return Choose(name, found["value"], here or role_app("settings", apps))
+        case "press":
+            return _press(found, apps, here)
         case "search":
             return Search(found["text"], here) if found["text"] and here else None
         case "type":
@@ -180,10 +204,17 @@ def _build(name: str, found: Found, apps: Sequence[App], here: str) -> Intent | 
 
 def _delete(found: Found, apps: Sequence[App], here: str) -> Intent | None:
     what = found.get("what", "").lower().removesuffix("s")
-    role = "notes" if what in {"note", "memo"} else "messages" if what else ""
+    role = _THINGS.get(what, "messages") if what else ""
     package = here or (role_app(role, apps) if role else "")
     name = _ARTICLE.sub("", found["name"])
     return Delete(name, what or "entry", package) if name and package else None
+
+
+def _press(found: Found, apps: Sequence[App], here: str) -> Intent | None:
+    what = found.get("what", "").lower()
+    package = here or (role_app(_THINGS.get(what, "messages"), apps) if what else "")
+    name = _ARTICLE.sub("", found["name"])
+    return Press(found["verb"].lower(), name, what, package) if name and package else None
 
 
 def _open(name: str, apps: Sequence[App], here: str) -> Intent | None:

@@ -33,6 +33,31 @@ class Toggle:
 
 
 @dataclass(frozen=True, slots=True)
+class Choose:
+    """Bring a setting to a value: one of a list, or a text."""
+
+    name: str
+    value: str
+    package: str = ""
+
+    def __str__(self) -> str:
+        return f"Set {self.name} to {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """Open a thing and press the button on it that is called so."""
+
+    verb: str
+    name: str
+    what: str = ""
+    package: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verb.capitalize()} the {self.what or 'entry'} “{self.name}”"
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Write a new note."""
 
@@ -102,4 +127,4 @@ class Unclear:
         return self.words
 
 
-Intent: TypeAlias = Open | Toggle | Note | Send | Delete | Search | Type | Unclear
+Intent: TypeAlias = Open | Toggle | Choose | Press | Note | Send | Delete | Search | Type | Unclear

@@ -201,6 +201,8 @@ def affirm(view: View, *names: str) -> Item | None:
 def scroll_on(view: View, trail: Trail, why: str) -> Call | None:
     """Look at what the page has not shown yet; None when all of it was seen."""
     here = trail.here
+    if view.hidden:
+        return Call("more_elements", {}, why)
     if not view.scrollable:
         return None
     if not here.at_end and here.downs < 12:

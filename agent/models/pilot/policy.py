@@ -14,15 +14,18 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.pilot.choose import choose
 from agent.models.pilot.compose import note, search, send, type_text
 from agent.models.pilot.erase import delete
 from agent.models.pilot.find import open_page, toggle
 from agent.models.pilot.goal import parse
 from agent.models.pilot.intents import (
+    Choose,
     Delete,
     Intent,
     Note,
     Open,
+    Press,
     Search,
     Send,
     Toggle,
@@ -31,6 +34,7 @@ from agent.models.pilot.intents import (
 )
 from agent.models.pilot.moves import Call, Done, GiveUp, Move, Trail, back, click, wait
 from agent.models.pilot.planning import plan
+from agent.models.pilot.press import press
 from agent.models.pilot.reading import Deed, View, read
 from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
@@ -130,7 +134,8 @@ def _cannot(intents: Sequence[Intent]) -> str:
     if unclear:
         return (
             f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
-            "turn switches on and off, write and delete notes, send messages, search and type. "
+            "turn switches on and off, set values, write notes, delete entries, send messages, "
+            "search and type. "
             'Try: turn on Bluetooth, or: send "I am late" to Anna.'
         )
     homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
@@ -149,7 +154,7 @@ def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
         return GiveUp("I needed an answer to go on, and nobody answered in time")
     if len(since) >= MAX_CALLS_PER_INTENT:
         return GiveUp(f"“{intent}” takes more steps than I should spend on it")
-    failures = [deed for deed in since[-3:] if deed.result.startswith("FAILED")]
+    failures = [deed for deed in since[-3:] if deed.result.startswith(("FAILED", "BLOCKED"))]
     if len(failures) >= 3:
         return GiveUp(f"nothing that I try works: {failures[-1].result}")
     obstacle = _obstacle(view, trail)
@@ -158,6 +163,10 @@ def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
     match intent:
         case Toggle():
             return toggle(intent, view, trail)
+        case Choose():
+            return choose(intent, view, trail)
+        case Press():
+            return press(intent, view, trail)
         case Open():
             return open_page(intent, view, trail)
         case Note():
