@@ -69,7 +69,7 @@ from agent.store.dispatcher import Dispatcher
 from agent.store.local import LocalDispatcher
 from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
-from agent.tasks.task import SessionTask
+from agent.tasks.task import DeskOp, JobOp, SessionTask
 from agent.text import one_line
 from agent.watchers.desk import WatchDesk
 
@@ -109,7 +109,7 @@ class Runtime:
             targets.control,
         )
         self._watches = WatchDesk(parts, self._desk, self._notices)
-        parts.door.carry_out = self._desk.carry_out
+        parts.door.carry_out = self._serve
         self._desk.delivery.announce = self._notices.announce
         self._desk.delivery.withdraw_notice = self._notices.withdraw
         self._dispatch = Dispatch(
@@ -380,6 +380,12 @@ class Runtime:
         return await self._store.events(after=after, limit=limit)
 
     # --- ops ----------
+
+    async def _serve(self, session: Session, op: DeskOp) -> Reply:
+        """Do what a session asks of a desk."""
+        if isinstance(op, JobOp):
+            return await self._desk.carry_out(session, op)
+        return await self._watches.carry_out(op)
 
     async def _put(self, op: Op, client: ClientInfo, *, answered: bool) -> Submission:
         submission = Submission(op, client, answered=answered)

@@ -38,7 +38,7 @@ from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
 from agent.store.job_pages import JobPage
 from agent.store.store import EventDraft
-from agent.tasks.task import DeskOp
+from agent.tasks.task import JobOp
 
 LIST_LIMIT = 50
 PAGE_LIMIT = 200
@@ -116,7 +116,7 @@ class JobDesk:
             )
         await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
 
-    async def carry_out(self, session: Session, op: DeskOp) -> Reply:
+    async def carry_out(self, session: Session, op: JobOp) -> Reply:
         """Do what a session asks of the jobs. Raises UsageError."""
         match op:
             case JobCreate():

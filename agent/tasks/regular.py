@@ -63,6 +63,7 @@ from agent.tools.arguments import (
     Wait,
 )
 from agent.tools.background_jobs import JobArguments
+from agent.tools.office_calls import OfficeArguments
 from agent.tools.registry import Tool, ToolArguments, ToolKind, read_call, schemas
 
 MAX_SPEECHLESS = 4
@@ -233,7 +234,7 @@ class _Turn:
             return None, True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
-        if isinstance(arguments, JobArguments):
+        if isinstance(arguments, OfficeArguments):
             return await self._work_in_office(arguments, request, thought), tool.counted
         assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser | MoreElements), "no deed"
         return await self._control(arguments, request, thought), tool.counted
@@ -260,7 +261,7 @@ class _Turn:
 
     def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
         if isinstance(
-            arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements | JobArguments
+            arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements | OfficeArguments
         ):
             return None
         return resolve(arguments, screen, self.memory.apps)
@@ -306,7 +307,7 @@ class _Turn:
         await self._finish(request, act.outcome, act.text, thought)
 
     async def _work_in_office(
-        self, arguments: JobArguments, request: ToolCallRequested, thought: Thought | None
+        self, arguments: OfficeArguments, request: ToolCallRequested, thought: Thought | None
     ) -> TurnEnd | None:
         done = await self.office.work(arguments, request)
         if done.end is None:
@@ -367,7 +368,7 @@ class _Turn:
         self, lost: ToolCallRequested, arguments: ToolArguments, grant: Grant
     ) -> TurnEnd | None:
         """Look afresh, then do the one action that was approved, unless the screen is another."""
-        if isinstance(arguments, JobArguments):
+        if isinstance(arguments, OfficeArguments):
             return await self._work_in_office(arguments, lost, None)
         screen = (await self.eyes.observe(None)).observation
         deed = self.reviewing.again(lost, arguments, screen, self.memory.apps)

@@ -16,6 +16,9 @@ from agent.devices.device import Device
 from agent.knowledge.library import Library
 from agent.models.model import Model
 from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
     Event,
     EventMsg,
     JobCreate,
@@ -23,11 +26,23 @@ from agent.protocol import (
     JobStop,
     Reply,
     ToolCallRequested,
+    WatcherCreate,
+    WatcherList,
+    WatcherStop,
 )
 from agent.records import Answer, Question, QuestionOption, QuestionPart, Session, Subject
 from agent.safety.app_rules import AppRule
 
-DeskOp: TypeAlias = JobCreate | JobList | JobStop
+JobOp: TypeAlias = JobCreate | JobList | JobStop
+DeskOp: TypeAlias = (
+    JobOp
+    | WatcherCreate
+    | WatcherList
+    | WatcherStop
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)
 """What a session may ask of the core's desks."""
 
 
@@ -154,7 +169,7 @@ class TaskContext(Protocol):
         ...
 
     async def request(self, op: DeskOp) -> Reply:
-        """Have something done that is of no phone: with jobs. Raises what the op failed with."""
+        """Have a desk do something that is of no phone. Raises what the op failed with."""
         ...
 
     @property
