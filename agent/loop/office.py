@@ -1,14 +1,14 @@
-"""Carry out the tools that touch no phone and do change something: a job is created, or stopped.
+"""Carry out the tools that touch no phone and ask a desk: of jobs, of watchers and commitments.
 
-Not the phone's actions (`agent.loop.act`) and not the jobs. Invariants: the policy rules on them as
-on any action; in the background they wait for a review like one; what the jobs refuse is a reply.
+Not the phone's actions (`agent.loop.act`) and not the desks. Invariants: the policy rules on them
+as on any action; in the background they wait for a review like one; what a desk refuses is a reply.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.errors import UsageError
+from agent.errors import UsageError, WrongStateError
 from agent.loop.controls import Controlled
 from agent.loop.reviewing import awaiting
 from agent.loop.verify import blocked, failed
@@ -19,14 +19,10 @@ from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.confirmable import params_digest, read_params, screen_digest
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
-from agent.tools import background_jobs as jobs
+from agent.tools import office_calls as calls
 from agent.tools.arguments import BadArguments
-from agent.tools.background_jobs import (
-    BackgroundJobCreate,
-    BackgroundJobList,
-    BackgroundJobStop,
-    JobArguments,
-)
+from agent.tools.background_jobs import reply as worded
+from agent.tools.office_calls import OfficeArguments
 
 DIGEST = screen_digest("", "", (), acted_on=None)
 """What it depends on of the screen: nothing."""
@@ -38,12 +34,12 @@ class Office:
 
     context: TaskContext
 
-    async def work(self, arguments: JobArguments, call: ToolCallRequested) -> Controlled:
+    async def work(self, arguments: OfficeArguments, call: ToolCallRequested) -> Controlled:
         """Do it; ask first when the session's autonomy says so, and end a background turn with
         the question.
         """
         try:
-            op = jobs.job_op(arguments)
+            op = calls.op_of(arguments)
         except BadArguments as error:
             return Controlled(failed(str(error)), ActionOutcome.FAILED)
         if isinstance(op, str):
@@ -59,17 +55,20 @@ class Office:
         try:
             reply = await self.context.request(op)
         except UsageError as error:
-            return Controlled(jobs.refused(arguments, error), ActionOutcome.FAILED)
-        return Controlled(jobs.answered(arguments, reply))
+            return Controlled(calls.refused(arguments, error), ActionOutcome.FAILED)
+        except WrongStateError as error:
+            refusal = UsageError(error.message, error.remedy)
+            return Controlled(calls.refused(arguments, refusal), ActionOutcome.FAILED)
+        return Controlled(calls.answered(arguments, reply))
 
-    def _review(self, arguments: JobArguments, call: ToolCallRequested) -> TurnEnd | str:
+    def _review(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
         """Give what a background turn ends with before it does this; or why nobody is asked."""
         try:
             params = read_params(call.arguments)
         except UsageError as error:
-            return jobs.reply("error", reason=one_line(error.message, 300))
+            return worded("error", reason=one_line(error.message, 300))
         question = self.context.review(
-            approval_text(_said(arguments), "nobody is watching this job"),
+            approval_text(calls.said(arguments), "nobody is watching this job"),
             call=call,
             params_digest=params_digest(call.tool, params),
             screen_digest=DIGEST,
@@ -77,10 +76,10 @@ class Office:
         )
         return awaiting(call.tool, question)
 
-    async def _rule(self, arguments: JobArguments, call: ToolCallRequested) -> TurnEnd | str:
+    async def _rule(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
         """Let it pass, with an empty text; or say why not; or end the turn until a review."""
         session = self.context.session
-        if isinstance(arguments, BackgroundJobList):
+        if calls.only_looks(arguments):
             return ""
         if self.context.background:
             return self._review(arguments, call)
@@ -92,7 +91,7 @@ class Office:
             case Decision.ASK:
                 pass
         answer = await self.context.ask(
-            approval_text(_said(arguments), "it goes on working when nobody looks"),
+            approval_text(calls.said(arguments), "it goes on working when nobody looks"),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,
@@ -102,15 +101,3 @@ class Office:
         if is_yes(answer):
             return ""
         return blocked("Nobody answered in time" if answer is None else "The operator refused")
-
-
-def _said(arguments: JobArguments) -> str:
-    """Say what would be done, for whoever is asked."""
-    match arguments:
-        case BackgroundJobCreate(title=title):
-            prompt = arguments.prompt or arguments.goal or arguments.task
-            return f'Create the job "{one_line(title, 80)}": {one_line(prompt, 300)}'
-        case BackgroundJobStop(job_id=job_id):
-            return f"Stop job {job_id} for good"
-        case BackgroundJobList():
-            return "List the jobs"

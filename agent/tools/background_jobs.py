@@ -129,7 +129,7 @@ def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
         delivery = JobDelivery(mode=delivery)
     span = schedule.quiet
     quiet = None if span is None else QuietHours(since=span.since, until=span.until)
-    first_ms = _moment_ms(wanted.next_run_at) or _moment_ms(wanted.run_at) or schedule.next_run_at
+    first_ms = moment_ms(wanted.next_run_at) or moment_ms(wanted.run_at) or schedule.next_run_at
     return JobCreate(
         title=wanted.title,
         prompt=prompt,
@@ -155,7 +155,8 @@ def _payload(text: str) -> dict[str, Any]:
         raise BadArguments("`payload` must be one JSON object") from error
 
 
-def _moment_ms(said: int | str) -> int:
+def moment_ms(said: int | str) -> int:
+    """Read a time as a model writes it, in ms since the epoch; 0 for none. Raises BadArguments."""
     if isinstance(said, int):
         return max(said, 0)
     if not said.strip():

@@ -37,6 +37,15 @@ from agent.tools.background_jobs import (
     BackgroundJobList,
     BackgroundJobStop,
 )
+from agent.tools.watching import REQUIRED as WATCH_REQUIRED
+from agent.tools.watching import (
+    CreateCommitment,
+    CreateWatcher,
+    ListWatchers,
+    SearchCommitments,
+    StopWatchers,
+    UpdateCommitment,
+)
 
 ToolArguments: TypeAlias = (
     ClickElement
@@ -53,6 +62,12 @@ ToolArguments: TypeAlias = (
     | BackgroundJobCreate
     | BackgroundJobList
     | BackgroundJobStop
+    | CreateWatcher
+    | ListWatchers
+    | StopWatchers
+    | SearchCommitments
+    | CreateCommitment
+    | UpdateCommitment
 )
 
 
@@ -171,6 +186,45 @@ _TOOLS = (
         description="Stop a background job for good.",
         arguments=BackgroundJobStop,
     ),
+    Tool(
+        name="watcher_create",
+        kind=ToolKind.ACTION,
+        description=(
+            "Look out for a notification, somebody's message, a change of a page, a text on a "
+            "screen or a time, when the goal asks for that; then tell the operator or start a job."
+        ),
+        arguments=CreateWatcher,
+    ),
+    Tool(
+        name="watcher_list",
+        kind=ToolKind.OBSERVE,
+        description="List watchers, the newest first.",
+        arguments=ListWatchers,
+    ),
+    Tool(
+        name="watcher_stop",
+        kind=ToolKind.ACTION,
+        description="Stop watchers for good: one, those that a text finds, or all.",
+        arguments=StopWatchers,
+    ),
+    Tool(
+        name="commitment_search",
+        kind=ToolKind.OBSERVE,
+        description="Find commitments, the newest first.",
+        arguments=SearchCommitments,
+    ),
+    Tool(
+        name="commitment_create",
+        kind=ToolKind.ACTION,
+        description="Write down what was promised, so that the operator is reminded of it.",
+        arguments=CreateCommitment,
+    ),
+    Tool(
+        name="commitment_update_status",
+        kind=ToolKind.ACTION,
+        description="Complete, put off or dismiss a commitment.",
+        arguments=UpdateCommitment,
+    ),
 )
 
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
@@ -187,8 +241,9 @@ def schemas() -> tuple[ToolSchema, ...]:
 
 def _parameters(tool: Tool) -> dict[str, Any]:
     parameters = schema(tool.arguments)
-    if tool.arguments in REQUIRED:
-        parameters["required"] = list(REQUIRED[tool.arguments])
+    required = REQUIRED.get(tool.arguments) or WATCH_REQUIRED.get(tool.arguments)
+    if required:
+        parameters["required"] = list(required)
     return parameters
 
 

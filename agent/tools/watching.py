@@ -1,0 +1,253 @@
+"""What a model may do with watchers and commitments, and the replies it reads.
+
+Not the carrying out (`agent.loop.office`) and not the checks, which are the watchers' own. Names
+are OpenPhone's. Invariants: a reply is one JSON object whose status says what happened; what a
+phone or a page wrote stands in it redacted and bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from agent.errors import UsageError
+from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    Reply,
+    WatcherCreate,
+    WatcherList,
+    WatcherStop,
+)
+from agent.records import (
+    Commitment,
+    CommitmentStatus,
+    Evaluator,
+    NotifyOn,
+    Watcher,
+    WatcherType,
+)
+from agent.safety.redaction import redact
+from agent.text import one_line
+from agent.tools.arguments import Arguments
+from agent.tools.background_jobs import LIST_DEFAULT, LIST_MOST, Moment, Reason, moment_ms, reply
+
+_RESULT_SHOWN_CHARS = 400
+
+
+class CreateWatcher(Arguments, frozen=True, kw_only=True):
+    type: Annotated[
+        WatcherType,
+        msgspec.Meta(
+            description="notification, message_reply, web_change, screen_text or time: what is "
+            "looked at."
+        ),
+    ]
+    reason: Reason = ""
+    title: Annotated[str, msgspec.Meta(description="A short name.")] = ""
+    texts: Annotated[
+        tuple[str, ...], msgspec.Meta(description="What must be in it, in any case.")
+    ] = ()
+    match_any: Annotated[bool, msgspec.Meta(description="Whether one text is enough.")] = False
+    package: Annotated[str, msgspec.Meta(description="Only of this app.")] = ""
+    sender: Annotated[str, msgspec.Meta(description="Whose message, for message_reply.")] = ""
+    url: Annotated[str, msgspec.Meta(description="The page, for web_change.")] = ""
+    evaluator: Annotated[
+        Evaluator, msgspec.Meta(description="hash_change: any change of the page.")
+    ] = Evaluator.HASH_CHANGE
+    notify_on: Annotated[
+        NotifyOn, msgspec.Meta(description="no_reply: when nobody has written by deadline_at.")
+    ] = NotifyOn.REPLY
+    run_at: Moment = 0
+    interval_ms: Annotated[int, msgspec.Meta(description="15000 or more; 0 = as usual.")] = 0
+    recurring: Annotated[bool, msgspec.Meta(description="Go on after a match.")] = False
+    deadline_at: Moment = 0
+    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: any.")] = ""
+    prompt: Annotated[
+        str, msgspec.Meta(description="What a job does at each match; empty: the operator is told.")
+    ] = ""
+    notification_text: Annotated[str, msgspec.Meta(description="Exactly what they are told.")] = ""
+
+
+class ListWatchers(Arguments, frozen=True, kw_only=True):
+    reason: Reason = ""
+    query: str = ""
+    limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
+
+
+class StopWatchers(Arguments, frozen=True, kw_only=True):
+    reason: Reason = ""
+    watcher_id: Annotated[int, msgspec.Meta(description="The watcher's number.")] = 0
+    query: Annotated[str, msgspec.Meta(description="Or a part of their titles.")] = ""
+    all: Annotated[bool, msgspec.Meta(description="Or all that are active.")] = False
+
+
+class SearchCommitments(Arguments, frozen=True, kw_only=True):
+    reason: Reason = ""
+    query: str = ""
+    limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
+
+
+class CreateCommitment(Arguments, frozen=True, kw_only=True):
+    title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
+    reason: Reason = ""
+    description: str = ""
+    due_at: Moment = 0
+    expires_at: Moment = 0
+    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.8
+    evidence: Annotated[str, msgspec.Meta(description="The words that say so.")] = ""
+
+
+class UpdateCommitment(Arguments, frozen=True, kw_only=True):
+    commitment_id: Annotated[int, msgspec.Meta(description="The commitment's number.")]
+    status: Annotated[
+        CommitmentStatus, msgspec.Meta(description="completed, snoozed, dismissed or active.")
+    ]
+    reason: Reason = ""
+    due_at: Moment = 0
+
+
+WatchArguments: TypeAlias = (
+    CreateWatcher
+    | ListWatchers
+    | StopWatchers
+    | SearchCommitments
+    | CreateCommitment
+    | UpdateCommitment
+)
+WatchOp: TypeAlias = (
+    WatcherCreate
+    | WatcherList
+    | WatcherStop
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)
+REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
+    CreateWatcher: ("type", "reason"),
+    ListWatchers: ("reason",),
+    StopWatchers: ("reason",),
+    SearchCommitments: ("reason",),
+    CreateCommitment: ("title", "reason"),
+    UpdateCommitment: ("commitment_id", "status", "reason"),
+}
+"""What a model is told that it must give."""
+
+
+def watch_op(arguments: WatchArguments) -> WatchOp:
+    """Make the op of a call. Raises BadArguments for a time that cannot be read."""
+    match arguments:
+        case CreateWatcher() as wanted:
+            return WatcherCreate(
+                watcher_type=wanted.type,
+                title=wanted.title,
+                serial=wanted.device.strip(),
+                package=wanted.package,
+                sender=wanted.sender,
+                texts=wanted.texts,
+                match_any=wanted.match_any,
+                url=wanted.url,
+                evaluator=wanted.evaluator,
+                notify_on=wanted.notify_on,
+                next_run_at=moment_ms(wanted.run_at),
+                interval_ms=wanted.interval_ms,
+                recurring=wanted.recurring,
+                deadline_at=moment_ms(wanted.deadline_at),
+                prompt=wanted.prompt,
+                notification_text=wanted.notification_text,
+            )
+        case ListWatchers(query=query, limit=limit):
+            return WatcherList(query=query, limit=min(max(limit, 1), LIST_MOST))
+        case StopWatchers(watcher_id=watcher_id, query=query):
+            return WatcherStop(watcher_id=watcher_id, query=query, all=arguments.all)
+        case SearchCommitments(query=query, limit=limit):
+            return CommitmentSearch(query=query, limit=min(max(limit, 1), LIST_MOST))
+        case CreateCommitment() as promised:
+            return CommitmentCreate(
+                title=promised.title,
+                description=promised.description,
+                due_at=moment_ms(promised.due_at),
+                expires_at=moment_ms(promised.expires_at),
+                confidence=promised.confidence,
+                evidence={"said": promised.evidence} if promised.evidence else {},
+            )
+        case UpdateCommitment() as change:
+            return CommitmentUpdate(
+                commitment_id=change.commitment_id,
+                status=change.status,
+                due_at=moment_ms(change.due_at),
+            )
+
+
+def only_looks(arguments: WatchArguments) -> bool:
+    """Tell whether a call changes nothing."""
+    return isinstance(arguments, ListWatchers | SearchCommitments)
+
+
+def answered(arguments: WatchArguments, came: Reply) -> str:
+    """Word the reply to what was done."""
+    match arguments:
+        case CreateWatcher():
+            assert came.watcher is not None, "what was created is in the reply"
+            return reply("watcher.created", **_watcher(came.watcher))
+        case ListWatchers(query=query):
+            listed = [_watcher(one) for one in came.watchers]
+            return reply("watcher.list.results", query=query, watchers=listed)
+        case StopWatchers():
+            return reply("watcher.stopped", watcher_ids=[one.id for one in came.watchers])
+        case SearchCommitments(query=query):
+            found = [_commitment(one) for one in came.commitments]
+            return reply("commitment.search.results", query=query, commitments=found)
+        case CreateCommitment() | UpdateCommitment():
+            assert came.commitment is not None, "the commitment is in the reply"
+            what = "created" if isinstance(arguments, CreateCommitment) else "updated"
+            return reply(f"commitment.{what}", **_commitment(came.commitment))
+
+
+def refused(arguments: WatchArguments, error: UsageError) -> str:
+    """Word the reply to what was refused."""
+    kind = "watcher" if isinstance(arguments, CreateWatcher | ListWatchers | StopWatchers) else ""
+    said = one_line(error.message, 300)
+    return reply(f"{kind or 'commitment'}.refused", reason=said, remedy=one_line(error.remedy, 200))
+
+
+def said(arguments: WatchArguments) -> str:
+    """Say what would be done, for whoever is asked."""
+    match arguments:
+        case CreateWatcher() as wanted:
+            what = ", ".join(filter(None, (*wanted.texts, wanted.sender, wanted.url)))
+            then = f"; then: {one_line(wanted.prompt, 200)}" if wanted.prompt else ""
+            return f"Look out for a {wanted.type.value}: {one_line(what, 200)}{then}"
+        case StopWatchers(watcher_id=watcher_id, query=query):
+            which = str(watcher_id) if watcher_id else f'all with "{one_line(query, 80)}"'
+            return f"Stop watchers: {'all' if arguments.all else which}"
+        case CreateCommitment(title=title):
+            return f'Write down the commitment "{one_line(title, 120)}"'
+        case UpdateCommitment(commitment_id=number, status=status):
+            return f"Make commitment {number} {status.value}"
+        case ListWatchers() | SearchCommitments():
+            return "Look at watchers and commitments"
+
+
+def _watcher(one: Watcher) -> dict[str, object]:
+    return {
+        "watcher_id": one.id,
+        "title": redact(one.title),
+        "type": one.type.value,
+        "watcher_status": one.status.value,
+        "fired_count": one.fired_count,
+        "last_result": redact(one_line(one.last_result, _RESULT_SHOWN_CHARS)),
+    }
+
+
+def _commitment(one: Commitment) -> dict[str, object]:
+    return {
+        "commitment_id": one.id,
+        "title": redact(one.title),
+        "commitment_status": one.status.value,
+        "due_at": one.due_at,
+        "description": redact(one_line(one.description, _RESULT_SHOWN_CHARS)),
+    }
