@@ -2,7 +2,7 @@
 
 Latencies are of one monotonic clock. The decoding peers get the same H.264 stream from one encoder
 in one run; mysc-core runs in an environment of its own: that of the interpreter named by
-SWITCHBOARD_MYSC_PYTHON, or one that uv makes.
+SWITCHBOARD_MYSC_PYTHON, or one that is made with uv and kept in the cache directory.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import shutil
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+
+import platformdirs
 
 from agent.devices.adb import AdbDevice
 from agent.devices.client import AdbClient
@@ -32,6 +35,7 @@ from agent.devices.scrcpy.packets import VideoPacket, read_video
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
 from agent.records import Point
+from agent.text import one_line
 
 ROUNDS = 40
 FPS = 30
@@ -40,6 +44,8 @@ STREAM_FPS = 30
 STREAM_FRAMES = 180
 SIZE = (328, 720)
 BITS = 16
+PEER_NAME, PEER_PACKAGE = "mysc-core 1.0.1", "mysc-core==1.0.1"
+PEER_NEEDS = ("av", "numpy")
 PLACE = Point(x=0.5, y=0.02)
 """On the status bar, where a tap changes nothing."""
 
@@ -166,8 +172,8 @@ async def _glass_to_frame(rack: AdbRack, serial: str, device: Device) -> None:
 
 
 async def _decoding() -> None:
-    peer = _peer_command()
-    ports = {"switchboard": _free_port()} | ({"mysc-core 1.0.1": _free_port()} if peer else {})
+    peer, why_not = _peer()
+    ports = {"switchboard": _free_port()} | ({PEER_NAME: _free_port()} if peer else {})
     context = multiprocessing.get_context("spawn")
     ends: Any = context.Queue()
     sender = context.Process(target=_send, args=(tuple(ports.values()), ends))
@@ -175,14 +181,14 @@ async def _decoding() -> None:
     process = None
     try:
         if peer:
-            words = [*peer, "-c", PEER, str(ports["mysc-core 1.0.1"]), str(BITS)]
+            words = [str(peer), "-c", PEER, str(ports[PEER_NAME]), str(BITS)]
             process = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
         ours = await _receive(ports["switchboard"])
         made_ns = await asyncio.to_thread(ends.get, True, 60)
         seen = {"switchboard": ours}
         if process is not None:
             said, _ = await asyncio.wait_for(process.communicate(), 60)
-            seen["mysc-core 1.0.1"] = {number: at for number, at in json.loads(said)}
+            seen[PEER_NAME] = {number: at for number, at in json.loads(said)}
     finally:
         sender.join(10)
         if process is not None and process.returncode is None:
@@ -192,21 +198,45 @@ async def _decoding() -> None:
     for name, found in seen.items():
         taken = [(at - made_ns[number]) / 1e9 for number, at in found.items() if number in made_ns]
         print(f"| {name} | {len(taken)} | {_row(taken[10:])} |")
-    if not peer:
-        print("\nmysc-core was left out: it needs Python 3.12 or newer, and uv or an environment.")
+    if peer is None:
+        print(f"| {PEER_NAME} | not installed: {why_not} | | |")
 
 
-def _peer_command() -> list[str] | None:
+def _peer() -> tuple[Path | None, str]:
+    """Give an interpreter that has the peer, made once and kept in the cache; else why not."""
     named = os.environ.get("SWITCHBOARD_MYSC_PYTHON")
     if named:
-        return [named]
-    uv = shutil.which("uv")
+        return Path(named), ""
+    beside = Path(sys.executable).parent / "uv"
+    uv = str(beside) if beside.exists() else shutil.which("uv")
     if uv is None:
-        return None
-    command = [uv, "run", "--no-project", "-q", "--python", ">=3.12", "--with", "mysc-core==1.0.1"]
-    command.append("python")
-    made = subprocess.run([*command, "-c", "import mysc_core.video"], capture_output=True)
-    return command if made.returncode == 0 else None
+        return None, "uv is not here to install it"
+    place = platformdirs.user_cache_path("switchboard") / "bench" / PEER_PACKAGE
+    python = place / "bin" / "python"
+    commands: tuple[list[str], ...] = (
+        [uv, "venv", "-q", "--clear", "--python", _newer_python(), str(place)],
+        [uv, "pip", "install", "-q", "--python", str(python), PEER_PACKAGE, *PEER_NEEDS],
+    )
+    loads = [str(python), "-c", "import mysc_core.video"]
+    if python.exists() and subprocess.run(loads, capture_output=True).returncode == 0:
+        return python, ""
+    for command in (*commands, loads):
+        made = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        if made.returncode != 0:
+            return None, one_line(made.stderr.strip(), 160) or f"`{command[0]}` failed"
+    return python, ""
+
+
+def _newer_python() -> str:
+    """Name a Python that the peer takes: one that is here, else what uv can fetch."""
+    found = [shutil.which(f"python3.{minor}") for minor in (14, 13, 12)]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found += sorted(map(str, pyenv.glob("3.1[2-9].*/bin/python")), reverse=True)
+    asked = "import sys; sys.exit(sys.version_info < (3, 12))"
+    for program in filter(None, found):
+        if subprocess.run([program, "-c", asked], capture_output=True).returncode == 0:
+            return program
+    return ">=3.12"
 
 
 def _send(ports: tuple[int, ...], ends: Any) -> None:
