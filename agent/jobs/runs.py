@@ -342,7 +342,9 @@ class Runs:
         after, kept = await self._records.change(
             job.id,
             lambda stored: (
-                _with_surface(rule(stored, now_ms), ended) if is_same_run(stored, job) else None
+                _with_surface(rule(verdicts.undone(stored, now_ms), now_ms), ended)
+                if is_same_run(stored, job)
+                else None
             ),
             reason,
             beside=lambda *_: [EventDraft("", RunChanged(run=ended))],

@@ -191,6 +191,19 @@ def unanswered(job: Job, reason: str, now_ms: int) -> Job:
     return given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
 
 
+def undone(job: Job, now_ms: int) -> Job:
+    """Give the record of a job whose approved action came to nothing; others stay as they are."""
+    if job.status is not JobStatus.WAITING:
+        return job
+    resolved = _with(
+        confirmation_of(job),
+        review_state=ReviewState.RESOLVED,
+        resolution=COMMIT_FAILED,
+        resolved_at=now_ms,
+    )
+    return replace(job, pending_tool_request_json=resolved)
+
+
 def unknown(job: Job, now_ms: int) -> Job:
     """Give the record of a job whose approved action was under way when its core died.
 

@@ -275,4 +275,10 @@ def intent(deed: Deed) -> str:
         return f'Swipe {action.direction} over "{deed.element.label[:80]}".'
     if deed.element is not None:
         return f'Press "{deed.element.label[:80]}".'
+    if isinstance(action, LaunchApp):
+        return f'Open "{one_line(action.app, 80)}".'
+    if isinstance(action, Scroll):
+        return f"Scroll {action.direction}."
+    if isinstance(action, PressButton):
+        return f"Press {action.button}."
     return f"{deed.said}."

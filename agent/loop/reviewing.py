@@ -58,8 +58,9 @@ class Reviewing:
             params = read_params(call.arguments)
         except UsageError as error:
             return failed(error.message)
+        why = verdict.reason if verdict.decision is Decision.ASK else ""
         question = self.context.review(
-            approval_text(intent(deed), verdict.reason or "nobody is watching this job"),
+            approval_text(intent(deed), why or "a job asks before it changes anything"),
             call=call,
             params_digest=params_digest(call.tool, params),
             screen_digest=self.digest(deed, screen),

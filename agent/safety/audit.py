@@ -40,6 +40,9 @@ from agent.store.store import Store
 from agent.text import one_line
 
 DIRECTORY = "audit"
+REVIEW_REQUESTED = "assistant.background_job.review_requested"
+REVIEW_RESOLVED = "assistant.background_job.review_resolved"
+"""OpenPhone's words; their lines hold digests, and nothing of what is on the screen."""
 DELETED = "sessions_deleted"
 """A line that names sessions of which, from then on, nothing is stored."""
 REPLACED = "store_replaced"
@@ -62,6 +65,7 @@ class Clerk:
     def __init__(self, lines: Iterable[Fact] = ()) -> None:
         self._actions: dict[str, str] = {}
         self._approvals: set[str] = set()
+        self._reviews: set[str] = set()
         for line in lines:
             self._remember(line)
 
@@ -126,6 +130,31 @@ class Clerk:
                     "action": self._actions[call_id],
                     "detail": one_line(event.msg.text, _DETAIL_CHARS),
                 }
+            case RequestUserInput(question=question) if question.review is not None:
+                ticket = question.review
+                return {
+                    "event_type": REVIEW_REQUESTED,
+                    "question_id": question.question_id,
+                    "call_id": question.call_id,
+                    "job_id": ticket.job_id,
+                    "confirmation_id": ticket.confirmation_id,
+                    "params_sha256": ticket.params_digest,
+                    "screen_sha256": ticket.screen_digest,
+                }
+            case QuestionAnswered(question_id=question_id) if question_id in self._reviews:
+                return {
+                    "event_type": REVIEW_RESOLVED,
+                    "question_id": question_id,
+                    "decision": "approved" if is_yes(event.msg.answer) else "denied",
+                    "caller": event.msg.answered_by,
+                }
+            case QuestionClosed(question_id=question_id) if question_id in self._reviews:
+                return {
+                    "event_type": REVIEW_RESOLVED,
+                    "question_id": question_id,
+                    "decision": "none",
+                    "detail": one_line(event.msg.reason, _DETAIL_CHARS),
+                }
             case RequestUserInput(question=question) if question.kind is QuestionKind.APPROVAL:
                 return {
                     "event_type": "confirmation_requested",
@@ -162,6 +191,10 @@ class Clerk:
                 self._actions.pop(call_id, None)
             case "confirmation_requested":
                 self._approvals.add(question_id)
+            case str(kind) if kind == REVIEW_REQUESTED:
+                self._reviews.add(question_id)
+            case str(kind) if kind == REVIEW_RESOLVED:
+                self._reviews.discard(question_id)
             case "action_confirmed" | "action_denied":
                 self._approvals.discard(question_id)
             case _:

@@ -74,6 +74,9 @@ class Turns:
         plans = plans and needs_plan(live, self._parts.rack.devices())
         kind = TaskKind.PLAN if plans else TaskKind.REGULAR
         patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
+        if errand is not None and errand.grant is not None:
+            # What was approved is not done hours later.
+            patience_s = errand.deadline_s
         turn = Turn(new_turn_id(), errand, kind=kind, patience_s=patience_s)
         return self._launch(live, turn)
 

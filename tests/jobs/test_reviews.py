@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 
 import msgspec
 import pytest
@@ -33,6 +34,7 @@ from agent.records import (
     RunStatus,
     SessionState,
 )
+from agent.safety.audit import REVIEW_REQUESTED, REVIEW_RESOLVED, Clerk
 from agent.safety.confirmable import is_intact
 from agent.state import attention, from_overview
 from agent.tasks.task import TaskContext
@@ -269,6 +271,45 @@ async def test_a_job_whose_review_was_asked_just_before_the_core_died_waits_for_
         await say(stage, question, "Approve")
         await settled(stage, job.id, COMPLETED)
     assert act.done == ["c1"]
+
+
+async def test_an_approval_whose_phone_does_not_come_is_not_kept_for_later(stage: Stage) -> None:
+    act = stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, question = await waiting_job(stage)
+        checkpoint = {**job.checkpoint_json, "worked_ms": 299_900}
+        almost_over = replace(job, checkpoint_json=checkpoint)
+        assert await stage.store.replace_job(almost_over, expect=AWAITING, reason="test")
+        errand = stage.core._desk._runs.errand_after(almost_over)
+        assert (errand.deadline_s, errand.max_steps) == (15.0, 25)
+        async with stage.rack.lease("phone-1", "operator"):
+            stage.core._desk._runs.errand_after = lambda _: dataclasses.replace(  # type: ignore[method-assign]
+                errand, deadline_s=0.05
+            )
+            stage.parts[PROMPT] = act
+            stage.rack.unplug("phone-1")
+            await say(stage, question, "Approve")
+            job = await settled(stage, job.id, ACTIVE)
+    assert act.done == [] and job.failure_count == 1
+    assert confirmation_of(job).resolution == "background.review_commit_failed"
+
+
+async def test_the_audit_has_the_digests_of_a_review_and_nothing_of_the_screen(
+    stage: Stage,
+) -> None:
+    stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, question = await waiting_job(stage)
+        await say(stage, question, "Deny")
+        await settled(stage, job.id, FAILED)
+        clerk = Clerk()
+        told = [line for e in await stage.all_events() if (line := clerk.fact(e))]
+    [asked] = [line for line in told if line["event_type"] == REVIEW_REQUESTED]
+    [done] = [line for line in told if line["event_type"] == REVIEW_RESOLVED]
+    ticket = question.review
+    assert ticket is not None
+    assert asked["params_sha256"] == ticket.params_digest
+    assert "Send" not in str(asked) and done["decision"] == "denied"
 
 
 async def test_stopping_a_job_that_waits_closes_its_review(stage: Stage) -> None:
