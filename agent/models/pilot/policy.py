@@ -38,6 +38,7 @@ from agent.models.pilot.press import press
 from agent.models.pilot.reading import Deed, View, read
 from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
+from agent.text import sentence
 
 MAX_CALLS_PER_INTENT = 40
 _DISMISS = ("got it", "not now", "skip", "no thanks", "close app", "maybe later")
@@ -110,9 +111,10 @@ def decide(view: View) -> Call:
         case Call():
             return move
         case Done(evidence=evidence_now):
-            return _plan(intents, done + 1, f"{evidence_now[:1].upper()}{evidence_now[1:]}.")
+            told = sentence(evidence_now[:1].upper() + evidence_now[1:])
+            return _plan(intents, done + 1, told)
         case GiveUp(reason=reason):
-            return _finish(False, f"{reason[:1].upper()}{reason[1:]}.")
+            return _finish(False, sentence(reason[:1].upper() + reason[1:]))
         case _:
             assert_never(move)
 
