@@ -213,4 +213,6 @@ def _is_keyboard(node: UiNode) -> bool:
 
 def _has_keyboard(nodes: Sequence[UiNode]) -> bool:
     """Tell whether a keyboard's window lies over an app's, which it must not hide from a model."""
-    return any(map(_is_keyboard, nodes)) and not all(map(_is_keyboard, nodes))
+    packages = {node.package for node in nodes}
+    keyboards = {package for package in packages if any(w in package for w in _KEYBOARD_WORDS)}
+    return bool(keyboards) and keyboards != packages

@@ -58,13 +58,12 @@ def newest_only(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
     """Estimate tokens as a quarter of the characters."""
-    return (
-        sum(
-            len(message.text) + sum(len(call.arguments) for call in message.tool_calls)
-            for message in messages
-        )
-        // 4
-    )
+    chars = 0
+    for message in messages:
+        chars += len(message.text)
+        for call in message.tool_calls:
+            chars += len(call.arguments)
+    return chars // 4
 
 
 def summarize(text: str) -> str:

@@ -49,9 +49,7 @@ def screen_text(
     if pattern:
         lines.append(f"Layout: {pattern}")
     lines.append("")
-    top = [element for element in elements if zone(element) == 0]
-    content = [element for element in elements if zone(element) == 1]
-    bottom = [element for element in elements if zone(element) == 2]
+    top, content, bottom = _by_zone(elements)
     if bottom:
         header = "[NAVIGATION -- click these to find support]" if collapse else "[NAVIGATION]"
         lines.append(header)
@@ -69,6 +67,13 @@ def screen_text(
         name = focused.label if focused.label != UNLABELED else focused.class_name
         lines.append(f"Focused: {name}")
     return "\n".join(lines)
+
+
+def _by_zone(elements: Sequence[Element]) -> tuple[list[Element], list[Element], list[Element]]:
+    zones: tuple[list[Element], list[Element], list[Element]] = ([], [], [])
+    for element in elements:
+        zones[zone(element)].append(element)
+    return zones
 
 
 def _content(content: Sequence[Element], collapse: bool) -> list[str]:

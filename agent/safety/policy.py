@@ -216,7 +216,7 @@ def _says(
 
 
 def _any(haystack: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
-    return any(has_phrase(haystack, phrase) for phrase in phrases)
+    return any(phrase[0] in haystack and has_phrase(haystack, phrase) for phrase in phrases)
 
 
 def _button(title: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:

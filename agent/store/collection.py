@@ -27,16 +27,21 @@ class Blobs:
     """The blobs of one open store."""
 
     def __init__(
-        self, files: BlobFiles, reader: Reader, write: Callable[[Request], Awaitable[Result]]
+        self,
+        files: BlobFiles,
+        reader: Reader,
+        write: Callable[[Request], Awaitable[Result]],
+        write_soon: Callable[[Request], None],
     ) -> None:
         self._files = files
         self._reader = reader
         self._write = write
+        self._write_soon = write_soon
         self._gate = Gate()
         self._unnamed: set[str] = set()
         """Put by this opening, and named by no event yet."""
-        self._recorded: dict[str, None] = {}
-        """Blobs that have a row, the newest last: the same screen again costs no commit."""
+        self._recorded: dict[str, str] = {}
+        """The media types of blobs that have a row, or get it with the next commit; newest last."""
 
     def prepare(self) -> None:
         """Make the directories, and clear what a crash left half-written. Raises StoreError."""
@@ -54,8 +59,9 @@ class Blobs:
             digest = await asyncio.to_thread(self._files.put, data)
             self._unnamed.add(digest)
             if digest not in self._recorded:
-                await self._write(RecordBlob(digest, media_type, len(data)))
-                self._recorded[digest] = None
+                # Before an event names it, nobody can ask for its row: no commit for that alone.
+                self._write_soon(RecordBlob(digest, media_type, len(data)))
+                self._recorded[digest] = media_type
                 for oldest in list(self._recorded)[: len(self._recorded) - _REMEMBERED]:
                     del self._recorded[oldest]
         return digest
@@ -64,12 +70,18 @@ class Blobs:
         """Read a blob. Raises StoreError, UsageError."""
         return await asyncio.to_thread(self._files.get, digest)
 
+    async def type_of(self, digest: str) -> str:
+        """Say a blob's media type; empty when there is no such blob. Raises StoreError."""
+        return await self._reader.blob_type(digest) or self._recorded.get(digest, "")
+
     async def collect(self) -> Collected:
         """Drop the blobs that no event names. Raises StoreError.
 
         The row goes first and the file after it: a crash between the two leaves a file that nobody
         knows, which `sweep` finds, and never a row without its file.
         """
+        # What waits for the next commit is a row from here on.
+        await self._write(ForgetBlobs(()))
         dropped = size_bytes = 0
         last = ""
         while page := await self._reader.unnamed_blobs(after=last, limit=_COLLECTED_AT_ONCE):

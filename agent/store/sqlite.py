@@ -58,7 +58,9 @@ class SqliteStore:
         self.watches = Watches(self._reader.rows)
         self.job_runs = JobRuns(self._reader.rows)
         self.job_pages = JobPages(self._reader.rows)
-        self._blobs = Blobs(BlobFiles(directory / "blobs"), self._reader, self._write)
+        self._blobs = Blobs(
+            BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
+        )
         self._index: SearchIndex | None = None
         self._indexing: asyncio.Task[None] | None = None
         writer.listeners.append(self._on_commit)
@@ -360,7 +362,7 @@ class SqliteStore:
 
     async def blob_type(self, digest: str) -> str:
         """Say a blob's media type; empty when there is no such blob."""
-        return await self._reader.blob_type(digest)
+        return await self._blobs.type_of(digest)
 
     async def collect_blobs(self) -> Collected:
         """Drop the blobs that no event names. Raises StoreError."""

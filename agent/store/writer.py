@@ -18,6 +18,7 @@ from agent.protocol import JobChanged, SessionsDeleted
 from agent.records import Job
 from agent.store import leases
 from agent.store.database import Database
+from agent.store.failures import unfoldable
 from agent.store.ledger import (
     BlobRow,
     EventDraft,
@@ -58,6 +59,7 @@ BATCH_EVENTS = 512
 """The most drafts that wait for one COMMIT, unless a single request has more."""
 
 _CACHED_SESSIONS = 4096
+_MOST_SOON = 64
 _log = logging.getLogger(__name__)
 
 
@@ -76,6 +78,8 @@ class Writer:
         self._last_job_id = 0
         self._heads: dict[str, SessionHead] = {}
         self._queue: asyncio.Queue[Entry | None] = asyncio.Queue()
+        self._soon: list[Entry] = []
+        """What goes with the next request."""
         self._refusal: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
         self._telling: asyncio.Future[None] | None = None
@@ -108,6 +112,13 @@ class Writer:
         # The future is this caller's alone: to cancel it cancels nothing that is queued.
         return await entry.future
 
+    def write_soon(self, request: Request) -> None:
+        """Store in the next request's commit what means nothing before that. Raises StoreError."""
+        self.insist()
+        self._soon.append(Entry(request))
+        if len(self._soon) >= _MOST_SOON:
+            self._queue.put_nowait(self._soon.pop())
+
     async def told(self) -> None:
         """Wait until the listeners have been told of every commit that is made by now."""
         if self._telling is not None:
@@ -128,7 +139,9 @@ class Writer:
         try:
             while True:
                 batch = []
-                ends = self._gather(batch, await self._queue.get())
+                first = await self._queue.get()
+                batch, self._soon = self._soon, []
+                ends = self._gather(batch, first)
                 for group in groups(batch):
                     await self._write_batch(group)
                 if ends:
@@ -138,7 +151,7 @@ class Writer:
             self._refusal = self._refusal or StoreError("The store's writer has ended.")
             while not self._queue.empty():
                 self._gather(batch, self._queue.get_nowait())
-            for entry in batch:
+            for entry in (*batch, *self._soon):
                 entry.fail(StoreError("The store closed before this was stored."))
 
     def _gather(self, batch: list[Entry], first: Entry | None) -> bool:
@@ -240,7 +253,7 @@ class Writer:
                 refused.append((entry, error))
             except Exception as error:
                 _log.exception("A request could not be folded.")
-                refused.append((entry, _unfoldable(error)))
+                refused.append((entry, unfoldable(error)))
             else:
                 ledger.adopt(trial)
         return refused
@@ -382,9 +395,3 @@ class Writer:
         [(job_id,)] = await self._database.rows(sql, ("job",))
         self.last_event_id = as_int(event_id)
         self._last_job_id = as_int(job_id)
-
-
-def _unfoldable(error: Exception) -> StoreError:
-    failure = StoreError(f"The request could not be stored: {error!r}.")
-    failure.__cause__ = error
-    return failure
