@@ -50,6 +50,7 @@ from agent.protocol import (
     SessionMove,
     SessionPause,
     SessionPrune,
+    SessionReplay,
     SessionResume,
     SessionReview,
     SessionRollback,
@@ -77,6 +78,7 @@ from agent.sessions.looks import Looks
 from agent.sessions.moving import move
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.sessions.replaying import Replaying
 from agent.sessions.steering import Steerings
 from agent.sessions.studies import Studies
 from agent.sessions.tagging import tag
@@ -113,6 +115,7 @@ class Dispatch:
     targets: Targets
     wheel: Wheel
     looks: Looks
+    replaying: Replaying
     jobs: JobDesk
     notices: NoticeDesk
     watches: WatchDesk
@@ -185,6 +188,9 @@ class Dispatch:
                 | SessionImport()
             ):
                 return await self.archive.carry_out(op, submission_id)
+            case SessionReplay():
+                begun_id = await self.replaying.replay(op, submission_id)
+                return Reply(submission_id=submission_id, session_id=begun_id)
             case SessionMove(session_id=session_id, serial=serial):
                 moved = await move(self.parts, self.turns, session_id, serial, submission_id)
                 return Reply(submission_id=submission_id, session_id=moved)

@@ -58,6 +58,7 @@ from agent.sessions.parts import Parts
 from agent.sessions.pruning import Pruning
 from agent.sessions.questions import Questions
 from agent.sessions.recovery import recover
+from agent.sessions.replaying import Replaying
 from agent.sessions.steering import Steerings
 from agent.sessions.studies import Studies
 from agent.sessions.targets import Targets
@@ -124,6 +125,7 @@ class Runtime:
             targets=targets,
             wheel=Wheel(parts),
             looks=Looks(parts),
+            replaying=Replaying(parts, operations),
             jobs=self._desk,
             notices=self._notices,
             watches=self._watches,

@@ -24,6 +24,7 @@ from agent.protocol import (
     RecoveryScheduled,
     ResultPublished,
     ReviewPublished,
+    RouteGiven,
     RunChanged,
     SessionAssigned,
     SessionConfigured,
@@ -71,6 +72,7 @@ Untold: TypeAlias = (
     | SessionContinued
     | SessionDeferred
     | TargetsPlanned
+    | RouteGiven
     | TargetObserved
     | RecoveryScheduled
     | ReviewPublished
@@ -144,6 +146,9 @@ def sentence(msg: Untold) -> tuple[Tone, str, str]:
             return Tone.INFO, reason, ""
         case SessionDeferred(state=state):
             return Tone.INFO, f"It becomes {state} once nobody drives it any more.", ""
+        case RouteGiven(origin=origin, deeds=deeds):
+            said = f"Goes by the {len(deeds)} deeds of session {origin}"
+            return Tone.INFO, f"{said}, and asks its model where the screen is another.", ""
         case TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(_part(target) for target in targets)
             return Tone.INFO, f"Delegates: {parts}", reason

@@ -33,6 +33,7 @@ from agent.protocol import (
     RequestUserInput,
     ResultPublished,
     ReviewPublished,
+    RouteGiven,
     RunChanged,
     SessionAssigned,
     SessionConfigured,
@@ -199,6 +200,7 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | SteerEdited()
             | SteerWithdrawn()
             | TargetsPlanned()
+            | RouteGiven()
             | ReviewPublished()
             | HistoryCompacted()
             | ObservationRecorded()

@@ -127,6 +127,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.slower", ("minus",), "Slower", "Halve the speed, down to 1.", _REPLAY, "Replay", 14),
     Action("replay.record", ("i",), "Record", "Show what the step was made of: tree, then prompt, then reply, then nothing.", _REPLAY, "Replay", 15),
     Action("replay.branch", ("b",), "Branch", "Begin a new session with the past up to this step; press twice.", _REPLAY, "Replay", 16),
+    Action("replay.again", ("a",), "Do again", "Do what the session did again on a free phone, asking the model only where the screen differs; press twice.", _REPLAY, "Replay", 18),
     Action("replay.export", ("E",), "Write to a file", "Write the session as an HTML page, a film or a rollout.", _REPLAY, "Replay", 17),
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
     # --- one phone

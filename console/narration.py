@@ -28,6 +28,7 @@ from agent.protocol import (
     RequestUserInput,
     ResultPublished,
     ReviewPublished,
+    RouteGiven,
     RunChanged,
     SessionAssigned,
     SessionConfigured,
@@ -124,6 +125,8 @@ def _said(msg: EventMsg) -> str:
             return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
         case UserMessage(text=text):
             return f"operator: {text}"
+        case RouteGiven(origin=origin, deeds=deeds):
+            return f"goes by the {len(deeds)} deeds of session {origin}"
         case TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
             return f"delegates: {parts}" + (f" – {reason}" if reason else "")

@@ -24,6 +24,7 @@ from agent.text import clean, one_line
 from agent.tools.arguments import clean_json
 
 MAX_REPLY_CHARS = 20_000
+BY_ROUTE = "As the session before did."
 _encoder = msgspec.json.Encoder()
 
 
@@ -99,6 +100,14 @@ async def think(
         reply=reply,
         prompt_digest=await storing,
     )
+
+
+def remembered(call: ToolCall | None) -> Thought | None:
+    """Make a thought of what another session did, which no model was asked for; None of nothing."""
+    if call is None:
+        return None
+    reply = ModelReply(text=BY_ROUTE, tool_calls=(call,))
+    return Thought(text=BY_ROUTE, call=call, reply=reply, prompt_digest="")
 
 
 async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str]) -> Kept:

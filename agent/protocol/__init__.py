@@ -60,6 +60,7 @@ from agent.protocol.record_ops import (
     SessionPrune,
     SessionRollback,
 )
+from agent.protocol.routes import RouteGiven, SessionReplay
 from agent.protocol.session_events import (
     AbortReason,
     ErrorEvent,
@@ -191,6 +192,7 @@ __all__ = [
     "RequestUserInput",
     "ResultPublished",
     "ReviewPublished",
+    "RouteGiven",
     "RunChanged",
     "SessionAssigned",
     "SessionAttach",
@@ -212,6 +214,7 @@ __all__ = [
     "SessionPause",
     "SessionPrune",
     "SessionPruned",
+    "SessionReplay",
     "SessionResume",
     "SessionReview",
     "SessionRollback",

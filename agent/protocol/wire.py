@@ -48,6 +48,7 @@ from agent.protocol.record_ops import (
     SessionPrune,
     SessionRollback,
 )
+from agent.protocol.routes import RouteGiven, SessionReplay
 from agent.protocol.session_events import (
     ErrorEvent,
     QuestionAnswered,
@@ -149,6 +150,7 @@ Op: TypeAlias = (
     | NoticeDone
     | NoticeSend
     | SessionFork
+    | SessionReplay
     | SessionRollback
     | SessionKeep
     | SessionDelete
@@ -255,6 +257,7 @@ EventMsg: TypeAlias = (
     | SessionPruned
     | SessionsDeleted
     | TargetsPlanned
+    | RouteGiven
     | TargetObserved
     | RecoveryScheduled
     | SteerEdited

@@ -58,6 +58,7 @@ from agent.records.record import (
     Record,
 )
 from agent.records.reviews import Finding, Review
+from agent.records.route import RouteDeed
 from agent.records.search import SearchHit
 from agent.records.sessions import (
     Answer,
@@ -148,6 +149,7 @@ __all__ = [
     "ReviewDecision",
     "ReviewState",
     "ReviewTicket",
+    "RouteDeed",
     "RunOutcome",
     "RunRecord",
     "RunStatus",

@@ -33,7 +33,8 @@ from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.rehearse import rehearse
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.reviewing import CHANGED_SINCE, Reviewing
-from agent.loop.think import Thought, keep, think
+from agent.loop.route import Route
+from agent.loop.think import Thought, keep, remembered, think
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
     AgentMessage,
@@ -62,7 +63,6 @@ from agent.tools.arguments import (
     UpdatePlan,
     Wait,
 )
-from agent.tools.background_jobs import JobArguments
 from agent.tools.office_calls import OfficeArguments
 from agent.tools.registry import Tool, ToolArguments, ToolKind, read_call, schemas
 
@@ -157,6 +157,7 @@ class _Turn:
         self.budget = BudgetWatch(context, self.ledger)
         self.ladder = Ladder(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
+        self.route = Route.of(context.history)
         self.speechless = 0
 
     # --- a turn ----------
@@ -183,7 +184,7 @@ class _Turn:
         step = self.ledger.open_step()
         await self._steer(step)
         screen = await self.eyes.look(step)
-        thought = await self._think()
+        thought = remembered(self.route.next(screen)) or await self._think()
         end, counted = await self._carry_out(step, thought, screen)
         await self.ledger.close_step(step, counted=counted)
         return end
@@ -390,6 +391,7 @@ class _Turn:
         text: str,
         thought: Thought | None,
     ) -> None:
+        self.route.took(call.call_id, outcome, text)
         if thought is not None and thought.dropped_calls:
             text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
         if thought is None:

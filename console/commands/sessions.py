@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import click
 
+from console.commands.sessions_again import replay
 from console.commands.sessions_begin import create, create_attach, start
 from console.commands.sessions_look import list_sessions, search, show
 from console.commands.sessions_record import (
@@ -35,7 +36,7 @@ from console.commands.sessions_steer import (
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Look", (list_sessions, show, search, diff, report, movie)),
-    ("Begin", (create, create_attach, start)),
+    ("Begin", (create, create_attach, start, replay)),
     ("Steer", (answer, stop, resume, cancel, attach, attach_target, review, compact)),
     ("Keep and drop", (keep, fork, rollback, export, import_rollout, delete, clear)),
 )

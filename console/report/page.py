@@ -161,7 +161,7 @@ def _item(item: Item, frames: dict[str, str]) -> str:
                 f"{_text(question.text)}<p><b>{_safe(said, 2_000)}</b></p></div>"
             )
         case NoticeItem(text=text, remedy=remedy, tone=tone):
-            style = {"bad": "bad", "good": "good"}.get(tone.value, "dim")
+            style = {"error": "bad", "warning": "ask", "result": "good"}.get(tone.value, "dim")
             more = f"<p class=dim>{_safe(remedy, 500)}</p>" if remedy else ""
             return f'<div class="item {style}">{_text(text)}{more}</div>'
         case _:

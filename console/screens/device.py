@@ -198,6 +198,7 @@ class DeviceScreen(DeviceActs):
 
     def _show_list(self) -> None:
         table, known, told = self.table, self.parts, ""
+        detail: Parts = ()
         at_end = not table.rows or table.cursor_key == table.rows[-1].key
         match self.tab:
             case Tab.ELEMENTS:
@@ -217,7 +218,6 @@ class DeviceScreen(DeviceActs):
                 table.show_rows(finding_rows(known.findings or ()))
                 ill = sum(not one.ok for one in known.findings or ())
                 told = f"{ill} to look at" if known.findings else ""
-                detail = ()
         if self.tab.value in known.busy and self.tab is not Tab.LOG:
             told = "asking the phone…"
         failed = known.failed.get(self.tab.value, "")

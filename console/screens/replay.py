@@ -209,6 +209,7 @@ class ReplayScreen(ReplayActs):
             ("+ -", "speed"),
             ("i", "tree, prompt, reply"),
             ("b", "branch"),
+            ("a", "do again"),
             ("E", "write to a file"),
             ("g G", "start, end"),
             ("tab", "pane"),

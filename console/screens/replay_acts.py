@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import StoreError
-from agent.protocol import SessionFork
+from agent.protocol import SessionFork, SessionReplay
+from agent.records import DeviceState
 from console.report.writing import Kind, write
 from console.screens.base import ConsoleScreen
 from console.screens.export import ExportScreen
@@ -18,6 +19,7 @@ from console.step_record import Part, StepRecord, blob_parts, record_at, tree_pa
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.record_pane import RecordPane
+from widgets.session_rows import device_name
 
 if TYPE_CHECKING:
     from console.screens.replay import ReplayScreen
@@ -123,6 +125,32 @@ class ReplayActs(ConsoleScreen):
         said = f"Session {reply.session_id} has the past up to step {step}. "
         self.console_app.say(said + "p goes on with it, i writes to it; the phone is as it is.")
         self.console_app.show_session(reply.session_id)
+
+    # --- doing it again ----------
+
+    def do_replay_again(self) -> None:
+        """Do what the session did again on a phone, at the second press."""
+        tape, state = self.replay.playback, self.console_app.bridge.state
+        if tape is None:
+            return
+        view = tape.state().sessions.get(self.replay.session_id)
+        wanted = view.session.serial if view is not None else ""
+        online = [d for d in state.devices.values() if d.state is DeviceState.ONLINE]
+        free = sorted((d for d in online if not d.driver), key=lambda d: d.serial != wanted)
+        if not free:
+            self.console_app.say("No phone is free to do it again on.")
+            return
+        serial = free[0].serial
+        name = device_name(serial, state.devices)
+        sentence = f"a again does all of this again on {name}"
+        if self.console_app.two_acts.confirm("replay.again", serial, sentence):
+            self.console_app.spawn(self._again(serial), "doing a session again")
+
+    async def _again(self, serial: str) -> None:
+        op = SessionReplay(session_id=self.replay.session_id, serial=serial)
+        reply = await self.console_app.ask(op)
+        if reply is not None and reply.session_id:
+            self.console_app.show_session(reply.session_id)
 
     # --- files ----------
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from agent.protocol import Reply, SessionFork, ToolCallRequested
+from agent.protocol import DeviceChanged, Reply, SessionFork, SessionReplay, ToolCallRequested
 from console.playback import Playback
 from console.screens.export import ExportScreen
 from console.screens.replay import ReplayScreen
 from console.step_record import Part, blob_parts, record_at
 from tests.console.conftest import Open, Seat
-from tests.console.fakes import FakeCore
+from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure, evening, run, step
 from tests.console.test_report import filmed
 from widgets.record_pane import RecordPane
@@ -142,3 +142,24 @@ def test_what_is_no_prompt_of_ours_is_shown_as_it_is() -> None:
     long = msgspec.json.encode([{"role": "user", "text": "x" * 50_000}, {"text": "the end"}])
     assert "characters before" in plain(blob_parts(long))
     assert plain(blob_parts(long)).rstrip().endswith("the end")
+
+
+async def test_doing_it_again_takes_two_presses_and_a_free_phone(console: Open) -> None:
+    def begun(op: SessionReplay) -> Reply:
+        configure(seat.core, "g1", "Go there")
+        return Reply(submission_id="x", session_id="g1")
+
+    def with_a_free_phone(core: FakeCore) -> None:
+        recorded(core)
+        core.tell(DeviceChanged(device=phone("phone-2", driver="s2")))
+        core.tell(DeviceChanged(device=phone("phone-3", name="Shelf")))
+
+    async with console(play=with_a_free_phone) as seat:
+        seat.core.answers[SessionReplay] = begun
+        await replaying(seat, "r1")
+        await seat.press("a")
+        await seat.see("a again does all of this again on Shelf")
+        await seat.press("a")
+        op = SessionReplay(session_id="r1", serial="phone-3")
+        await seat.until(lambda: op in seat.core.ops, "the replay")
+        await seat.until(lambda: seat.deck.selected == "g1", "the new session on the Deck")

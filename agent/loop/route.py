@@ -1,0 +1,152 @@
+"""Go by what another session did: find each of its elements again, and know when to ask the model.
+
+Pure: screens in, tool calls out. Not the doing, which passes the same guards as what a model chose.
+Invariants: an element is found by what it is, never by where it was, and only when it is the one
+such element; a switch that already stands as it was left is not touched; after a deed that did not
+do what it did then, the model is asked before the route goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+
+from agent.models.model import ToolCall
+from agent.protocol import Event, RouteGiven, ToolCallRequested
+from agent.records import ActionOutcome, Element, Observation, RouteDeed
+
+LOOK_AHEAD = 4
+"""How many deeds may be left out when the model has gone another way to the same place."""
+_CALL = "route_"
+PLANS = "update_plan"
+"""Part of a route, so that whoever takes over knows where in the plan it stands."""
+ANYWHERE = frozenset({"launch_app", PLANS})
+
+
+class Route:
+    """The deeds that are left to do.
+
+    Args:
+        deeds: all of them, in order.
+        position: how many are done or left out.
+    """
+
+    def __init__(self, deeds: Sequence[RouteDeed], position: int = 0) -> None:
+        self._deeds = tuple(deeds)
+        self.position = position
+        self._asks = False
+        self._has_strayed = False
+
+    @classmethod
+    def of(cls, history: Iterable[Event]) -> Route:
+        """Take up the route that a session was given, where it was left; else one without deeds."""
+        route = cls(())
+        for event in history:
+            match event.msg:
+                case RouteGiven(deeds=deeds):
+                    route = cls(deeds)
+                case ToolCallRequested(call_id=call_id) if call_id.startswith(_CALL):
+                    number = call_id.removeprefix(_CALL)
+                    if number.isdecimal():
+                        route.position = int(number) + 1
+                case _:
+                    pass
+        return route
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.position >= len(self._deeds)
+
+    def next(self, screen: Observation) -> ToolCall | None:
+        """Give the next deed as a call for this screen; None when the model has to choose."""
+        if self._asks:
+            self._asks, self._has_strayed = False, True
+            return None
+        ahead = LOOK_AHEAD if self._has_strayed else 0
+        at = self.position
+        while at < len(self._deeds) and at <= self.position + ahead:
+            deed = self._deeds[at]
+            found = None if deed.element is None else find(deed.element, screen.elements)
+            if found is not None and _is_done(deed, found):
+                if at == self.position:
+                    self.position += 1
+                at += 1
+                continue
+            # A deed without an element fits many screens: it is never looked ahead to.
+            fits = found is not None or (
+                deed.element is None and at == self.position and _is_in_place(deed, screen)
+            )
+            if fits:
+                call = _call(at, deed, found)
+                if call is not None:
+                    self.position, self._has_strayed = at + 1, False
+                    return call
+            at += 1
+        self._has_strayed = True
+        return None
+
+    def took(self, call_id: str, outcome: ActionOutcome, text: str) -> None:
+        """Take in what a deed came to."""
+        if call_id.startswith(_CALL) and (
+            outcome is not ActionOutcome.DONE or text.startswith("WARNING")
+        ):
+            self._asks = True
+
+
+def find(wanted: Element, elements: Sequence[Element]) -> Element | None:
+    """Find an element again by its identity; None when there is none, or more than one.
+
+    By id and words, by words, by id, by its first words: the first of these that one element of the
+    same app and kind meets.
+    """
+    same = [
+        element
+        for element in elements
+        if (element.package, element.class_name) == (wanted.package, wanted.class_name)
+        and element.enabled
+    ]
+    head = _head(wanted.label)
+    tests: tuple[Callable[[Element], bool], ...] = (
+        lambda e: (e.resource_id, e.label) == (wanted.resource_id, wanted.label),
+        lambda e: bool(wanted.label) and e.label == wanted.label,
+        lambda e: bool(wanted.resource_id) and e.resource_id == wanted.resource_id,
+        lambda e: bool(head) and _head(e.label) == head,
+    )
+    for test in tests:
+        found = [element for element in same if test(element)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return None
+    return None
+
+
+def _head(label: str) -> str:
+    """Give the words before the first bar: a row's title, without what it says of its state."""
+    return label.partition(" | ")[0].strip().casefold()
+
+
+def _is_done(deed: RouteDeed, found: Element) -> bool:
+    """Tell whether a switch stands already as the deed left it."""
+    was = deed.element
+    toggles = deed.tool == "click_element" and was is not None and was.checkable
+    return toggles and was is not None and found.checkable and found.checked != was.checked
+
+
+def _is_in_place(deed: RouteDeed, screen: Observation) -> bool:
+    # Apps are started and plans written anywhere; a key or a swipe goes to whatever is in front.
+    return deed.tool in ANYWHERE or deed.package == screen.foreground.package
+
+
+def _call(at: int, deed: RouteDeed, found: Element | None) -> ToolCall | None:
+    try:
+        given = json.loads(deed.arguments or "{}")
+    except ValueError:
+        return None
+    if not isinstance(given, dict):
+        return None
+    if found is not None:
+        given["element"] = found.number
+    arguments = json.dumps(given, ensure_ascii=False)
+    return ToolCall(call_id=f"{_CALL}{at}", name=deed.tool, arguments=arguments)

@@ -1,0 +1,24 @@
+"""Doing again what a session did: what is asked, and what the new session is given to go by."""
+
+from __future__ import annotations
+
+from agent.protocol.base import EventBase, OpBase
+from agent.records import RouteDeed
+
+
+class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
+    """Do a session's actions again, in a new session that asks its model only where the screen is
+    another; the reply names it.
+    """
+
+    session_id: str
+    serial: str = ""
+    """The phone; empty: the one the session worked on."""
+
+
+class RouteGiven(EventBase, frozen=True, kw_only=True, tag="route_given"):
+    """The session is to go by what another one did, as far as its screens are the same."""
+
+    origin: str
+    """The session that did it."""
+    deeds: tuple[RouteDeed, ...]
