@@ -10,13 +10,17 @@ import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.devices import kept_shell
 from agent.devices.client import AdbClient
-from agent.devices.kept_shell import MOST_KEPT
+from agent.devices.kept_shell import MOST_KEPT, KeptShell
 from agent.devices.shell import PhoneShell
+from agent.devices.stream import AdbStream
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from tests.devices.conftest import Home, block, packet, said, scripted_server
 
@@ -244,3 +248,52 @@ async def test_a_phone_that_talks_too_much_is_cut_off() -> None:
             await kept.run(AdbClient(address), "head -c 200000 /dev/zero", limit=65536)
         kept.forget()
         await until(lambda: not phone.running)
+
+
+class _Played:
+    """A stream that answers the command it is given, in packets of the given lengths."""
+
+    def __init__(self, stdout: bytes, stderr: bytes, status: int, cuts: list[int]) -> None:
+        self._said, self._status, self._cuts = (stdout, stderr), status, cuts
+        self._answer = b""
+        self.writer = self
+
+    def write(self, data: bytes) -> None:
+        """Take the command; its last word ends both outputs."""
+        mark = data.split()[-1]
+        out = self._said[0] + mark + b"%d\n" % self._status
+        error = self._said[1] + mark + b"\n"
+        packets = [*self._packets(1, out), *self._packets(2, error)]
+        self._answer = b"".join(packets)
+
+    def _packets(self, kind: int, data: bytes) -> list[bytes]:
+        ends = sorted({min(cut, len(data)) for cut in self._cuts} | {len(data)})
+        return [packet(kind, data[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+
+    async def drain(self) -> None:
+        """Nothing waits."""
+
+    def acknowledge(self) -> None:
+        """Nothing is to be said."""
+
+    async def exactly(self, count: int) -> bytes:
+        """Read so many bytes of the answer."""
+        data, self._answer = self._answer[:count], self._answer[count:]
+        assert len(data) == count
+        return data
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    stdout=st.binary(max_size=80),
+    stderr=st.binary(max_size=80),
+    status=st.integers(0, 255),
+    cuts=st.lists(st.integers(0, 120), max_size=6),
+)
+def test_any_answer_in_any_packets_is_taken_whole(
+    stdout: bytes, stderr: bytes, status: int, cuts: list[int]
+) -> None:
+    played = _Played(stdout, stderr, status, cuts)
+    shell = KeptShell(cast(AdbStream, played), cast(AdbClient, None), "phone")
+    result = asyncio.run(shell.run("any", limit=1 << 16))
+    assert (result.stdout, result.stderr, result.exit_code) == (stdout, stderr, status)
