@@ -313,6 +313,14 @@ class UiSettings(_Section, frozen=True, kw_only=True):
     ] = 10.0
     bell: Annotated[bool, Meta(description="Whether a new question rings the bell.")] = True
     theme: Annotated[str, Meta(description="The colours; empty: the default ones.")] = ""
+    blocks: Annotated[
+        Literal["auto", "half", "sextant"],
+        Meta(
+            description="What pictures of phones are made of: half blocks, which every terminal "
+            "draws; sextants, three times the pixels; auto: sextants where they are known to be "
+            "drawn."
+        ),
+    ] = "auto"
 
 
 class Settings(_Section, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ notice while the core goes on; whatever runs in the core is never waited for in 
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
@@ -27,6 +28,7 @@ from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
 from console.frames.clock import FrameClock
+from console.frames.glyphs import blocks_for
 from console.frames.output import owes_all, paced
 from console.frames.wall_feeds import WallFeeds
 from console.screens.base import ConsoleScreen
@@ -109,9 +111,11 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         wall_hz = min(settings.ui.frame_hz, WALL_HZ) if settings else WALL_HZ
         self.wall_feeds = WallFeeds(core, max_hz=wall_hz)
         self.frame_clock = FrameClock()
+        self.blocks = blocks_for(settings.ui.blocks if settings else "auto", os.environ)
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()
         self.seen: frozenset[str] = frozenset()
+        self.settings = settings
         self.data_dir = settings.data_dir if settings else None
         self._theme_wanted = settings.ui.theme if settings else ""
         rings = settings is None or settings.ui.bell

@@ -66,17 +66,7 @@ class Cells:
         made.ink, made.paper, made.glyph = self.ink.copy(), self.paper.copy(), self.glyph.copy()
         return made
 
-    def paste(self, pixels: Pixels565, row: int, column: int) -> None:
-        """Draw a picture of two pixels a cell; it must lie within."""
-        upper, lower = pixels[0::2], pixels[1::2]
-        place = (
-            slice(row, row + lower.shape[0]),
-            slice(column, column + pixels.shape[1]),
-        )
-        self.ink[place], self.paper[place] = upper, lower
-        self.glyph[place] = _glyphs_of(upper, lower)
-
-    def paste_cells(self, other: Cells, row: int, column: int) -> None:
+    def paste(self, other: Cells, row: int, column: int) -> None:
         """Draw other cells; they must lie within."""
         place = (slice(row, row + other.rows), slice(column, column + other.columns))
         self.ink[place], self.paper[place] = other.ink, other.paper

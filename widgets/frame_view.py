@@ -39,10 +39,9 @@ class FrameView(Sturdy, LiveCells):
     class Resized(Message):
         """The number of cells changed: frames of another size are wanted."""
 
-        def __init__(self, columns: int, rows: int) -> None:
+        def __init__(self, view: FrameView) -> None:
             super().__init__()
-            self.columns = columns
-            self.rows = rows
+            self.view = view
 
     class Touched(Message):
         """A finger, or a mouse with this button, came down on the picture and went up."""
@@ -132,16 +131,22 @@ class FrameView(Sturdy, LiveCells):
 
     # --- drawing ----------
 
+    @property
+    def wanted_px(self) -> tuple[int, int]:
+        """Width and height of the picture that is shown pixel by pixel."""
+        return self.size.width * self.blocks.across, self.size.height * self.blocks.down
+
     def _redraw(self) -> None:
         columns, rows = self.size
         if self._source is None or not columns or not rows or not self.is_on_screen:
             self._settled = None
             self.show_cells(None)
             return
-        if self._fitted is None or self._fitted.shape != (rows * 2, columns):
+        wide, high = self.wanted_px
+        if self._fitted is None or self._fitted.shape != (high, wide):
             frame = self._source
             pixels = of_rgb(frame.rgb, frame.width_px, frame.height_px)
-            self._fitted = fit(pixels, rows * 2, columns)
+            self._fitted = fit(pixels, high, wide)
         before, self._settled = self._settled, self._fitted
         if before is not None:
             self._settled = settle(before, self._fitted)
@@ -161,7 +166,7 @@ class FrameView(Sturdy, LiveCells):
         self._redraw()
 
     def _draw(self, pixels: Pixels565) -> Cells:
-        cells = Cells.of_pixels(pixels)
+        cells = self.blocks.cells(pixels)
         if self._chosen is not None:
             frame_marks.draw_chosen(cells, self._chosen)
         if self._touch is not None:
@@ -176,7 +181,7 @@ class FrameView(Sturdy, LiveCells):
     def on_resize(self) -> None:
         self._settled = None
         self._redraw()
-        self.post_message(self.Resized(self.size.width, self.size.height))
+        self.post_message(self.Resized(self))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         # The route that Textual's own caches do not slow down: filters and borders are bypassed,

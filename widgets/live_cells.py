@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from widgets import direct_route
+from widgets.blocks import Blocks
 from widgets.cells import Cells
 from widgets.frame_strip import Drawn, FrameStrip
 
@@ -28,6 +29,12 @@ class LiveCells(Widget):
         self.drawn: Drawn | None = None
         self.cells_sent = 0
         """How many cells were drawn again since the start: what a budget is reckoned in."""
+
+    @property
+    def blocks(self) -> Blocks:
+        """What pictures are made of here; the app may name it as `blocks`."""
+        named = getattr(self.app, "blocks", Blocks.HALF)
+        return named if isinstance(named, Blocks) else Blocks.HALF
 
     @property
     def is_colourless(self) -> bool:

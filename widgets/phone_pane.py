@@ -115,8 +115,8 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
 
     @property
     def wanted_px(self) -> tuple[int, int]:
-        """The size of the picture in pixels: a column each, two a row."""
-        return self.frame.size.width, self.frame.size.height * 2
+        """The size of the picture in pixels, as many as its cells can show."""
+        return self.frame.wanted_px
 
     def show_phone(
         self,
@@ -218,7 +218,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
         self.frame.styles.height = max(1, rows)
 
     def on_frame_view_resized(self, event: FrameView.Resized) -> None:
-        self.post_message(self.Wants(event.columns, event.rows * 2))
+        self.post_message(self.Wants(*event.view.wanted_px))
 
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:

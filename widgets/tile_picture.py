@@ -9,6 +9,7 @@ from __future__ import annotations
 from textual.geometry import Region
 
 from agent.records import FrameStatus, LiveFrame
+from widgets.blocks import Blocks
 from widgets.cells import HOLE, Cells
 from widgets.rgb565 import Pixels565, dimmed, fit, of_rgb, pack, settle
 
@@ -36,12 +37,17 @@ class TilePicture:
         self._seen_s = 0.0
 
     @staticmethod
-    def size_px(box: tuple[int, int], proportions: tuple[int, int]) -> tuple[int, int]:
-        """Give the largest size in pixels of a shape in a box of cells, each two pixels high."""
+    def size_px(
+        box: tuple[int, int], proportions: tuple[int, int], blocks: Blocks = Blocks.HALF
+    ) -> tuple[int, int]:
+        """Give the largest size in pixels of a shape in a box of cells; a cell is twice as high
+        as wide.
+        """
         across, down = proportions if all(proportions) else (9, 20)
         columns, rows = box
         scale = min(columns / across, rows * 2 / down)
-        return max(1, round(across * scale)), max(2, round(down * scale / 2) * 2)
+        wide, high = max(1, round(across * scale)), max(1, round(down * scale / 2))
+        return wide * blocks.across, high * blocks.down
 
     def take(self, frame: LiveFrame) -> bool:
         """Take a frame; tells whether it looks different from the last."""
@@ -64,7 +70,13 @@ class TilePicture:
         self._settled = None
 
     def paste(
-        self, cells: Cells, box: Region, proportions: tuple[int, int], missing: str, now_s: float
+        self,
+        cells: Cells,
+        box: Region,
+        proportions: tuple[int, int],
+        missing: str,
+        now_s: float,
+        blocks: Blocks = Blocks.HALF,
     ) -> int:
         """Draw the picture into its box; gives how many cells the box takes.
 
@@ -73,14 +85,16 @@ class TilePicture:
         """
         word = missing or self._word
         place = (slice(box.y, box.bottom), slice(box.x, box.right))
-        pixels = self._pixels(box, proportions, now_s)
-        if pixels is None or pixels.shape != (box.height * 2, box.width):
+        pixels = self._pixels(self.size_px((box.width, box.height), proportions, blocks), now_s)
+        whole = (box.height * blocks.down, box.width * blocks.across)
+        if pixels is None or pixels.shape != whole:
             cells.glyph[place] = HOLE
         if pixels is None:
             word = word or "no picture"
         else:
             shown = dimmed(pixels) if word else pixels
-            cells.paste(shown, box.y, box.x + (box.width - pixels.shape[1]) // 2)
+            drawn = blocks.cells(shown)
+            cells.paste(drawn, box.y, box.x + (box.width - drawn.columns) // 2)
         if word:
             text = f" {word} "[: box.width]
             row = box.y + box.height // 2
@@ -88,10 +102,10 @@ class TilePicture:
             cells.mark(row, column, text, ink=_INK, paper=_PAPER)
         return box.width * box.height
 
-    def _pixels(self, box: Region, proportions: tuple[int, int], now_s: float) -> Pixels565 | None:
+    def _pixels(self, size_px: tuple[int, int], now_s: float) -> Pixels565 | None:
         if self._frame is None:
             return None
-        wide, high = self.size_px((box.width, box.height), proportions)
+        wide, high = size_px
         if self._fitted is None or self._fitted.shape != (high, wide):
             frame = self._frame
             pixels = of_rgb(frame.rgb, frame.width_px, frame.height_px)

@@ -112,7 +112,10 @@ class WallView(Sturdy, LiveCells, can_focus=True):
         if not self._layout.picture_rows or self.is_colourless or not self.is_on_screen:
             return {}
         box = (self._layout.columns, self._layout.picture_rows)
-        return {tile.serial: TilePicture.size_px(box, tile.proportions) for tile in self.seen}
+        blocks = self.blocks
+        return {
+            tile.serial: TilePicture.size_px(box, tile.proportions, blocks) for tile in self.seen
+        }
 
     # --- what is shown ----------
 
@@ -180,7 +183,7 @@ class WallView(Sturdy, LiveCells, can_focus=True):
                     self._layout.picture_rows,
                 )
                 picture = self._pictures.setdefault(serial, TilePicture())
-                return picture.paste(cells, box, tile.proportions, tile.missing, now_s)
+                return picture.paste(cells, box, tile.proportions, tile.missing, now_s, self.blocks)
         return 0
 
     def _arrange(self) -> None:

@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from console.frames.output import paced
-from widgets import direct_route
+from widgets import direct_route, frame_view
 from widgets.frame_view import FrameView
 from widgets.wall_view import Tile, WallView
 
@@ -183,5 +183,7 @@ if __name__ == "__main__":
     if "blind" in sys.argv:
         # The control: a route that does not look what lies over it must be found out.
         direct_route.clear_place = lambda widget: widget.region  # type: ignore[assignment]
+    # Every order is followed by a rest; its length is not what is tested.
+    frame_view.STILL_S = 0.02
     _count()
     Stage().run()

@@ -97,7 +97,7 @@ def test_changes_upon_changes_show_the_last_picture(
         after = cells.copy()
         corner = (int(dice.integers(0, 3)), int(dice.integers(0, 9)))
         pixels = picture(4, 20, int(dice.integers(1 << 30)), colours)
-        after.paste(pixels, *corner)
+        after.paste(Cells.of_pixels(pixels), *corner)
         gone = dice.random((rows, columns)) > share
         for one, other in ((after.ink, cells.ink), (after.paper, cells.paper)):
             one[gone] = other[gone]
@@ -152,7 +152,7 @@ def test_the_fast_text_and_the_slow_segments_show_the_same(
 
 def test_holes_are_drawn_in_the_style_of_what_lies_under() -> None:
     cells = Cells(1, 3)
-    cells.paste(np.full((2, 1), pack(255, 0, 0), dtype=np.uint16), 0, 1)
+    cells.paste(Cells.of_pixels(np.full((2, 1), pack(255, 0, 0), dtype=np.uint16)), 0, 1)
     drawn = Drawn(cells, Style(bgcolor="#102030"), truecolor=True)
     screen, stream = terminal(3, 1)
     stream.feed(drawn.text(0, Console(color_system="truecolor", force_terminal=True)))
