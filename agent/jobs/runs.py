@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -86,17 +86,20 @@ class Runs:
 
     async def run(self, job: Job, run: RunRecord) -> None:
         """Carry out one claimed job and store what came of it. Raises StoreError."""
+        await self._see_through(job, run, self._carry_out(job, run))
+
+    async def _see_through(self, job: Job, run: RunRecord, work: Awaitable[None]) -> None:
+        """Do the work of a run; whatever breaks it is stored as its failure. Raises StoreError."""
         over = self._under_way[job.id] = asyncio.Event()
         try:
-            try:
-                await self._carry_out(job, run)
-            except StoreError:
-                raise
-            except SwitchboardError as error:
-                await self._fail(job, run, f"job_error:{type(error).__name__}: {error}")
-            except Exception as error:
-                _log.exception("Job %d broke", job.id)
-                await self._fail(job, run, f"job_crash:{type(error).__name__}: {error}")
+            await work
+        except StoreError:
+            raise
+        except SwitchboardError as error:
+            await self._fail(job, run, f"job_error:{type(error).__name__}: {error}")
+        except Exception as error:
+            _log.exception("Job %d broke", job.id)
+            await self._fail(job, run, f"job_crash:{type(error).__name__}: {error}")
         finally:
             over.set()
             if self._under_way.get(job.id) is over:
@@ -193,17 +196,18 @@ class Runs:
             live: its session, sent off.
             result: hears what the approved call comes to.
         """
-        over = self._under_way[job.id] = asyncio.Event()
+        await self._see_through(job, run, self._take_on(job, run, live, result))
+
+    async def _take_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:
         self._sessions[job.id] = live.session_id
         try:
             if await self._came_to_something(live, result):
-                job = await self._bind(job)
-            await self._follow(job, run, live)
+                bound = await self._bind(job)
+            else:
+                bound = job
         finally:
             result.close()
-            over.set()
-            if self._under_way.get(job.id) is over:
-                del self._under_way[job.id]
+        await self._follow(bound, run, live)
 
     def expect(self, session_id: str, call_id: str) -> Result:
         """Listen for what a call comes to, from before its session is sent off."""

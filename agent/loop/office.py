@@ -81,15 +81,15 @@ class Office:
         session = self.context.session
         if calls.only_looks(arguments):
             return ""
+        if session.dry_run:
+            return blocked("This is a dry run: nothing is created or stopped")
+        level = decide(Capability.BACKGROUND, session.autonomy)
+        if level is Decision.BLOCK:
+            return blocked(f"This is not allowed: the session is {session.autonomy.value}")
         if self.context.background:
             return self._review(arguments, call)
-        match decide(Capability.BACKGROUND, session.autonomy):
-            case Decision.ALLOW:
-                return ""
-            case Decision.BLOCK:
-                return blocked(f"This is not allowed: the session is {session.autonomy.value}")
-            case Decision.ASK:
-                pass
+        if level is Decision.ALLOW:
+            return ""
         answer = await self.context.ask(
             approval_text(calls.said(arguments), "it goes on working when nobody looks"),
             call_id=call.call_id,

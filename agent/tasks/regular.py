@@ -272,17 +272,17 @@ class _Turn:
     async def _act(
         self, deed: Deed, screen: Observation, request: ToolCallRequested, thought: Thought | None
     ) -> TurnEnd | None:
+        if self.context.session.dry_run:
+            verdict = self.actor.guard.weigh(deed, screen)
+            text = await rehearse(self.context, deed, screen, verdict, plan=self.memory.plan)
+            await self._finish(request, ActionOutcome.FAILED, text, thought)
+            return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
         if self.context.background:
             asked = self.reviewing.ask(deed, screen, request)
             if isinstance(asked, TurnEnd):
                 return asked
             await self._finish(request, ActionOutcome.FAILED, asked, thought)
             return None
-        if self.context.session.dry_run:
-            verdict = self.actor.guard.weigh(deed, screen)
-            text = await rehearse(self.context, deed, screen, verdict, plan=self.memory.plan)
-            await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
         banned = self.memory.trail.bans.get(deed.element.key, "") if deed.element else ""
         if banned and deed.element is not None and request.tool == "click_element":
             text = ban_refusal(deed.element, banned)

@@ -162,3 +162,10 @@ async def test_what_looks_like_a_secret_is_put_into_no_review() -> None:
     end = await task().run(context)
     assert end.completed and end.review is None and chat.phone.done == []
     assert results(context)[0].outcome is ActionOutcome.FAILED
+
+
+async def test_a_dry_run_asks_for_no_review_for_it_does_nothing() -> None:
+    chat = Chat()
+    context = MemoryContext(scripted(tap_send), chat.phone, background=True, dry_run=True)
+    end = await task().run(context)
+    assert end.completed and end.review is None and chat.phone.done == []

@@ -183,3 +183,14 @@ async def test_nested_arguments_are_read_as_a_model_writes_them() -> None:
     assert isinstance(op, JobCreate) and op.quiet is not None
     assert (op.cron, op.quiet.until, op.delivery_mode) == ("0 9 * * *", "07:00", "none")
     assert op.payload == {"colour": "green"}
+
+
+@pytest.mark.parametrize(
+    "more", [{"dry_run": True}, {"autonomy": Autonomy.OBSERVE_ONLY, "background": True}]
+)
+async def test_who_may_only_look_creates_no_job(more: dict[str, Any]) -> None:
+    phone = PaperPhone(lambda: (button("Go", 0.3),))
+    model = scripted(says("background_job_create", **CREATE), DONE)
+    context = MemoryContext(model, phone, reply=answered, **more)
+    end = await task().run(context)
+    assert end.completed and end.review is None and context.requested == []
