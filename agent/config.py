@@ -57,6 +57,16 @@ def load_settings(
     return _build(values, path, moved, env)
 
 
+def parse_setting(name: str, text: str) -> object:
+    """Read what somebody typed as the value of a key.
+
+    Raises ConfigError when the key is unknown or the value does not fit.
+    """
+    if name not in KEYS:
+        raise ConfigError(f"There is no setting {name!r}.", _nearest(name))
+    return _checked(KEYS[name], text, "What was typed", is_text=True)
+
+
 def write_setting(path: Path, name: str, value: object) -> None:
     """Set one key in a settings file, keeping its comments and order; the file may be missing.
 

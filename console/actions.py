@@ -25,6 +25,7 @@ class Where(StrEnum):
     HISTORY = "history"
     REPLAY = "replay"
     DEVICE = "device"
+    SETTINGS = "settings"
 
 
 class Action(NamedTuple):
@@ -147,11 +148,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("device.previous", ("left_square_bracket",), "Previous phone", "Show the phone before.", _DEVICE, "Moving"),
     Action("device.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for both, it is shown.", _DEVICE, "Moving"),
     Action("device.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DEVICE, "Moving"),
+    # --- settings
+    Action("settings.edit", ("enter",), "Change", "Change the value of the setting under the cursor; it is checked, and kept in the file.", Where.SETTINGS, "Settings", own=True),
+    Action("settings.filter", ("slash",), "Filter", "Show only settings that match; esc clears.", Where.SETTINGS, "Settings", 10),
     # --- the console
     Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
     Action("screen.wall", ("2",), "Wall", "Every phone live, as many as fit.", _ALL, "Screens", 39),
     Action("screen.jobs", ("3",), "Jobs", "The queue of scheduled work.", _ALL, "Screens", 40),
     Action("screen.history", ("4",), "History", "All stored sessions, and full-text search over them.", _ALL, "Screens", 41),
+    Action("screen.settings", ("comma",), "Settings", "Every setting, what it means, and a place to change it.", _ALL, "Screens"),
     Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
     Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
     Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
@@ -179,12 +184,14 @@ OPENS_FIELD = frozenset(
         "job.edit",
         "job.filter",
         "device.filter",
+        "settings.filter",
     }
 )
 
 _NAMES = {
     "question_mark": "?",
     "slash": "/",
+    "comma": ",",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "number_sign": "#",
@@ -261,6 +268,7 @@ _PLACES = {
     Where.HISTORY: "History",
     Where.REPLAY: "Replay",
     Where.DEVICE: "Device",
+    Where.SETTINGS: "Settings",
 }
 
 

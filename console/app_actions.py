@@ -27,6 +27,7 @@ from console.screens.jobs import JobsScreen
 from console.screens.jobs_lists import Tab
 from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
+from console.screens.settings import SettingsScreen
 from console.screens.wall import WallScreen
 from console.themes import DARK, LIGHT
 from widgets.phone_pane import PhonePane
@@ -109,6 +110,10 @@ class AppActions(App[int], inherit_bindings=False):
         tab = Tab.COMMITMENTS if is_commitment else Tab.WATCHERS
         self.push_screen(JobsScreen(tab, one.number))
 
+    def do_screen_settings(self) -> None:
+        """Show the settings."""
+        self._show(SettingsScreen)
+
     def show_session(self, session_id: str) -> None:
         """Show a session on the Deck; one that is only just coming is waited for."""
         self.do_screen_deck()
@@ -122,7 +127,7 @@ class AppActions(App[int], inherit_bindings=False):
         """Show one phone large."""
         self.push_screen(DeviceScreen(serial))
 
-    def _show(self, screen: type[WallScreen | JobsScreen | HistoryScreen]) -> None:
+    def _show(self, screen: type[WallScreen | JobsScreen | HistoryScreen | SettingsScreen]) -> None:
         if not isinstance(self.console_app.top, screen):
             self.do_screen_deck()
             self.push_screen(screen())

@@ -61,7 +61,10 @@ SHOTS = (
     Shot("jobs", 120, 34, ("3",)),
     Shot("history", 120, 34, ("4",)),
     Shot("drive", 160, 50, ("w",)),
-    Shot("replay", 160, 50, ("R", "right", "right", "right", "right")),
+    Shot("device", 160, 50, ("o", "j", "j")),
+    Shot("device-60x20", 60, 20, ("o",)),
+    Shot("settings", 120, 34, ("comma",)),
+    Shot("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
     Shot("help", 120, 40, ("question_mark",)),
     Shot("palette", 120, 34, ("ctrl+p",)),
 )

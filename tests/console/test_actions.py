@@ -14,6 +14,7 @@ from console.screens.history import HistoryScreen
 from console.screens.jobs import JobsScreen
 from console.screens.palette import search
 from console.screens.replay import ReplayScreen
+from console.screens.settings import SettingsScreen
 from console.screens.wall import WallScreen
 from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard
@@ -28,6 +29,7 @@ SCREENS = {
     actions.Where.HISTORY: HistoryScreen,
     actions.Where.REPLAY: ReplayScreen,
     actions.Where.DEVICE: DeviceScreen,
+    actions.Where.SETTINGS: SettingsScreen,
     actions.Where.EVERYWHERE: SwitchboardApp,
 }
 KEYS = Path(__file__).parent.parent.parent / "docs" / "keys.md"
