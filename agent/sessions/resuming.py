@@ -104,8 +104,14 @@ class Resuming:
             if live.is_idle or (live.turn is not None and live.record.paused)
         ]
         if not ready:
+            asking = [
+                live.session_id
+                for live in children
+                if live.record.state is SessionState.WAITING_FOR_USER
+            ]
+            remedy = f"Answer what {asking[0]} asks." if asking else way_on(top)
             raise WrongStateError(
-                f"Session {top.session_id} is {top.record.state} and needs no resume.", way_on(top)
+                f"Session {top.session_id} is {top.record.state} and needs no resume.", remedy
             )
         moves = [(live, self.going_on(live, live.record.generation)) for live in ready]
         return [(top, top.flagging(paused=False)), *moves]

@@ -56,7 +56,8 @@ def create(
 
     async def act(core: Core) -> Told:
         made = await Bridge(core, core.request).create(permitted(op, permission))
-        return f"Created {made['sessionId']}. Start it: switchboard sessions start ID", made
+        started = f"switchboard sessions start {made['sessionId']}"
+        return f"Created {made['sessionId']}. Start it: {started}", made
 
     act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial))
 
