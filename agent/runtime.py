@@ -20,9 +20,10 @@ from contextlib import (
 )
 from typing import Self
 
+from agent.clerk import Clerk
 from agent.core import OWNER, ClientInfo, Overview, TextDelta
 from agent.devices.device import Rack
-from agent.dispatch import WAIT_FOR_PHONES, Dispatch
+from agent.dispatch import Dispatch
 from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
 from agent.jobs.desk import JobDesk
 from agent.models.model import Model
@@ -32,7 +33,6 @@ from agent.protocol import (
     Event,
     Op,
     Reply,
-    Shutdown,
     ShutdownComplete,
 )
 from agent.records import LiveFrame, SearchHit, Session
@@ -50,7 +50,6 @@ from agent.sessions.followers import Followers
 from agent.sessions.hosting import Hosting
 from agent.sessions.intake import Intake, Submission
 from agent.sessions.listeners import DeltaListeners, EventListeners
-from agent.sessions.live import error_event
 from agent.sessions.looks import Looks
 from agent.sessions.losses import Losses
 from agent.sessions.operations import Operations
@@ -89,7 +88,9 @@ class Runtime:
         self._book = parts.book
         self._crew = parts.crew
         self._intake = Intake()
-        self._listeners = EventListeners(self._read_events)
+        self._listeners = EventListeners(
+            lambda after, limit: self._store.events(after=after, limit=limit)
+        )
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.book, targets, parts.crew)
         self._hosting = Hosting(dispatcher, platform.node() or "localhost")
@@ -129,6 +130,9 @@ class Runtime:
             jobs=self._desk,
             notices=self._notices,
             watches=self._watches,
+        )
+        self._clerk = Clerk(
+            self._intake, self._dispatch, self._crew, self._tell_error, self._shut_down
         )
         self._followers = Followers(
             self._book.on_commit,
@@ -217,11 +221,14 @@ class Runtime:
 
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op of a client; see `SharedCore.submit_as`."""
-        return (await self._put(op, client, answered=False)).submission_id
+        submission = Submission(op, client, answered=False)
+        await self._intake.put(submission)
+        return submission.submission_id
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op of a client out; see `SharedCore.request_as`."""
-        submission = await self._put(op, client, answered=True)
+        submission = Submission(op, client, answered=True)
+        await self._intake.put(submission)
         assert submission.reply is not None
         return await submission.reply
 
@@ -297,9 +304,7 @@ class Runtime:
 
     async def close(self) -> None:
         """End the core: turns in flight stay open in the store. Calling it again does nothing."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(None), name="core closing")
-        await asyncio.shield(self._closing)
+        await asyncio.shield(self._shut_down())
 
     async def wait_closed(self) -> None:
         """Wait until the core has ended, by closing or by dying."""
@@ -320,7 +325,7 @@ class Runtime:
         self._crew.start(self._device_news.run(), "device watch")
         self._crew.start(Losses(self._parts).run(), "loss watch")
         self._crew.start(self._tree.run(), "roll-up")
-        self._crew.start(self._carry_out(), "ops")
+        self._crew.start(self._clerk.run(), "ops")
         self._crew.start(self._pruning.run(), "retention")
         self._crew.start(self._deadlines.run(), "question deadlines")
         self._crew.start(self._notices.run(), "notices")
@@ -339,8 +344,8 @@ class Runtime:
         self._intake.close(ended)
         for name in await self._crew.close():
             _log.warning("%s did not end in time", name)
-        await self._serving.aclose()
         try:
+            await self._serving.aclose()
             if death is None:
                 with suppress(StoreError):
                     await self._store.append(EventDraft("", ShutdownComplete()))
@@ -362,8 +367,7 @@ class Runtime:
             "Start it again; sessions that were at work can be resumed.",
         )
         death.__cause__ = error
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(death), name="core dying")
+        self._shut_down(death)
 
     async def _report(self, name: str, error: Exception) -> None:
         """Make a failed task of the core known."""
@@ -378,9 +382,6 @@ class Runtime:
             )
         )
 
-    async def _read_events(self, after: int, limit: int) -> tuple[Event, ...]:
-        return await self._store.events(after=after, limit=limit)
-
     # --- ops ----------
 
     async def _serve(self, session: Session, op: DeskOp) -> Reply:
@@ -389,46 +390,11 @@ class Runtime:
             return await self._desk.carry_out(session, op)
         return await self._watches.carry_out(op)
 
-    async def _put(self, op: Op, client: ClientInfo, *, answered: bool) -> Submission:
-        submission = Submission(op, client, answered=answered)
-        await self._intake.put(submission)
-        return submission
-
-    async def _carry_out(self) -> None:
-        while True:
-            submission = await self._intake.take()
-            if isinstance(submission.op, WAIT_FOR_PHONES):
-                # Nobody's stop may wait behind a phone.
-                self._crew.start(self._settle(submission), "an act on a phone")
-            else:
-                await self._settle(submission)
-
-    async def _settle(self, submission: Submission) -> None:
-        try:
-            reply = await self._dispatch.carry_out(submission)
-        except asyncio.CancelledError:
-            submission.fail(RuntimeDiedError("The core has been closed.", "Start it again."))
-            raise
-        except SwitchboardError as error:
-            await self._refuse(submission, error)
-        except Exception as error:
-            _log.exception("An op could not be carried out")
-            kind = type(submission.op).__name__
-            await self._refuse(
-                submission,
-                SwitchboardError(
-                    one_line(f"{kind} failed: {type(error).__name__}: {error}.", 1000),
-                    "This is a defect: report it.",
-                ),
-            )
-        else:
-            submission.succeed(reply)
-            if isinstance(submission.op, Shutdown) and self._closing is None:
-                self._closing = asyncio.create_task(self._close(None), name="core closing")
-
-    async def _refuse(self, submission: Submission, error: SwitchboardError) -> None:
-        if not submission.fail(error):
-            await self._tell_error(error_event(error), submission.submission_id)
+    def _shut_down(self, death: RuntimeDiedError | None = None) -> asyncio.Task[None]:
+        if self._closing is None:
+            name = "core closing" if death is None else "core dying"
+            self._closing = asyncio.create_task(self._close(death), name=name)
+        return self._closing
 
     async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
         try:
