@@ -16,7 +16,7 @@ from agent.loop import prompts
 from agent.loop.changes import describe_change
 from agent.loop.dialogs import dialog_note
 from agent.loop.ledger import Ledger
-from agent.loop.marks import MEDIA_TYPE, is_black, numbered
+from agent.loop.marks import MEDIA_TYPE, marked
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
 from agent.loop.patterns import Pattern
@@ -109,10 +109,10 @@ class Eyes:
         """Number the frame for a model that sees; the note says why there is none."""
         if seen.image is None or not self.context.model.sees:
             return None, ""
-        blank = await asyncio.to_thread(is_black, seen.image)
-        if blank and observation.elements:
+        picture = await asyncio.to_thread(marked, seen.image, observation.elements)
+        if picture.is_black and observation.elements:
             return None, prompts.NO_PICTURE
-        return await asyncio.to_thread(numbered, seen.image, observation.elements), ""
+        return picture.data, ""
 
     async def observe(self, previous: Observation | None) -> Seen:
         """Observe; a device that is away is waited for, one that stutters is tried again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.records import Bounds, Element, Point
 from agent.safety.secrets import is_secret_field
@@ -33,14 +33,29 @@ _RING_PX = 34
 _BLACK = 4
 
 
-def numbered(data: bytes, elements: Sequence[Element]) -> bytes | None:
-    """Scale a frame for a model and write each usable element's number on it, as JPEG.
+class Marked(NamedTuple):
+    """A frame as a model gets it."""
 
-    Blocks for tens of milliseconds: call it in a thread. None when the bytes are no picture.
+    data: bytes | None
+    """JPEG; None when the bytes are no picture."""
+    is_black: bool = False
+    """Whether it shows nothing at all, as a screen does that forbids pictures."""
+
+
+def marked(data: bytes, elements: Sequence[Element]) -> Marked:
+    """Scale a frame for a model and write each usable element's number on it.
+
+    Blocks for tens of milliseconds: call it in a thread. To decode and scale is most of that, so it
+    is done once for all that is asked of the picture.
     """
     picture = _scaled(data)
     if picture is None:
-        return None
+        return Marked(None)
+    is_black = sum(picture.convert("L").histogram()[_BLACK + 1 :]) == 0
+    return Marked(_numbered(picture, elements), is_black)
+
+
+def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:
     from PIL import ImageDraw, ImageFont
 
     draw = ImageDraw.Draw(picture)
@@ -62,14 +77,6 @@ def numbered(data: bytes, elements: Sequence[Element]) -> bytes | None:
         draw.rectangle(tag, fill=colour)
         draw.text((left + 3, top), label, fill="white", font=font)
     return _encoded(picture, "JPEG")
-
-
-def is_black(data: bytes) -> bool:
-    """Tell whether a frame shows nothing at all, as a screen does that forbids pictures; blocks."""
-    picture = _scaled(data)
-    if picture is None:
-        return False
-    return sum(picture.convert("L").histogram()[_BLACK + 1 :]) == 0
 
 
 def intended(data: bytes, bounds: Bounds | None, point: Point | None) -> bytes | None:

@@ -6,7 +6,7 @@ import io
 
 from PIL import Image
 
-from agent.loop.marks import LONG_EDGE_PX, SHORT_EDGE_PX, intended, numbered
+from agent.loop.marks import LONG_EDGE_PX, SHORT_EDGE_PX, intended, marked
 from agent.records import Bounds, Element, Point
 
 
@@ -20,6 +20,10 @@ def element(number: int, top: float, label: str = "Go", **more: object) -> Eleme
     fields: dict[str, object] = {"clickable": True, **more}
     bounds = Bounds(left=0.1, top=top, right=0.9, bottom=top + 0.1)
     return Element(number=number, key=label, kind="btn", label=label, bounds=bounds, **fields)  # type: ignore[arg-type]
+
+
+def numbered(data: bytes, elements: list[Element]) -> bytes | None:
+    return marked(data, elements).data
 
 
 def opened(data: bytes | None) -> Image.Image:
@@ -62,6 +66,12 @@ def test_a_hostile_element_is_drawn_within_the_picture() -> None:
 def test_what_is_no_picture_gives_none() -> None:
     assert numbered(b"picture of 1", []) is None
     assert numbered(frame()[:60], []) is None
+
+
+def test_a_frame_that_shows_nothing_is_known() -> None:
+    assert marked(frame(colour="black"), [element(1, 0.2)]).is_black
+    assert not marked(frame(), []).is_black
+    assert not marked(b"picture of 1", []).is_black
     assert intended(b"", None, None) is None
 
 
