@@ -22,6 +22,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "adbutils": ("agent/devices/",),
     "aiosqlite": ("agent/store/",),
     "openai": ("agent/models/openai/",),
+    "httpcore2": ("agent/watchers/web.py",),
     "authlib": ("agent/models/login.py",),
     "requests": ("agent/models/login.py",),
     "keyring": ("agent/models/keys.py",),

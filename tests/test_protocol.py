@@ -35,9 +35,12 @@ SIMPLE: dict[Any, st.SearchStrategy[Any]] = {
 
 def values_of(hint: Any) -> st.SearchStrategy[Any]:
     """Make a strategy for a field's type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        metas = [one for one in arguments[1:] if isinstance(one, msgspec.Meta)]
+        return within(arguments[0], metas)
     if hint in SIMPLE:
         return SIMPLE[hint]
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in {typing.Union, types.UnionType}:
         return st.one_of([values_of(argument) for argument in arguments])
     if origin is tuple:
@@ -48,9 +51,24 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
         return st.sampled_from(hint)
     assert isinstance(hint, type)
     assert issubclass(hint, msgspec.Struct), hint
-    hints = typing.get_type_hints(hint)
+    hints = typing.get_type_hints(hint, include_extras=True)
     fields = {field.name: values_of(hints[field.name]) for field in msgspec.structs.fields(hint)}
     return st.builds(hint, **fields)
+
+
+def within(hint: Any, metas: list[msgspec.Meta]) -> st.SearchStrategy[Any]:
+    """Make a strategy for a type with bounds."""
+    names = ("pattern", "ge", "le", "min_length")
+    bounds: dict[str, Any] = {}
+    for meta in metas:
+        bounds |= {name: found for name in names if (found := getattr(meta, name)) is not None}
+    if bounds.get("pattern"):
+        return st.from_regex(bounds["pattern"], fullmatch=True).filter(lambda t: len(t) < 80)
+    if hint is int:
+        return st.integers(bounds.get("ge", -(2**63)), bounds.get("le", 2**63 - 1))
+    if hint is str:
+        return st.text(min_size=bounds.get("min_length", 0), max_size=8)
+    return values_of(hint)
 
 
 OPS = typing.get_args(Op)
