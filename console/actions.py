@@ -83,6 +83,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("device.open", ("o",), "Open phone", "Show the phone that is seen here large: elements, log, health, the wheel.", _DECK, "Phones", 18),
     # --- looking
     Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
+    Action("view.find", ("f",), "Find", "Find words in the transcript; enter goes to the next, esc leaves.", _DECK, "Looking"),
     Action("view.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DECK, "Looking"),
     Action("view.fold", ("space",), "Expand", "Fold or unfold the children of a session, or the details of a step.", _DECK, "Looking", own=True),
     Action("view.open", ("enter",), "Open", "Go from a session to its transcript, from a question to its card.", _DECK, "Looking", own=True),
@@ -177,6 +178,7 @@ OPENS_FIELD = frozenset(
         "question.reject",
         "question.modify",
         "view.filter",
+        "view.find",
         "history.search",
         "notice.send",
         "steer.edit",

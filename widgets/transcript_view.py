@@ -24,7 +24,7 @@ from agent.state import Item
 from agent.text import clean
 from widgets.parts import to_content
 from widgets.sturdy import Sturdy
-from widgets.transcript_lines import Paragraph, paragraphs
+from widgets.transcript_lines import Paragraph, as_text, paragraphs
 
 WINDOW = 120
 """Items laid out at first, and each time the reader reaches the top."""
@@ -266,6 +266,23 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             self._lay_out()
 
     # --- keys and mouse ----------
+
+    def find_next(self, words: str) -> bool:
+        """Go to the next item below the cursor that holds every word, from the top again at the
+        end; False when there is none.
+        """
+        wanted = words.casefold().split()
+        keys = [item.key for item in self._items]
+        at = keys.index(self.cursor_key) + 1 if self.cursor_key in keys else 0
+        for item in (*self._items[at:], *self._items[:at]):
+            hay = as_text(item).casefold()
+            if wanted and all(word in hay for word in wanted):
+                self._first = min(self._first, keys.index(item.key))
+                self._following = False
+                self._lay_out()
+                self._point_at(item.key)
+                return True
+        return False
 
     def action_move(self, by: int) -> None:
         """Move the cursor by items."""

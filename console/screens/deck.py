@@ -75,6 +75,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             yield devices
         with Vertical(id="middle"):
             yield SessionPane(id="session", empty=_NO_SESSIONS)
+            yield Input(id="find", placeholder="words; enter goes to the next", compact=True)
             yield QuestionCard(id="card")
             yield Composer(id="composer")
         with Vertical(id="right"):

@@ -21,7 +21,7 @@ from agent.protocol import (
 )
 from agent.records import DeviceState, Question, Session, SessionState
 from agent.state import SessionView
-from console.screens.deck_approvals import DeckApprovals
+from console.screens.deck_find import DeckFind
 from console.screens.deck_questions import DENY
 from widgets.composer import Composer, Mode, Purpose
 from widgets.session_rows import device_name, session_title
@@ -30,7 +30,7 @@ from widgets.transcript_lines import as_text
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 
 
-class DeckActs(DeckApprovals):
+class DeckActs(DeckFind):
     """The Deck's actions."""
 
     _begins = False
@@ -281,10 +281,15 @@ class DeckActs(DeckApprovals):
         self.deck.go_to("left", field)
 
     def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id != "filter":
+            return
         self.deck.wanted = event.value
         self.refresh_all()
 
-    def on_input_submitted(self, _event: Input.Submitted) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input is self.find_field:
+            self.find_next()
+            return
         self.deck.go_to("left", self.deck.sessions)
 
     def do_view_numbers(self) -> None:
@@ -302,7 +307,7 @@ class DeckActs(DeckApprovals):
         """Leave the composer, the filter or the right column; never a session."""
         deck = self.deck
         field = self.query_one("#filter", Input)
-        if self.leave_follow():
+        if self.leave_follow() or self.leave_find():
             pass
         elif self._begins or self.rejects is not None or self.modifies is not None:
             self._begins, self.rejects, self.modifies = False, None, None
