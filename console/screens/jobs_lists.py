@@ -58,11 +58,12 @@ class JobLists:
 
     def shelf(self, tab: Tab) -> Shelf[Any]:
         """Give the pages of a list."""
-        return {
+        shelves: dict[Tab, Shelf[Any]] = {
             Tab.JOBS: self._jobs,
             Tab.WATCHERS: self._watchers,
             Tab.COMMITMENTS: self._commitments,
-        }[tab]
+        }
+        return shelves[tab]
 
     def follow(self, state: State) -> None:
         """Note what has changed in the picture since the last time."""
