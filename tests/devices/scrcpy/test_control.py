@@ -35,7 +35,7 @@ async def test_a_long_press_and_a_swipe_take_their_true_time(bench: Bench) -> No
     await bench.device.long_press(MIDDLE, duration_ms=400)
     await bench.until(lambda: len(bench.touches) == 2)
     down, up = bench.touches
-    # The phone takes note when it is served: the first of two events may be late, on a busy machine.
+    # The phone takes note when it is served: on a busy machine the first event may come late.
     assert up.at_s - down.at_s > 0.2
     bench.touches.clear()
     await bench.device.swipe(Point(x=0.5, y=0.7), Point(x=0.5, y=0.3), duration_ms=300)
