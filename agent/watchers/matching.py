@@ -166,7 +166,7 @@ def _of_notification(one: Notification, mark: str, serial: str, is_reply: bool) 
     kind = "message_reply" if is_reply else "notification"
     said = redact(one_line(f"{one.title}: {one.text}" if one.title else one.text, 300))
     return Match(
-        what=f"{one.package} on {serial}: {said}",
+        what=f"{said} ({one.package} on {serial})",
         digest=f"{kind}:{mark}",
         event={
             "serial": serial,

@@ -43,7 +43,7 @@ async def test_a_notification_fires_a_watcher_once_and_what_was_there_before_doe
         await lookout.ring()
         fired = await lookout.now(watcher)
         assert (fired.status, fired.fired_count, fired.unread) == (FIRED, 1, True)
-        assert fired.last_result == "com.chat on phone-1: Parcel: has arrived"
+        assert fired.last_result == "Parcel: has arrived (com.chat on phone-1)"
         assert fired.last_result_hash.startswith("notification:")
         looks = lookout.phone.looks
         lookout.phone.post("Parcel", "again")
