@@ -277,7 +277,8 @@ class _Auditor:
         while self._after < last:
             page = await self._store.events(after=self._after, limit=_PAGE_EVENTS)
             await self._take([event for event in page if event.event_id <= last])
-            self._after = max(self._after, page[-1].event_id) if page else last
+            # Not past it: what came meanwhile is in the page too, and is taken by the follower.
+            self._after = min(page[-1].event_id, last) if page else last
 
     async def _take(self, events: Iterable[Event]) -> None:
         for event in events:
