@@ -1,0 +1,69 @@
+"""A job that waits is changed: what it does, when, and how often; one that does not wait is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import UsageError
+from agent.jobs.editing import checked_edit, edited
+from agent.protocol import JobEdit
+from agent.records import JobStatus
+from tests.jobs.test_schedule import a_job
+
+NOW = 1_000_000_000
+
+
+def test_what_is_not_said_stays_as_it_is() -> None:
+    job = a_job(schedule_json={"interval_ms": 60_000, "next_run_at": 5, "mine": 1}, next_run_at=5)
+    changed = edited(job, checked_edit(JobEdit(job_id=job.id, prompt="look again")), NOW)
+    assert changed is not None
+    assert (changed.prompt, changed.title, changed.next_run_at) == ("look again", job.title, 5)
+    assert changed.schedule_json == job.schedule_json
+
+
+def test_an_interval_takes_the_place_of_a_cron_expression_and_back() -> None:
+    job = a_job(schedule_json={"interval_ms": 0, "cron": "0 9 * * *", "next_run_at": 5, "mine": 1})
+    often = edited(job, JobEdit(job_id=1, interval_ms=60_000), NOW)
+    assert often is not None
+    assert often.next_run_at == NOW + 60_000
+    assert "cron" not in often.schedule_json
+    assert often.schedule_json["mine"] == 1
+    daily = edited(often, JobEdit(job_id=1, cron="0 9 * * *"), NOW)
+    assert daily is not None
+    assert (daily.schedule_json["cron"], daily.schedule_json["interval_ms"]) == ("0 9 * * *", 0)
+    assert daily.next_run_at > NOW
+
+
+def test_an_interval_is_fifteen_seconds_at_the_least() -> None:
+    changed = edited(a_job(), JobEdit(job_id=1, interval_ms=1), NOW)
+    assert changed is not None
+    assert changed.schedule_json["interval_ms"] == 15_000
+
+
+def test_the_next_time_is_taken_as_it_is_said() -> None:
+    changed = edited(a_job(), JobEdit(job_id=1, next_run_at=NOW + 5), NOW)
+    assert changed is not None
+    assert (changed.next_run_at, changed.schedule_json["next_run_at"]) == (NOW + 5, NOW + 5)
+
+
+@pytest.mark.parametrize("status", set(JobStatus) - {JobStatus.ACTIVE, JobStatus.PAUSED})
+def test_a_job_that_does_not_wait_for_its_time_is_not_changed(status: JobStatus) -> None:
+    assert edited(a_job(status=status), JobEdit(job_id=1, title="x"), NOW) is None
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        JobEdit(job_id=1, title=" "),
+        JobEdit(job_id=1, prompt=""),
+        JobEdit(job_id=1, interval_ms=-1),
+    ],
+)
+def test_a_change_that_cannot_be_used_is_refused(op: JobEdit) -> None:
+    with pytest.raises(UsageError):
+        checked_edit(op)
+
+
+def test_a_cron_expression_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="cron"):
+        edited(a_job(), JobEdit(job_id=1, cron="often"), NOW)
