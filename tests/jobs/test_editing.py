@@ -46,7 +46,9 @@ def test_the_next_time_is_taken_as_it_is_said() -> None:
     assert (changed.next_run_at, changed.schedule_json["next_run_at"]) == (NOW + 5, NOW + 5)
 
 
-@pytest.mark.parametrize("status", set(JobStatus) - {JobStatus.ACTIVE, JobStatus.PAUSED})
+@pytest.mark.parametrize(
+    "status", [s for s in JobStatus if s not in {JobStatus.ACTIVE, JobStatus.PAUSED}]
+)
 def test_a_job_that_does_not_wait_for_its_time_is_not_changed(status: JobStatus) -> None:
     assert edited(a_job(status=status), JobEdit(job_id=1, title="x"), NOW) is None
 
