@@ -103,6 +103,7 @@ async def test_a_draft_for_one_app_is_kept_and_then_begun(console: Open) -> None
         await seat.press("ctrl+o")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.DRAFT, "a draft")
         await seat.press(*"org.notes buy milk", "enter")
+        await seat.until(lambda: seat.core.ops, "an op")
         [made] = [op for op in seat.core.ops if isinstance(op, SessionCreate)]
         assert (made.target_package, made.goal) == ("org.notes", "buy milk")
         assert (made.start, made.hold) == (False, True)

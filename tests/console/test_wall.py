@@ -86,7 +86,7 @@ async def test_arrows_move_between_phones_and_enter_opens_the_one_under_the_curs
         assert wall.cursor == "wall-00"
         await seat.press("G", "enter")
         await seat.until(lambda: opened == ["wall-13"], "opened")
-        assert "▌" in seat.text()
+        await seat.see("▌")
 
 
 async def test_sixty_four_phones_are_paged_and_only_those_that_are_seen_are_followed(
@@ -145,7 +145,7 @@ async def test_without_colour_the_wall_is_words(console: Open) -> None:
         assert wall.plan.picture_rows == 0
         assert seat.app.wall_feeds.followed == frozenset()
         assert "▀" not in seat.text()
-        assert seat.text().count("Pixel") == 3
+        await seat.until(lambda: seat.text().count("Pixel") == 3, "three names")
 
 
 async def test_leaving_the_console_ends_every_stream(console: Open) -> None:

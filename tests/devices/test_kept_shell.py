@@ -42,6 +42,12 @@ _COMMANDS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take no shell for one that is not kept because this machine was slow to start it."""
+    monkeypatch.setattr(kept_shell, "OPEN_TIMEOUT_S", BOUND_S)
+
+
 class ShellPhone:
     """A phone whose shell service is this machine's `sh`; counts what it was asked for."""
 
