@@ -7,7 +7,7 @@ nothing; what an event does not touch is shared, not copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -238,6 +238,29 @@ def with_history(state: State, session_id: str, events: Iterable[Event]) -> Stat
         return state
     view = _followed(view, view.session, tuple(events))
     return replace(state, sessions={**state.sessions, session_id: view})
+
+
+def without_old_transcripts(state: State, *, keep: Container[str], most: int) -> State:
+    """Let go of what settled sessions did, which the store can tell again.
+
+    Args:
+        state: the picture.
+        keep: sessions whose transcripts stay in any case.
+        most: how many others stay, the newest.
+    """
+    settled = [
+        view.session
+        for key, view in state.sessions.items()
+        if view.session.state.is_terminal and view.transcript.items and key not in keep
+    ]
+    if len(settled) <= most:
+        return state
+    settled.sort(key=lambda session: session.created_ms, reverse=True)
+    dropped = {
+        session.session_id: replace(state.sessions[session.session_id], transcript=Transcript())
+        for session in settled[most:]
+    }
+    return replace(state, sessions={**state.sessions, **dropped})
 
 
 def with_session(state: State, events: Iterable[Event]) -> State:

@@ -9,19 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 
 from textual.message import Message
 
 from agent.core import Core
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
-from agent.protocol import Event
-from agent.state import State, from_overview, reduce, with_history, with_session
+from agent.protocol import Event, SessionStateChanged
+from agent.state import (
+    State,
+    from_overview,
+    reduce,
+    with_history,
+    with_session,
+    without_old_transcripts,
+)
 
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
 _RETRY_S = 1.0
 _FOLDED_AT_ONCE = 500
+KEPT_TRANSCRIPTS = 20
+"""How many settled sessions keep what they did at hand; older ones are read when looked at."""
+_LOOKED_AT = 8
 
 
 class Tick(Message):
@@ -58,6 +69,7 @@ class Bridge:
         self._is_dirty = False
         self._tasks: list[asyncio.Task[None]] = []
         self._reading: set[str] = set()
+        self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
 
     async def start(self) -> None:
         """Read the picture and begin to follow. Raises what the core raises."""
@@ -96,6 +108,7 @@ class Bridge:
                         await self._bring_in(event)
                         self.state = reduce(self.state, event)
                         self._is_dirty = True
+                        self._let_go_after(event)
                         if getattr(event.msg, "text", None) is not None or event.session_id:
                             self.saying.pop(event.session_id, None)
                         folded += 1
@@ -114,6 +127,13 @@ class Bridge:
                 _log.exception("The event listener broke")
                 self._post(Lost(f"The event listener broke: {error}", final=False))
             await asyncio.sleep(_RETRY_S)
+
+    def _let_go_after(self, event: Event) -> None:
+        """Keep what a console that is open for weeks remembers from growing with every session."""
+        if isinstance(event.msg, SessionStateChanged) and event.msg.state.is_terminal:
+            self.state = without_old_transcripts(
+                self.state, keep=self._looked_at, most=KEPT_TRANSCRIPTS
+            )
 
     async def _bring_in(self, event: Event) -> None:
         """Read the past of a session that is older than the picture and moves again."""
@@ -150,6 +170,9 @@ class Bridge:
 
     async def read_history(self, session_id: str) -> None:
         """Fill the transcript of a session from the store, until nothing is missing."""
+        if session_id in self._looked_at:
+            self._looked_at.remove(session_id)
+        self._looked_at.append(session_id)
         if session_id in self._reading:
             return
         self._reading.add(session_id)

@@ -35,6 +35,7 @@ from agent.state import (
     reduce,
     tree,
     with_history,
+    without_old_transcripts,
 )
 from tests.console.fakes import FakeCore, job, phone
 from tests.console.script import ask, configure, evening, run, step
@@ -121,6 +122,21 @@ def test_a_view_that_missed_events_says_so_until_history_is_read() -> None:
     assert state.sessions["s1"].is_behind
     state = with_history(state, "s1", core.stored)
     assert not state.sessions["s1"].is_behind
+
+
+def test_old_settled_sessions_forget_what_they_did_until_it_is_read_again() -> None:
+    core = FakeCore()
+    for number in range(1, 5):
+        core.now_ms += 1_000
+        configure(core, f"s{number}", "a goal")
+        step(core, f"s{number}", 1, "I see it.")
+        if number < 4:
+            core.tell(SessionStateChanged(state=SessionState.COMPLETED), f"s{number}")
+    whole = folded(core)
+    state = without_old_transcripts(whole, keep={"s1"}, most=1)
+    assert [key for key, view in state.sessions.items() if view.is_behind] == ["s2"]
+    state = with_history(state, "s2", [e for e in core.stored if e.session_id == "s2"])
+    assert state == whole
 
 
 def test_a_question_is_open_until_it_is_answered_or_closed() -> None:
