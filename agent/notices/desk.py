@@ -305,6 +305,14 @@ class NoticeDesk:
                 serial=record.serial,
                 target_package=record.target_package,
                 model=record.model,
+                # What the operator chose for it holds for what goes on from it: less watched, or
+                # with more to spend, it would be another bargain.
+                reasoning_effort=record.reasoning_effort,
+                max_steps=record.max_steps,
+                budget=record.budget,
+                at_limit=record.at_limit,
+                autonomy=record.autonomy,
+                dry_run=record.dry_run,
             )
             goes_on = (await self._operations.create(again, submission_id))[0].session_id
         else:

@@ -54,6 +54,7 @@ class Replaying:
             serial=serial,
             target_package=origin.target_package,
             model=origin.model,
+            reasoning_effort=origin.reasoning_effort,
             max_steps=origin.max_steps,
             budget=origin.budget,
             at_limit=origin.at_limit,

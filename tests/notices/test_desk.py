@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,16 @@ from agent.protocol import (
     UserInputAnswer,
     WithdrawReason,
 )
-from agent.records import Notice, NoticeKind, SessionKind, SessionState
+from agent.records import (
+    AtLimit,
+    Autonomy,
+    Budget,
+    Notice,
+    NoticeKind,
+    ReasoningEffort,
+    SessionKind,
+    SessionState,
+)
 from agent.tasks.task import TaskContext
 from tests.fakes import FakeRack
 from tests.stage import Stage
@@ -125,6 +135,24 @@ async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_
 
         await stage.until(gone_on, "the agent session to go on")
         assert "more" in (await stage.store.session(agent_id)).latest_result
+
+
+async def test_what_goes_on_from_a_home_session_is_bound_as_it_was(stage: Stage) -> None:
+    bounds: dict[str, Any] = {
+        "reasoning_effort": ReasoningEffort.HIGH,
+        "max_steps": 7,
+        "budget": Budget(seconds=60, tokens=9_000, cost_usd=0.5),
+        "at_limit": AtLimit.STOP,
+        "autonomy": Autonomy.OBSERVE_ONLY,
+        "dry_run": True,
+    }
+    async with stage.play():
+        op = SessionCreate(goal="look", target_package="org.virtual.notes", **bounds)
+        home_id = (await stage.do(op)).session_id
+        await shown(stage, home_id, NoticeKind.COMPLETED)
+        again = await stage.do(NoticeSend(session_id=home_id, text="look again"))
+        new = await stage.store.session(again.session_id)
+    assert {name: getattr(new, name) for name in bounds} == bounds
 
 
 async def test_the_operators_command_shows_a_notice_and_its_reply_is_the_answer(
