@@ -124,6 +124,8 @@ class Stage(App[None]):
                     self.show_next()
             case "n":
                 self.wall.go_to((self.number + 1) % PHONES)
+            case ".":
+                pass
             case "q":
                 self.exit()
             case _:
