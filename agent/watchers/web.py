@@ -9,11 +9,13 @@ its time and reads no more than its limit.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import hashlib
 import socket
+import string
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from agent.errors import UsageError, WebError
 from agent.text import one_line
@@ -29,6 +31,8 @@ TIMEOUT_S = 10.0
 REDIRECTS = 5
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _ALLOW = "Set watchers.allow_private = true to watch pages of the local network."
+_SLOW_CHARSETS = frozenset({"idna", "punycode"})
+"""Python reads them in time that grows with the square of the page; no page is written in them."""
 _TEXTUAL = ("text/", "application/json", "application/xml", "application/xhtml", "application/rss")
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -47,7 +51,7 @@ class Page(NamedTuple):
 
 
 def checked_url(url: str) -> str:
-    """Give a URL that may be watched, without its fragment.
+    """Give a URL that may be watched, in ASCII and without its fragment.
 
     Raises:
         UsageError: it is none, or not of http(s), or carries a name and password.
@@ -69,7 +73,25 @@ def checked_url(url: str) -> str:
         )
     if not url.isprintable() or " " in url.strip():
         raise UsageError(f"{shown!r} holds a space or a control character.", "Write it as %20.")
-    return parts._replace(fragment="").geturl()
+    try:
+        return _in_ascii(parts._replace(fragment="")).geturl()
+    except UnicodeError as error:
+        raise UsageError(
+            f"{shown!r} names a host that no name can be: {error}.", "Write it as xn--…."
+        ) from error
+
+
+def _in_ascii(parts: SplitResult) -> SplitResult:
+    """Write a URL as it goes over the wire: foreign hosts by IDNA, the rest in percents."""
+    host, netloc = parts.hostname or "", parts.netloc
+    if not netloc.isascii():
+        port = "" if parts.port is None else f":{parts.port}"
+        netloc = f"{host.encode('idna').decode()}{port}"
+    return parts._replace(
+        netloc=netloc,
+        path=quote(parts.path, safe=string.punctuation),
+        query=quote(parts.query, safe=string.punctuation),
+    )
 
 
 async def fetch(
@@ -152,22 +174,24 @@ async def _page(url: str, response: Response) -> Page:
         return Page(url, "", hashlib.sha256(data).hexdigest())
     is_html = "html" in kind or (not kind and b"<" in data[:200])
     # In a thread: half a megabyte of broken markup takes its time, and the core has other work.
-    text = await asyncio.to_thread(page_text, _decoded(data, kind), is_html=is_html)
+    text = await asyncio.to_thread(lambda: page_text(_decoded(data, kind), is_html=is_html))
     return Page(url, text, hashlib.sha256(text.encode()).hexdigest())
 
 
 def _decoded(data: bytes, kind: str) -> str:
     _, _, charset = kind.partition("charset=")
-    charset = charset.split(";")[0].strip(" \"'")
+    charset = charset.split(";")[0].strip(" \"'") or "utf-8"
     try:
-        return data.decode(charset or "utf-8", "replace")
+        if codecs.lookup(charset).name not in _SLOW_CHARSETS:
+            return data.decode(charset, "replace")
     except (LookupError, ValueError):
-        return data.decode("utf-8", "replace")
+        pass
+    return data.decode("utf-8", "replace")
 
 
 def _header(response: Response, name: bytes) -> str:
     found = next((value for key, value in response.headers if key.lower() == name), b"")
-    return found.decode("latin-1").strip()
+    return found.decode("utf-8", "replace").strip()
 
 
 def _host(url: str) -> str:

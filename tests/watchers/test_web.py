@@ -182,3 +182,30 @@ def test_whatever_a_page_is_made_of_it_has_words_and_no_tag_of_a_script(body: st
 def test_a_page_of_nothing_but_beginnings_takes_no_longer_for_it() -> None:
     for piece in ("<script", "<!--", "<", "<style>", "</"):
         assert len(page_text(piece * (LIMIT_BYTES // len(piece)), is_html=True)) <= LIMIT_CHARS
+
+
+async def test_what_is_not_ascii_is_followed_as_it_goes_over_the_wire() -> None:
+    asked: list[str] = []
+
+    async def resolve(host: str, _port: int) -> Sequence[str]:
+        asked.append(host)
+        return ["127.0.0.1"]
+
+    async with serving() as pages:
+        pages.replies["/"] = redirect("/tée?q=ü")
+        pages.bodies["/t%C3%A9e?q=%C3%BC"] = "tea"
+        page = await fetch(pages.url(host="téa.example"), allow_private=True, resolve=resolve)
+        assert (page.text, set(asked)) == ("tea", {"xn--ta-bja.example"})
+        pages.replies["/raw"] = redirect("AT").replace(b"AT", b"http://\xe9\xff/")
+        with pytest.raises(WebError, match="no page"):
+            await fetch(pages.url("/raw"), allow_private=True)
+
+
+async def test_a_page_in_a_charset_that_is_slow_to_read_is_read_as_utf8() -> None:
+    body = b"-" + b"a" * (LIMIT_BYTES - 1)
+    async with serving() as pages:
+        for name in (b"punycode", b"PunyCode", b"idna"):
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=" + name
+            pages.replies["/"] = head + b"\r\nConnection: close\r\n\r\n" + body
+            page = await fetch(pages.url(), allow_private=True)
+            assert page.text == "-" + "a" * (LIMIT_CHARS - 2) + page.text[-1]
