@@ -63,7 +63,8 @@ class Clerk:
     """Say of events what belongs into the audit; knows the calls and approvals that are open."""
 
     def __init__(self, lines: Iterable[Fact] = ()) -> None:
-        self._actions: dict[str, str] = {}
+        self._actions: dict[tuple[str, str], str] = {}
+        """By session and call: models number their calls alike."""
         self._approvals: set[str] = set()
         self._reviews: set[str] = set()
         for line in lines:
@@ -122,13 +123,16 @@ class Clerk:
                     "decision": call.decision,
                     "detail": one_line(call.element.label, _DETAIL_CHARS) if call.element else "",
                 }
-            case ToolCallFinished(call_id=call_id) if call_id in self._actions:
+            case ToolCallFinished(call_id=call_id) as done:
+                action = self._actions.get((event.session_id, call_id))
+                if action is None:
+                    return None
                 return {
-                    "event_type": _ENDS[event.msg.outcome],
-                    "step": event.msg.step,
+                    "event_type": _ENDS[done.outcome],
+                    "step": done.step,
                     "call_id": call_id,
-                    "action": self._actions[call_id],
-                    "detail": one_line(event.msg.text, _DETAIL_CHARS),
+                    "action": action,
+                    "detail": one_line(done.text, _DETAIL_CHARS),
                 }
             case RequestUserInput(question=question) if question.review is not None:
                 ticket = question.review
@@ -183,12 +187,13 @@ class Clerk:
                 return None
 
     def _remember(self, line: Fact) -> None:
-        call_id, question_id = str(line.get("call_id", "")), str(line.get("question_id", ""))
+        call = (str(line.get("session_id", "")), str(line.get("call_id", "")))
+        question_id = str(line.get("question_id", ""))
         match line.get("event_type"):
             case "capability_evaluated":
-                self._actions[call_id] = str(line.get("action", ""))
+                self._actions[call] = str(line.get("action", ""))
             case "action_executed" | "action_rejected" | "action_unknown":
-                self._actions.pop(call_id, None)
+                self._actions.pop(call, None)
             case "confirmation_requested":
                 self._approvals.add(question_id)
             case str(kind) if kind == REVIEW_REQUESTED:

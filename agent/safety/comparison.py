@@ -1,8 +1,8 @@
 """Compare the lines of the audit with the stored events that they name.
 
 Not the check of the chain itself (that is `agent.safety.chain`). Invariant: an event that is not
-stored any more is in order only where the chain itself says that its session was deleted, or that
-the store is another since.
+stored any more is in order only where the chain itself says that its session was deleted after
+it, or that the store is another since.
 """
 
 from __future__ import annotations
@@ -37,25 +37,28 @@ async def compare(lines: Sequence[dict[str, Any]], history: History) -> Compared
     """Look up every event that a line names."""
     found = Compared()
     wanted: dict[str, dict[int, str]] = {}
-    deleted: set[str] = set()
+    deleted: dict[str, int] = {}
     for line in lines:
         session_id, event_id = str(line.get("session_id", "")), line.get("event_id")
         match line.get("event_type"):
             case kind if kind == REPLACED:
                 found.deleted += sum(map(len, wanted.values()))
                 wanted.clear()
+                deleted.clear()
             case kind if kind == DELETED:
-                deleted.update(map(str, line.get("sessions") or ()))
+                at = event_id if isinstance(event_id, int) else 0
+                deleted.update((str(gone), at) for gone in line.get("sessions") or ())
             case _ if session_id and isinstance(event_id, int) and "event_sha256" in line:
                 wanted.setdefault(session_id, {})[event_id] = str(line["event_sha256"])
             case _:
                 pass
     for session_id, digests in wanted.items():
         left = await _left(session_id, digests, history, found)
-        if session_id in deleted:
-            found.deleted += len(left)
-        else:
-            found.missing += [(session_id, event_id) for event_id in left]
+        # A session of the same name may have been imported since, which nobody deleted.
+        until = deleted.get(session_id, 0)
+        gone = [event_id for event_id in left if event_id > until]
+        found.deleted += len(left) - len(gone)
+        found.missing += [(session_id, event_id) for event_id in gone]
     return found
 
 

@@ -237,6 +237,31 @@ async def test_events_that_went_without_a_word_are_found(tmp_path: Path) -> None
     assert found.deleted == 0
 
 
+async def test_a_deletion_excuses_nothing_that_came_after_it(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        async with audited(store, tmp_path):
+            await begin(store, "s")
+            await store.delete_sessions("s")
+            # Its rollout was imported again under the same name.
+            await begin(store, "s")
+        await store.delete_sessions("s")
+        found = await compared(store, tmp_path)
+    assert (len(found.missing), found.deleted) == (2, 2)
+
+
+async def test_sessions_that_number_their_calls_alike_are_told_apart(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store, audited(store, tmp_path):
+        for session_id in ("a", "b"):
+            await begin(store, session_id)
+            await store.append(EventDraft(session_id, CALL))
+        for session_id in ("b", "a"):
+            done = ToolCallFinished(step=1, call_id="c", outcome=ActionOutcome.DONE, text="OK")
+            await store.append(EventDraft(session_id, done))
+    lines = read_lines(tmp_path / DIRECTORY)
+    done_in = [line["session_id"] for line in lines if line["event_type"] == "action_executed"]
+    assert done_in == ["b", "a"]
+
+
 async def test_an_audit_goes_on_with_a_new_store_and_says_that_it_is_another(
     tmp_path: Path,
 ) -> None:
