@@ -126,8 +126,11 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             self.show_question(self.question, now_ms=self._now_ms, others=self._others)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Take only the digits that name an option; the others are keys of the screen."""
-        if action != "choose" or self.question is None:
+        """Take only the digits that name an option; the others are keys of the screen.
+
+        A card that has just come takes them all, and does nothing: they were meant for another.
+        """
+        if action != "choose" or self.question is None or not self.is_ready:
             return True
         return parameters[0] in range(1, len(self.question.options) + 1)
 
