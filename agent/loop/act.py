@@ -72,7 +72,7 @@ class Actor:
     guard: Guard = field(init=False)
 
     def __post_init__(self) -> None:
-        self.guard = Guard(self.context)
+        self.guard = Guard(self.context, self.secrets)
 
     async def do(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Act:
         """Carry out a deed that was resolved on a screen.

@@ -1,13 +1,14 @@
 """Carry out the control tools: finish, plan, wait, ask. They touch no phone.
 
-Not the actions (that is `agent.loop.act`). Invariant: a question is asked for the same call again
-after a restart, so its answer resolves the call that asked.
+Not the actions (that is `agent.loop.act`). Invariants: a question is asked for the same call again
+after a restart, so its answer resolves the call that asked; a secret that was asked for is bound to
+the one password field that the operator was told of, and no result holds it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -19,13 +20,16 @@ from agent.loop.observe import Seconds, Sleep
 from agent.loop.patterns import Pattern
 from agent.loop.screen import element_line, left_out
 from agent.loop.think import tidy
-from agent.protocol import PlanUpdate, ToolCallRequested
-from agent.records import ActionOutcome, QuestionOption, QuestionPart
+from agent.protocol import PlanUpdate, RequestUserInput, ToolCallRequested
+from agent.records import ActionOutcome, Autonomy, QuestionOption, QuestionPart
+from agent.safety.secrets import SECRET, Secrets, is_secret_field
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
 from agent.tools.arguments import AskedQuestion, AskUser, Finish, MoreElements, UpdatePlan, Wait
 
 _MAX_QUESTION_CHARS = 2000
+_MAX_SECRET_QUESTION_CHARS = 300
+"""Short, so that what is said of the field stays in sight below it."""
 _NO_ANSWER = "Nobody answered in time, so there is no answer"
 
 
@@ -48,6 +52,7 @@ class Controls:
     """None: a turn that looks at no screen."""
     sleep: Sleep
     seconds: Seconds
+    secrets: Secrets = field(default_factory=Secrets)
 
     async def do(
         self,
@@ -97,6 +102,8 @@ class Controls:
         """Ask the operator what the model wants to know."""
         began = self.seconds()
         try:
+            if asked.secret_for is not None:
+                return await self._ask_secret(asked, asked.secret_for, request)
             if asked.questions:
                 return await self._ask_all(asked.questions, request)
             return await self._ask_one(asked.question, asked.options, request)
@@ -117,6 +124,42 @@ class Controls:
         if answer is None:
             return _failed(_NO_ANSWER)
         return Controlled(f"The operator answers: {prompts.operator_text(answer)}")
+
+    async def _ask_secret(
+        self, asked: AskUser, number: int, request: ToolCallRequested
+    ) -> Controlled:
+        """Ask, in the model's words, for what is to be typed into one password field."""
+        if asked.questions or asked.options or not asked.question.strip():
+            return _failed("A secret is asked for by one `question` of its own, without options")
+        session = self.context.session
+        looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
+        if self.eyes is None or self.context.background or looks_only:
+            return _failed("Nothing is typed here, so no secret is asked for")
+        screen = self.eyes.screen or (await self.eyes.observe(None)).observation
+        wanted = next((e for e in screen.elements if e.number == number), None)
+        if wanted is None or not is_secret_field(wanted):
+            return _failed(f"Element [{number}] is no password field of this screen")
+        words = one_line(tidy(asked.question), _MAX_SECRET_QUESTION_CHARS)
+        where = wanted.package or "the app in front"
+        text = (
+            f'{words}\n\nIt is typed into "{wanted.label[:80]}" of {where}. '
+            "The agent does not see it, and it is not stored."
+        )
+        if any(said != text for said in self._asked_before(request.call_id)):
+            return _failed("The work was interrupted, and the field is not there any more")
+        answer = await self.context.ask(
+            text, call_id=request.call_id, step=request.step, secret=True
+        )
+        if answer is None:
+            return _failed(_NO_ANSWER)
+        self.secrets.give(wanted, answer)
+        return Controlled(f"The operator gave it. Type {SECRET} into that field; it is used once.")
+
+    def _asked_before(self, call_id: str) -> list[str]:
+        """Give the words of what a call asked before a restart."""
+        said = (event.msg for event in self.context.history)
+        asked = (msg.question for msg in said if isinstance(msg, RequestUserInput))
+        return [question.text for question in asked if question.call_id == call_id]
 
     async def _ask_all(
         self, questions: Sequence[AskedQuestion], request: ToolCallRequested

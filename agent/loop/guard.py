@@ -31,7 +31,7 @@ from agent.safety.policy import (
 )
 from agent.safety.redaction import redact_secrets
 from agent.safety.scope import out_of_scope
-from agent.safety.secrets import is_placeholder, is_secret_field
+from agent.safety.secrets import Secrets, is_placeholder, is_secret_field
 from agent.safety.words import words
 from agent.tasks.task import TaskContext
 from agent.text import one_line
@@ -100,6 +100,7 @@ class Guard:
     """One turn's guard."""
 
     context: TaskContext
+    secrets: Secrets = field(default_factory=Secrets)
     _denied: set[str] = field(default_factory=set)
     _grants: Grants | None = None
     _covered: tuple[str, ...] = ()
@@ -192,8 +193,11 @@ class Guard:
         return self._grants
 
     async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
-        """Ask for what a stand-in stands for; the answer goes to the phone and nowhere else."""
+        """Give what was given for the field, or ask; it goes to the phone and nowhere else."""
         assert deed.element is not None, "a stand-in is asked about for a field that is seen"
+        given = self.secrets.take(deed.element)
+        if given is not None:
+            return Ruling(secret=given)
         where = deed.element.package or "the app in front"
         answer = await self.context.ask(
             f'What should be typed into "{deed.element.label[:80]}" of {where}? '

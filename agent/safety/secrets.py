@@ -50,6 +50,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self._known: list[str] = []
+        self._given: dict[tuple[str, str], str] = {}
 
     def add(self, secret: str) -> None:
         """Hide this from now on."""
@@ -58,6 +59,15 @@ class Secrets:
             self._known.append(text)
             # The longest first, so that one which holds another is taken whole.
             self._known.sort(key=len, reverse=True)
+
+    def give(self, field: Element, secret: str) -> None:
+        """Keep what the operator gave for one field, until it is typed there, and hide it."""
+        self.add(secret)
+        self._given[field.package, field.key] = secret
+
+    def take(self, field: Element) -> str | None:
+        """Take, once, what was given for a field."""
+        return self._given.pop((field.package, field.key), None)
 
     def hide(self, text: str) -> str:
         """Put `SECRET` in the place of every known secret."""

@@ -156,7 +156,7 @@ class _Turn:
         self.office = Office(context)
         self.budget = BudgetWatch(context, self.ledger)
         self.ladder = Ladder(context, self.ledger)
-        self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds)
+        self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds, self.secrets)
         self.route = Route.of(context.history)
         self.speechless = 0
 
@@ -265,7 +265,7 @@ class _Turn:
             arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements | OfficeArguments
         ):
             return None
-        return resolve(arguments, screen, self.memory.apps)
+        return resolve(arguments, screen, self.memory.apps, self.context.library)
 
     # --- tools ----------
 

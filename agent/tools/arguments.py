@@ -126,6 +126,18 @@ class AskUser(Arguments, frozen=True, kw_only=True):
         tuple[AskedQuestion, ...],
         msgspec.Meta(description="Instead of `question`: several at once, at most ten."),
     ] = ()
+    secret_for: (
+        Annotated[
+            int,
+            msgspec.Meta(
+                ge=1,
+                le=100_000,
+                description="Only to ask for a password, PIN or code: the number of its field. You "
+                "do not see the answer; it is typed when you type [SECRET] into that field.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class Finish(Arguments, frozen=True, kw_only=True):

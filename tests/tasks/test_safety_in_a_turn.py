@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from agent.models.model import ModelReply
 from agent.protocol import (
     BudgetExtended,
     ObservationRecorded,
@@ -106,6 +107,86 @@ async def test_a_stand_in_is_asked_for_as_a_secret_and_only_the_phone_gets_it() 
     assert [question.secret for question in asked] == [True]
     assert PASSWORD not in stored(context)
     assert PASSWORD not in "".join(texts(model))
+
+
+def asks_for(number: int, question: str = "Which password?", **more: object) -> ModelReply:
+    return says("ask_user", question=question, secret_for=number, **more)
+
+
+async def test_a_secret_asked_for_in_the_models_words_is_typed_once_and_kept_by_nobody() -> None:
+    login = Login(shows=True)
+    asked: list[Question] = []
+
+    def answer(question: Question) -> str:
+        asked.append(question)
+        return PASSWORD if len(asked) == 1 else "another one"
+
+    types = says("type_text", element=1, text=SECRET, clear=False)
+    model = scripted(asks_for(1, "The one of the shared account?"), types, types, DONE)
+    context = await run(model, login.phone, answer=answer)
+    assert login.text == PASSWORD + "another one"
+    assert [question.secret for question in asked] == [True, True]
+    assert asked[0].text.startswith("The one of the shared account?")
+    assert f'"Password" of {APP}' in asked[0].text
+    assert results(context)[0].startswith("The operator gave it.")
+    assert PASSWORD not in stored(context)
+    assert PASSWORD not in "".join(texts(model))
+
+
+async def test_a_secret_is_asked_for_only_where_it_will_be_typed() -> None:
+    login = Login()
+    model = scripted(
+        asks_for(3),
+        asks_for(99),
+        asks_for(1, " "),
+        asks_for(1, options=["a", "b"]),
+        DONE,
+    )
+    context = await run(model, login.phone)
+    assert context.questions == []
+    assert [text.split(":")[0] for text in results(context)[:4]] == ["FAILED"] * 4
+    for looks_only in ({"dry_run": True}, {"autonomy": Autonomy.OBSERVE_ONLY}):
+        context = MemoryContext(scripted(asks_for(1), DONE), login.phone)
+        context.session = replace(context.session, **looks_only)
+        await task().run(context)
+        assert context.questions == []
+
+
+async def test_a_secret_given_for_one_field_is_not_typed_into_another() -> None:
+    login = Login()
+    asked: list[str] = []
+
+    def answer(question: Question) -> str | None:
+        asked.append(question.text)
+        return PASSWORD if len(asked) == 1 else None
+
+    model = scripted(
+        asks_for(1),
+        says("click_element", element=3),
+        says("type_text", element=1, text=SECRET),
+        DONE,
+    )
+
+    class Elsewhere(Login):
+        """A page whose button leads to the same field in another place."""
+
+        moved = False
+
+        def screen(self) -> Sequence[UiNode]:
+            if not self.moved:
+                return super().screen()
+            return (field("Password", 0.8, self.text, focused=True, password=True),)
+
+        def on(self, what: str) -> None:
+            self.moved = self.moved or what == "tap Log in"
+            super().on(what)
+
+    login = Elsewhere()
+    context = await run(model, login.phone, answer=answer)
+    assert login.moved
+    assert len(asked) == 2
+    assert login.text == ""
+    assert "Nobody gave the secret" in results(context)[2]
 
 
 async def test_a_secret_that_nobody_gives_is_not_typed() -> None:
