@@ -54,7 +54,7 @@ class Gate:
         if not self._is_ours(request.host):
             raise web.HTTPForbidden(text=_FOREIGN)
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        if origin is not None and _place(origin) != _place(f"//{request.host}"):
             raise web.HTTPForbidden(text=_FOREIGN)
         shown = request.query.get(TOKEN)
         if shown is not None and _same(shown, self.token):
@@ -79,12 +79,22 @@ class Gate:
         response.headers.update(_GUARDS)
 
     def _is_ours(self, host: str) -> bool:
-        return (urlsplit(f"//{host}").hostname or "") in self._names
+        return _place(f"//{host}")[0] in self._names
 
     def _cookie_name(self, request: web.Request) -> str:
         # Cookies know no ports: two consoles on one machine must not overwrite each other's.
-        return f"{COOKIE}-{urlsplit(f'//{request.host}').port or 0}"
+        return f"{COOKIE}-{_place(f'//{request.host}')[1]}"
+
+
+def _place(address: str) -> tuple[str, int]:
+    """Give the host and the port of an address; "" and 0 for what is none, which is nobody's."""
+    try:
+        parts = urlsplit(address)
+        return parts.hostname or "", parts.port or 0
+    except ValueError:
+        return "", 0
 
 
 def _same(shown: str, kept: str) -> bool:
-    return hmac.compare_digest(shown.encode(), kept.encode())
+    # Whoever knocks may send bytes that are no text.
+    return hmac.compare_digest(shown.encode("utf-8", "surrogateescape"), kept.encode())
