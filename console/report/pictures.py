@@ -23,6 +23,10 @@ _JPEG_QUALITY = 72
 _BANNER_PX = 22
 _CODECS = ("libx264", "libopenh264", "mpeg4")
 FILM_HZ = 10
+_MOST_PIXELS = 32_000_000
+"""A stored frame may come from anybody's rollout: a few bytes can say that they are gigabytes."""
+_LONGEST_PX = 4_000
+"""What a scaled picture may be high; no phone is so narrow."""
 
 Progress = Callable[[int, int], None]
 """Told how many frames are done, of how many."""
@@ -128,10 +132,18 @@ def _scaled(png: bytes, width_px: int) -> Picture:
 
     try:
         with Image.open(BytesIO(png), formats=("PNG", "JPEG")) as image:
+            height_px = max(1, round(image.height * width_px / image.width))
+            if image.width * image.height > _MOST_PIXELS or height_px > _LONGEST_PX:
+                raise StoreError(f"A stored frame of {image.width}x{image.height} is no screen's.")
             rgb = image.convert("RGB")
-    except (OSError, SyntaxError, ValueError, UnidentifiedImageError) as error:
+    except (
+        OSError,
+        SyntaxError,
+        ValueError,
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+    ) as error:
         raise StoreError(f"A stored frame cannot be decoded: {error}.") from error
-    height_px = max(1, round(rgb.height * width_px / rgb.width))
     return rgb.resize((width_px, height_px), Image.Resampling.BOX, reducing_gap=2.0)
 
 

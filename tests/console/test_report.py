@@ -95,6 +95,19 @@ async def test_a_frame_that_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
     assert "frame gone" in (tmp_path / "f1.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize(("across", "down"), [(1, 60_000), (20_000, 20_000)])
+async def test_a_frame_that_says_it_is_gigabytes_is_gone_too(
+    tmp_path: Path, across: int, down: int
+) -> None:
+    core = FakeCore()
+    filmed(core, "s1", 2)
+    bomb = BytesIO()
+    Image.new("1", (across, down)).save(bomb, "PNG")
+    core.blobs["s1-1"] = bomb.getvalue()
+    done = await write_report(core, "s1", tmp_path / "s.html", told=unheard)
+    assert (done.frames, done.missing) == (1, 1)
+
+
 @pytest.mark.parametrize("film", list(Film))
 async def test_a_film_has_the_frames_in_their_order(tmp_path: Path, film: Film) -> None:
     core = FakeCore()
