@@ -221,6 +221,23 @@ _NAMES = {
     "ctrl+t": "^t",
 }
 
+KEY_OF_NAME = {name: key for key, name in _NAMES.items()}
+"""Keys by how the operator reads them."""
+
+MOVABLE = frozenset(
+    {
+        "view.down",
+        "view.up",
+        "view.first",
+        "view.last",
+        "view.page_down",
+        "view.page_up",
+        "wall.left",
+        "wall.right",
+    }
+)
+"""Actions whose keys a keymap may change although widgets bind them: there they have the same id."""
+
 
 def key_name(key: str) -> str:
     """Name a key as the operator reads it."""
@@ -244,9 +261,9 @@ def bindings(where: Where) -> list[Binding]:
                 or key in _CHORDS
                 or where is Where.REPLAY
                 or action.id in OPENS_FIELD,
-                id=action.id if at == 0 else f"{action.id}.{at}",
+                id=action.id,
             )
-            for at, key in enumerate(action.keys)
+            for key in action.keys
         )
     return made
 
@@ -283,6 +300,18 @@ def as_markdown() -> str:
         "",
         "`^x` is ctrl+x. Keys marked * also work while typing and over a dialog. The id names the",
         "action for good.",
+        "",
+        "Your own keys stand in `keymap.toml` beside the settings file, each line an id and a key or",
+        "a list of keys; the rest stay as they are. What is no id, no key, or a key that is taken is",
+        "said when the console opens, which it then does not.",
+        "",
+        "```toml",
+        "[session]",
+        'stop = "X"',
+        'pause = ["P", "f5"]',
+        "[app]",
+        'palette = "ctrl+k"',
+        "```",
     ]
     for where, title in _PLACES.items():
         lines += [

@@ -34,6 +34,7 @@ from console.frames.wall_feeds import WallFeeds
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.replay import ReplayScreen
+from console.keymap import Keymap, read_keymap
 from console.stored_frames import StoredFrames
 from console.terminal import lenient
 from console.themes import DARK, FALLBACK, LIGHT
@@ -75,6 +76,9 @@ async def run_console(
     """
     app = SwitchboardApp(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
+
+    Raises:
+        ConfigError: the keymap beside the settings file cannot be used.
     )
     app.start_phone = start_phone
     try:
@@ -120,6 +124,8 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         self._theme_wanted = settings.ui.theme if settings else ""
         rings = settings is None or settings.ui.bell
         tells = settings is None or settings.notices.terminal
+        self.keys = read_keymap(settings.config_file) if settings else Keymap()
+        self.set_keymap(self.keys.bound())
         self._calling = Calling(self.bell if rings else None, self._write if tells else None)
         self._replay = replay
         self._errors_s: list[float] = []

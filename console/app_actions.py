@@ -18,6 +18,7 @@ from agent.errors import SwitchboardError
 from agent.protocol import Interrupt
 from agent.state import Attention, AttentionKind
 from console import actions
+from console.keymap import Keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.device import DeviceScreen
@@ -40,6 +41,8 @@ class AppActions(App[int], inherit_bindings=False):
     """The app's actions."""
 
     _armed_by = ""
+    keys = Keymap()
+    """The operator's own keys."""
 
     @property
     def console_app(self) -> SwitchboardApp:
@@ -51,7 +54,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave a letter that opens a field to the field that is open already."""
-        opens = action == "act" and parameters[0] in actions.OPENS_FIELD
+        wanted = str(parameters[0]) if action == "act" else ""
+        opens = wanted in actions.OPENS_FIELD or (bool(wanted) and self.keys.types(wanted))
         typing = isinstance(self.focused, TextArea | Input) or (
             isinstance(self.focused, PhonePane) and self.focused.is_driven
         )
@@ -146,7 +150,7 @@ class AppActions(App[int], inherit_bindings=False):
             self.screen.dismiss()
         elif self.console_app.top is not None and isinstance(self.screen, ConsoleScreen):
             where = self.console_app.top.WHERE
-            self.push_screen(HelpScreen(where, where.value.capitalize()))
+            self.push_screen(HelpScreen(where, where.value.capitalize(), self.keys))
 
     def do_app_palette(self) -> None:
         """Offer every action of this screen."""
@@ -160,7 +164,7 @@ class AppActions(App[int], inherit_bindings=False):
             for action in actions.on_screen(top.WHERE)
             if not action.own and action.id != "app.palette" and top.can(action.id)
         ]
-        self.push_screen(PaletteScreen(offered), self._do_chosen)
+        self.push_screen(PaletteScreen(offered, self.keys), self._do_chosen)
 
     async def _do_chosen(self, action_id: str | None) -> None:
         if action_id:

@@ -23,10 +23,12 @@ class RecordPane(Sturdy, VerticalScroll, can_focus=True):
     RecordPane { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "scroll_down", "Down", show=False),
-        Binding("up,k", "scroll_up", "Up", show=False),
-        Binding("ctrl+d,pagedown", "page_down", "Half a page down", show=False),
-        Binding("ctrl+u,pageup", "page_up", "Half a page up", show=False),
+        Binding("down,j", "scroll_down", "Down", show=False, id="view.down"),
+        Binding("up,k", "scroll_up", "Up", show=False, id="view.up"),
+        Binding(
+            "ctrl+d,pagedown", "page_down", "Half a page down", show=False, id="view.page_down"
+        ),
+        Binding("ctrl+u,pageup", "page_up", "Half a page up", show=False, id="view.page_up"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -54,12 +54,12 @@ class RowList(Sturdy, ScrollView, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("g,home", "go('first')", "First", show=False),
-        Binding("G,end", "go('last')", "Last", show=False),
-        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False),
-        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="view.up"),
+        Binding("g,home", "go('first')", "First", show=False, id="view.first"),
+        Binding("G,end", "go('last')", "Last", show=False, id="view.last"),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False, id="view.page_up"),
         Binding("enter", "open", "Open", show=False),
     ]
 

@@ -46,12 +46,12 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
     TranscriptView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("g,home", "oldest", "Oldest", show=False),
-        Binding("G,end", "newest", "Newest", show=False),
-        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False),
-        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="view.up"),
+        Binding("g,home", "oldest", "Oldest", show=False, id="view.first"),
+        Binding("G,end", "newest", "Newest", show=False, id="view.last"),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False, id="view.page_up"),
         Binding("space,enter", "expand", "Expand", show=False),
     ]
 

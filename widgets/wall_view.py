@@ -52,14 +52,14 @@ class WallView(Sturdy, LiveCells, can_focus=True):
     WallView { width: 1fr; height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(0, 1)", "Down", show=False),
-        Binding("up,k", "move(0, -1)", "Up", show=False),
-        Binding("right,l", "move(1, 0)", "Right", show=False),
-        Binding("left,h", "move(-1, 0)", "Left", show=False),
-        Binding("g,home", "go('first')", "First", show=False),
-        Binding("G,end", "go('last')", "Last", show=False),
-        Binding("ctrl+d,pagedown", "page(1)", "A page down", show=False),
-        Binding("ctrl+u,pageup", "page(-1)", "A page up", show=False),
+        Binding("down,j", "move(0, 1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(0, -1)", "Up", show=False, id="view.up"),
+        Binding("right,l", "move(1, 0)", "Right", show=False, id="wall.right"),
+        Binding("left,h", "move(-1, 0)", "Left", show=False, id="wall.left"),
+        Binding("g,home", "go('first')", "First", show=False, id="view.first"),
+        Binding("G,end", "go('last')", "Last", show=False, id="view.last"),
+        Binding("ctrl+d,pagedown", "page(1)", "A page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "A page up", show=False, id="view.page_up"),
         Binding("enter", "open", "Open", show=False),
     ]
 

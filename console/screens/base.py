@@ -162,7 +162,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
             action = actions.BY_ID[action_id]
             here = where is self.WHERE
             # A digit that would be typed or choose an option is not offered as a screen's key.
-            key = action.keys[0]
+            key = app.keys.name(action_id)
             left.append((" " if key in taken else f" {key} ", "$faint"))
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
         waiting = sum(one.needs_person for one in attention(state, app.seen))
@@ -189,7 +189,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         stop: Parts = ()
         if self.can(_STOP_ALL):
             action = actions.BY_ID[_STOP_ALL]
-            key, word = actions.key_name(action.keys[0]), action.title.lower()
+            key, word = self.key_of(action.id), action.title.lower()
             stop = ((key, "$footer-key"), (f" {word} ", "$muted"))
         room = width - sum(len(text) for text, _ in stop)
         armed = self.console_app.two_acts.sentence
@@ -201,7 +201,11 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if isinstance(self.focused, TextArea | Input):
             return list(_TYPING)
         return [
-            (actions.key_name(action.keys[0]), action.title.lower())
+    def key_of(self, action_id: str) -> str:
+        """Name the key of an action, as the operator has it."""
+        return self.console_app.keys.name(action_id)
+
+            (self.key_of(action.id), action.title.lower())
             for action in actions.footer(self.WHERE)
             if action.id != _STOP_ALL and self.can(action.id)
         ]

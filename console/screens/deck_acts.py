@@ -98,7 +98,8 @@ class DeckActs(DeckFind):
             self.console_app.request(SessionStart(session_id=one))
         elif session.state.is_terminal:
             ended = session.state.value.lower()
-            sentence = f"p again resumes “{session_title(session)[:40]}”, which has {ended}"
+            about = f"“{session_title(session)[:40]}”, which has {ended}"
+            sentence = f"{self.key_of('session.pause')} again resumes {about}"
             if self.console_app.two_acts.confirm("session.pause", one, sentence):
                 self.console_app.request(SessionResume(session_id=one))
         elif session.paused or not session.turn_id:
@@ -115,7 +116,8 @@ class DeckActs(DeckFind):
         views = self.console_app.bridge.state.sessions.values()
         below = sum(view.session.parent_id == one for view in views)
         children = f" and its {below} children" if below > 1 else " and its child" if below else ""
-        sentence = f"c again ends “{session_title(session)[:40]}”{children}"
+        key = self.key_of("session.cancel")
+        sentence = f"{key} again ends “{session_title(session)[:40]}”{children}"
         if self.console_app.two_acts.confirm("session.cancel", one, sentence):
             self.console_app.request(SessionCancel(session_id=one))
 

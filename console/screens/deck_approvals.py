@@ -44,7 +44,8 @@ class DeckApprovals(DeckQuestions):
         card = self.deck.card
         element = asked.subject.element if asked.subject else None
         label = one_line(element.label, 60) if element else ""
-        sentence = f"A again approves “{label}” for the rest of this session"
+        key = self.key_of("question.session")
+        sentence = f"{key} again approves “{label}” for the rest of this session"
         ready = self.deck.focused is card and card.is_ready
         self.deck.go_to("middle", card)
         if not self.console_app.two_acts.confirm("question.session", asked.question_id, sentence):
@@ -104,9 +105,12 @@ class DeckApprovals(DeckQuestions):
     def card_keys(self, asked: Question) -> list[tuple[str, str]]:
         keys = super().card_keys(asked)
         if asked.kind is QuestionKind.APPROVAL:
-            more = [("m", "instead"), ("t", "take the wheel")]
+            more = [
+                (self.key_of("question.modify"), "instead"),
+                (self.key_of("question.wheel"), "take the wheel"),
+            ]
             if grantable(asked.subject):
-                more.insert(0, ("A", "for this session"))
+                more.insert(0, (self.key_of("question.session"), "for this session"))
             keys[3:3] = more
         return keys
 

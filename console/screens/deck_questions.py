@@ -104,7 +104,7 @@ class DeckQuestions(DeckFollow):
             matter = one_line(asked.text, 200).removeprefix(_ASKING).strip()
             armed = self.console_app.two_acts
             armed.disarm()
-            sentence = f"Press a again to approve: {matter}"
+            sentence = f"Press {self.key_of('question.approve')} again to approve: {matter}"
             armed.confirm("question.approve", asked.question_id, sentence)
             return
         answer = asked.options[0].label if asked.options else "Approve"
@@ -178,6 +178,11 @@ class DeckQuestions(DeckFollow):
         """List the keys of the card for the footer."""
         keys = [(f"1-{len(asked.options)}", "choose")] if asked.options else []
         if asked.kind is QuestionKind.APPROVAL:
-            keys += [("a", "approve"), ("r", "reject with a reason")]
-        keys += [("enter", "answer in words"), ("x", "stop"), ("p", "pause"), ("tab", "next pane")]
+            keys.append((self.key_of("question.approve"), "approve"))
+            keys.append((self.key_of("question.reject"), "reject with a reason"))
+        keys += [("enter", "answer in words"), (self.key_of("session.stop"), "stop")]
+        keys += [
+            (self.key_of("session.pause"), "pause"),
+            (self.key_of("view.next_pane"), "next pane"),
+        ]
         return keys

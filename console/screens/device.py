@@ -226,9 +226,9 @@ class DeviceScreen(DeviceActs):
 
     def _show_tabs(self, told: str, style: str) -> None:
         parts: list[tuple[str, str]] = []
-        for tab, key in zip(Tab, "elh", strict=True):
+        for tab in Tab:
             here = tab is self.tab
-            parts.append((f" {key} ", "$faint"))
+            parts.append((f" {self.key_of(f'device.{tab.value}')} ", "$faint"))
             parts.append((f"{tab.value} ", "bold $foreground on $cursor" if here else "$muted"))
         parts.append((f"  {told}", style))
         self.query_one("#device-tabs", PartsLine).show(tuple(parts))

@@ -14,6 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
 from console import actions
+from console.keymap import Keymap
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.sturdy import Sturdy
@@ -33,8 +34,9 @@ class HelpScreen(Sturdy, ModalScreen[None]):
         Binding("ctrl+u,pageup", "scroll(-10)", show=False),
     ]
 
-    def __init__(self, where: actions.Where, subject: str) -> None:
+    def __init__(self, where: actions.Where, subject: str, keymap: Keymap) -> None:
         super().__init__()
+        self._keymap = keymap
         self._where = where
         self._subject = subject
 
@@ -50,14 +52,14 @@ class HelpScreen(Sturdy, ModalScreen[None]):
 
     def _lay_out(self) -> None:
         place = self.query_one("#help", PartsLine)
-        place.show(help_text(self._where, place.size.width))
+        place.show(help_text(self._where, place.size.width, self._keymap))
 
     def action_scroll(self, by: int) -> None:
         """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False, force=True)
 
 
-def help_text(where: actions.Where, width: int) -> Parts:
+def help_text(where: actions.Where, width: int, keymap: Keymap) -> Parts:
     """Write the keys of a screen, by group, with sentences that wrap under themselves."""
     groups: dict[str, list[actions.Action]] = {}
     for action in actions.on_screen(where):
@@ -66,7 +68,7 @@ def help_text(where: actions.Where, width: int) -> Parts:
     for group, listed in groups.items():
         parts.append((f"{group}\n", "bold $primary"))
         for action in listed:
-            keys = " ".join(actions.key_name(key) for key in action.keys)
+            keys = keymap.names(action)
             parts += [
                 (f"  {keys:<12} ", "$footer-key"),
                 (f"{action.title:<17}", "$foreground"),
@@ -76,5 +78,7 @@ def help_text(where: actions.Where, width: int) -> Parts:
             first = " " if width >= _LEAD + 24 else under
             parts.append((first + under.join(lines) + "\n", "$muted"))
         parts.append(("\n", ""))
-    parts.append(("^x and ^q also work while typing. Nothing here asks before it stops.", "$faint"))
+    stop, leave = keymap.name("session.stop_all"), keymap.name("app.quit")
+    said = f"{stop} and {leave} also work while typing. Nothing here asks before it stops."
+    parts.append((said, "$faint"))
     return tuple(parts)

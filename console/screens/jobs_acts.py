@@ -168,13 +168,15 @@ class JobsActs(ConsoleScreen):
 
     def do_job_stop(self) -> None:
         """Stop the job or the watcher for good, at the second press."""
+        key = self.key_of("job.stop")
         match self.record:
             case Job() as job if self.can("job.stop"):
                 op: Op = JobStop(job_id=job.id)
-                sentence = f"x again stops job {job.id} “{one_line(job.title, 40)}” for good"
+                sentence = f"{key} again stops job {job.id} “{one_line(job.title, 40)}” for good"
             case Watcher() as one if self.can("job.stop"):
                 op = WatcherStop(watcher_id=one.id)
-                sentence = f"x again stops watcher {one.id} “{one_line(one.title, 40)}” for good"
+                about = f"watcher {one.id} “{one_line(one.title, 40)}”"
+                sentence = f"{key} again stops {about} for good"
             case _:
                 return
         assert self.record is not None, "something is under the cursor"

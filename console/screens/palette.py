@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from console import actions
+from console.keymap import Keymap
 from widgets.row_list import Line, Row, RowList
 from widgets.sturdy import Sturdy
 
@@ -28,8 +29,9 @@ class PaletteScreen(Sturdy, ModalScreen[str]):
         Binding("enter", "choose", "Do it", show=False, priority=True),
     ]
 
-    def __init__(self, offered: list[actions.Action]) -> None:
+    def __init__(self, offered: list[actions.Action], keymap: Keymap) -> None:
         super().__init__()
+        self._keymap = keymap
         self._offered = offered
 
     def compose(self) -> ComposeResult:
@@ -48,7 +50,7 @@ class PaletteScreen(Sturdy, ModalScreen[str]):
 
     def _show(self, wanted: str) -> None:
         found = self.query_one(RowList)
-        found.show_rows([_row(action) for action in search(self._offered, wanted)])
+        found.show_rows([_row(action, self._keymap) for action in search(self._offered, wanted)])
         if found.rows:
             found.move_to(found.rows[0].key)
 
@@ -80,7 +82,7 @@ def search(offered: list[actions.Action], wanted: str) -> list[actions.Action]:
     return sorted(found, key=lambda action: not action.title.casefold().startswith(start))
 
 
-def _row(action: actions.Action) -> Row:
+def _row(action: actions.Action, keymap: Keymap) -> Row:
     left = ((f"{action.title:<16}", "bold $foreground"), (f" {action.sentence}", "$muted"))
-    keys = " ".join(actions.key_name(key) for key in action.keys)
+    keys = keymap.names(action)
     return Row(action.id, (Line(left, ((keys, "$footer-key"),)),))

@@ -204,17 +204,17 @@ class ReplayScreen(ReplayActs):
     def footer_keys(self) -> list[tuple[str, str]]:
         word = "hold" if self.is_playing else "play"
         return [
-            ("space", word),
+            (self.key_of("replay.play"), word),
             ("← →", "step"),
             ("+ -", "speed"),
-            ("i", "tree, prompt, reply"),
-            ("b", "branch"),
-            ("a", "do again"),
-            ("E", "write to a file"),
+            (self.key_of("replay.record"), "tree, prompt, reply"),
+            (self.key_of("replay.branch"), "branch"),
+            (self.key_of("replay.again"), "do again"),
+            (self.key_of("replay.export"), "write to a file"),
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),
-            ("?", "help"),
+            (self.key_of("app.help"), "help"),
         ]
 
     def can(self, action_id: str) -> bool:

@@ -113,7 +113,8 @@ class ReplayActs(ConsoleScreen):
             self.console_app.say("No step has ended here: go a step on.")
             return
         subject = f"{self.replay.session_id}/{step}"
-        sentence = f"b again begins a new session from what had happened after step {step}"
+        key = self.key_of("replay.branch")
+        sentence = f"{key} again begins a new session from what had happened after step {step}"
         if self.console_app.two_acts.confirm("replay.branch", subject, sentence):
             self.console_app.spawn(self._branch(step), "branching a session")
 
@@ -142,7 +143,7 @@ class ReplayActs(ConsoleScreen):
             return
         serial = free[0].serial
         name = device_name(serial, state.devices)
-        sentence = f"a again does all of this again on {name}"
+        sentence = f"{self.key_of('replay.again')} again does all of this again on {name}"
         if self.console_app.two_acts.confirm("replay.again", serial, sentence):
             self.console_app.spawn(self._again(serial), "doing a session again")
 
