@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.config import load_settings
+from console import two_acts
 from console.app import SwitchboardApp
 from console.screens.deck import DeckScreen
 from tests.console.fakes import FakeCore
@@ -58,6 +59,8 @@ Open = Callable[..., AbstractAsyncContextManager[Seat]]
 def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open a console: `async with console(size=(160, 50)) as seat`."""
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    # On a busy machine the second of two acts may come late; `test_two_acts` minds the time.
+    monkeypatch.setattr(two_acts, "ARMED_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
     @asynccontextmanager

@@ -1,0 +1,51 @@
+"""What takes two acts: the second counts for the same thing, and only in time."""
+
+from __future__ import annotations
+
+from console.two_acts import ARMED_S, TwoActs
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_the_second_act_in_time_does_it_and_a_third_begins_anew() -> None:
+    clock = Clock()
+    acts = TwoActs(clock)
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+    assert acts.sentence == "c again ends it"
+    clock.now_s += ARMED_S - 0.1
+    assert acts.confirm("session.cancel", "s1", "c again ends it")
+    assert acts.sentence == ""
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+
+
+def test_a_second_act_that_comes_too_late_is_a_first_one() -> None:
+    clock = Clock()
+    acts = TwoActs(clock)
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+    clock.now_s += ARMED_S
+    assert acts.sentence == ""
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+
+
+def test_an_act_on_something_else_arms_that_and_no_longer_the_first() -> None:
+    acts = TwoActs(Clock())
+    assert not acts.confirm("session.cancel", "s1", "c again ends s1")
+    assert not acts.confirm("session.cancel", "s2", "c again ends s2")
+    assert acts.sentence == "c again ends s2"
+    assert not acts.confirm("session.pause", "s2", "p again resumes s2")
+    assert acts.confirm("session.pause", "s2", "p again resumes s2")
+
+
+def test_what_is_disarmed_is_forgotten() -> None:
+    acts = TwoActs(Clock())
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+    acts.disarm()
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
