@@ -31,10 +31,10 @@ from console.frames.clock import FrameClock
 from console.frames.glyphs import blocks_for
 from console.frames.output import owes_all, paced
 from console.frames.wall_feeds import WallFeeds
+from console.keymap import Keymap, read_keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.replay import ReplayScreen
-from console.keymap import Keymap, read_keymap
 from console.stored_frames import StoredFrames
 from console.terminal import lenient
 from console.themes import DARK, FALLBACK, LIGHT
@@ -73,12 +73,12 @@ async def run_console(
 
     Returns:
         0, or 1 when the console had to give up.
-    """
-    app = SwitchboardApp(
-        core, settings=settings, title=title, focus_session=focus_session, replay=replay
 
     Raises:
         ConfigError: the keymap beside the settings file cannot be used.
+    """
+    app = SwitchboardApp(
+        core, settings=settings, title=title, focus_session=focus_session, replay=replay
     )
     app.start_phone = start_phone
     try:
@@ -120,12 +120,12 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         self.two_acts = TwoActs()
         self.seen: frozenset[str] = frozenset()
         self.settings = settings
+        self.keys = read_keymap(settings.config_file) if settings else Keymap()
+        self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
         self._theme_wanted = settings.ui.theme if settings else ""
         rings = settings is None or settings.ui.bell
         tells = settings is None or settings.notices.terminal
-        self.keys = read_keymap(settings.config_file) if settings else Keymap()
-        self.set_keymap(self.keys.bound())
         self._calling = Calling(self.bell if rings else None, self._write if tells else None)
         self._replay = replay
         self._errors_s: list[float] = []

@@ -196,15 +196,15 @@ class ConsoleScreen(Sturdy, Screen[None]):
         left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self.footer_keys(), room)
         self.query_one("#footer", PartsLine).show(spread(left, stop, width))
 
+    def key_of(self, action_id: str) -> str:
+        """Name the key of an action, as the operator has it."""
+        return self.console_app.keys.name(action_id)
+
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
         if isinstance(self.focused, TextArea | Input):
             return list(_TYPING)
         return [
-    def key_of(self, action_id: str) -> str:
-        """Name the key of an action, as the operator has it."""
-        return self.console_app.keys.name(action_id)
-
             (self.key_of(action.id), action.title.lower())
             for action in actions.footer(self.WHERE)
             if action.id != _STOP_ALL and self.can(action.id)
