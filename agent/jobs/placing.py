@@ -11,6 +11,7 @@ from typing import Any
 
 from agent.devices.device import Rack
 from agent.errors import DeviceError, UsageError
+from agent.knowledge.library import Library
 from agent.records import AppInfo, DeviceInfo, DeviceState, Job
 from agent.text import one_line
 
@@ -35,8 +36,13 @@ def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
     return set(wanted_tags(payload)) <= set(info.tags)
 
 
-async def place(job: Job, rack: Rack) -> str:
+async def place(job: Job, rack: Rack, library: Library) -> str:
     """Give the phone of a run; empty when any will do.
+
+    Args:
+        job: as it was claimed.
+        rack: the phones there are.
+        library: the cards, which say what people call an app that has no label.
 
     Raises:
         UsageError: no phone that is online is what the job wants.
@@ -46,9 +52,10 @@ async def place(job: Job, rack: Rack) -> str:
     if serial or not (app or tags):
         return serial
     online = [i for i in rack.devices() if i.state is DeviceState.ONLINE and fits(payload, i)]
+    called = library.called(app) | {app.casefold()}
     # One that nobody drives starts at once.
     for info in sorted(online, key=lambda one: bool(one.driver)):
-        if not app or await _has(rack, info.serial, app):
+        if not app or await _has(rack, info.serial, called):
             return info.serial
     what = " and ".join(
         [f"the app {one_line(app, 80)}"] * bool(app) + [f"the tags {', '.join(tags)}"] * bool(tags)
@@ -58,14 +65,13 @@ async def place(job: Job, rack: Rack) -> str:
     )
 
 
-async def _has(rack: Rack, serial: str, app: str) -> bool:
+async def _has(rack: Rack, serial: str, called: frozenset[str]) -> bool:
     try:
         installed = await (await rack.device(serial)).apps()
     except DeviceError:
         return False
-    return _names(installed, app)
+    return _names(installed, called)
 
 
-def _names(installed: Iterable[AppInfo], app: str) -> bool:
-    said = app.casefold()
-    return any(said in (one.package.casefold(), one.label.casefold()) for one in installed)
+def _names(installed: Iterable[AppInfo], called: frozenset[str]) -> bool:
+    return any(called & {one.package.casefold(), one.label.casefold()} for one in installed)

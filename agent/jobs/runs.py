@@ -20,6 +20,7 @@ from agent.jobs.creation import SESSION_PREFIX
 from agent.jobs.placing import place
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.schedule import failed, is_same_run, succeeded
+from agent.knowledge.library import DIRECTORY, load
 from agent.protocol import (
     Event,
     RunChanged,
@@ -157,11 +158,12 @@ class Runs:
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
             return await self._errands.prompt(session_id, job.prompt, errand)
         settings = self._parts.settings.jobs
+        library = load(self._parts.settings.config_file.parent / DIRECTORY)
         planned = planned_sessions(
             SessionCreate(
                 goal=job.prompt,
                 title=job.title,
-                serial=await place(job, self._parts.rack),
+                serial=await place(job, self._parts.rack, library),
                 budget=Budget(tokens=settings.max_tokens, cost_usd=settings.max_cost_usd),
             ),
             settings=self._parts.settings,

@@ -56,6 +56,11 @@ class Library:
         # Two apps by one name: nobody can tell which is meant.
         return next(iter(fitting.values())) if len(fitting) == 1 else None
 
+    def called(self, name: str) -> frozenset[str]:
+        """Give the packages, casefolded, of the apps that people call exactly this."""
+        said = words(name)
+        return frozenset(key for key, card in self._cards.items() if said in _names(card))
+
 
 def load(own: Path | None = None) -> Library:
     """Read the cards that came along, and an operator's over them.

@@ -114,4 +114,4 @@ class Reviewing:
             if same is None or same.label != call.element.label:
                 return "The screen changed while it was reviewed, and the element is not there"
             arguments = replace(arguments, element=same.number)
-        return resolve(arguments, screen, apps)
+        return resolve(arguments, screen, apps, self.context.library)

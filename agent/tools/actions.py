@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from agent.devices.device import Button, Device
+from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
 from agent.safety.redaction import redact_secrets
 from agent.safety.secrets import SECRET, is_secret_field
@@ -52,7 +53,9 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     """Its text goes into a password field: the phone gets it and nobody else keeps it."""
 
 
-def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo]) -> Deed:
+def resolve(
+    action: ActionArguments, screen: Observation, apps: Sequence[AppInfo], library: Library
+) -> Deed:
     """Find on the screen what an action is about.
 
     Raises:
@@ -87,7 +90,7 @@ def resolve(action: ActionArguments, screen: Observation, apps: Sequence[AppInfo
         case PressButton(button=button):
             return Deed(action=action, said=f"Pressed {button}")
         case LaunchApp(app=name):
-            app = find_app(name, apps)
+            app = find_app(name, apps, library)
             shown = app.label or app.package
             return Deed(action=action, said=f'Launched "{shown}"', package=app.package)
         case _:
@@ -141,8 +144,10 @@ def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:
             return Point(x=near_x, y=y), Point(x=far_x, y=y)
 
 
-def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
-    """Find an installed app by package, label, or words of them.
+def find_app(name: str, apps: Sequence[AppInfo], library: Library) -> AppInfo:
+    """Find an installed app by package, label, words of them, or what its card calls it.
+
+    Many phones list packages without labels: then only a card knows what people call an app.
 
     Raises:
         BadArguments: none fits, or several do.
@@ -163,6 +168,8 @@ def find_app(name: str, apps: Sequence[AppInfo]) -> AppInfo:
         for app in apps
         if asked and set(asked) <= {*words(app.label), *words(app.package.replace(".", " "))}
     ]
+    called = library.called(wanted)
+    loose = loose or [app for app in apps if app.package.casefold() in called]
     if len(loose) == 1:
         return loose[0]
     shown = ", ".join(_app_name(app) for app in (loose or apps)[:20]) or "none known"

@@ -148,6 +148,17 @@ async def test_a_job_runs_on_a_phone_with_its_app_and_its_tags(stage: Stage) -> 
         assert session.serial == "phone-2"
 
 
+async def test_a_job_may_call_an_app_what_its_card_calls_it(stage: Stage) -> None:
+    cards = stage.settings.config_file.parent / "cards"
+    cards.mkdir(parents=True)
+    card = 'package = "org.example.app"\napp_name = "The Gadget"\n'
+    (cards / "gadget.toml").write_text(card, encoding="utf-8")
+    async with stage.play():
+        job = await create(stage, app="the gadget")
+        await ring(stage)
+        await settled(stage, job.id, JobStatus.COMPLETED)
+
+
 @pytest.mark.parametrize("wanted", [{"app": "org.example.none"}, {"tags": ("moon",)}])
 async def test_a_job_whose_phone_is_not_there_fails_and_comes_again(
     stage: Stage, wanted: dict[str, object]

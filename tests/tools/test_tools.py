@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.knowledge.card import Card
+from agent.knowledge.library import Library, load
 from agent.loop.elements import number_elements
 from agent.models.model import ToolCall
 from agent.records import AppInfo, Foreground, Observation, PlanStatus, UiNode
@@ -24,6 +26,8 @@ from agent.tools.arguments import (
 )
 from agent.tools.registry import TOOLS, ToolKind, read_call, schemas
 from tests.loop.paper_phone import button, field, node
+
+NO_CARDS = Library({})
 
 
 def call(name: str, arguments: str | dict[str, object]) -> ToolCall:
@@ -165,7 +169,7 @@ def test_stored_arguments_are_clean_json_even_when_the_model_wrote_none() -> Non
 
 def test_a_click_points_at_the_named_nodes_own_bounds_not_at_its_twin() -> None:
     twins = screen(button("Open", 0.3), button("Open", 0.6))
-    deed = resolve(ClickElement(element=2), twins, ())
+    deed = resolve(ClickElement(element=2), twins, (), NO_CARDS)
     assert deed.point is not None
     assert deed.point.y == pytest.approx(0.625)
 
@@ -173,34 +177,34 @@ def test_a_click_points_at_the_named_nodes_own_bounds_not_at_its_twin() -> None:
 @pytest.mark.parametrize("number", [2, 99])
 def test_an_element_that_is_not_there_is_refused(number: int) -> None:
     with pytest.raises(BadArguments, match="no element"):
-        resolve(ClickElement(element=number), screen(button("Open", 0.3)), ())
+        resolve(ClickElement(element=number), screen(button("Open", 0.3)), (), NO_CARDS)
 
 
 def test_a_disabled_element_is_not_clicked() -> None:
     with pytest.raises(BadArguments, match="disabled"):
-        resolve(ClickElement(element=1), screen(button("Open", 0.3, enabled=False)), ())
+        resolve(ClickElement(element=1), screen(button("Open", 0.3, enabled=False)), (), NO_CARDS)
 
 
 def test_text_goes_into_a_field_and_nowhere_else() -> None:
     shown = screen(button("Open", 0.3), field("To", 0.5))
-    assert resolve(TypeText(text="x", element=2), shown, ()).point is not None
+    assert resolve(TypeText(text="x", element=2), shown, (), NO_CARDS).point is not None
     for wrong in (TypeText(text="x", element=1), TypeText(text="x"), TypeText(text="")):
         with pytest.raises(BadArguments):
-            resolve(wrong, shown, ())
+            resolve(wrong, shown, (), NO_CARDS)
     with pytest.raises(BadArguments, match="surrogate"):
-        resolve(TypeText(text="\ud800", element=2), shown, ())
+        resolve(TypeText(text="\ud800", element=2), shown, (), NO_CARDS)
 
 
 def test_a_focused_field_is_not_tapped_again() -> None:
     focused = screen(field("To", 0.5, focused=True))
-    assert resolve(TypeText(text="x"), focused, ()).point is None
+    assert resolve(TypeText(text="x"), focused, (), NO_CARDS).point is None
 
 
 def test_scrolling_down_moves_the_finger_up_within_the_largest_list() -> None:
     shown = screen(
         node(at=(0, 0.2, 1, 0.8), scrollable=True), node(at=(0, 0.85, 1, 0.9), scrollable=True)
     )
-    deed = resolve(Scroll(direction="down"), shown, ())
+    deed = resolve(Scroll(direction="down"), shown, (), NO_CARDS)
     start, end = swipe_for("down", deed.element)
     assert 0.2 < end.y < start.y < 0.8
 
@@ -213,10 +217,29 @@ def test_an_app_is_found_by_package_label_or_words_and_never_guessed() -> None:
         AppInfo(package="org.mail.one", label="Mail"),
         AppInfo(package="org.mail.two", label="Mail"),
     )
-    assert find_app("settings", apps).package == "com.android.settings"
-    assert find_app("org.mail.two", apps).package == "org.mail.two"
-    assert find_app("ola", apps).package == "com.ola.cabs"
+    assert find_app("settings", apps, NO_CARDS).package == "com.android.settings"
+    assert find_app("org.mail.two", apps, NO_CARDS).package == "org.mail.two"
+    assert find_app("ola", apps, NO_CARDS).package == "com.ola.cabs"
     with pytest.raises(BadArguments, match="several apps"):
-        find_app("mail", apps)
+        find_app("mail", apps, NO_CARDS)
     with pytest.raises(BadArguments, match="no installed app"):
-        find_app("Domino's", apps)
+        find_app("Domino's", apps, NO_CARDS)
+
+
+def test_an_app_without_a_label_is_found_by_what_its_card_calls_it() -> None:
+    apps = (
+        AppInfo(package="com.android.Messaging"),
+        AppInfo(package="com.ubercab"),
+        AppInfo(package="com.ubercab.eats"),
+    )
+    for name in ("Messages", "SMS", "text messages"):
+        assert find_app(name, apps, load()).package == "com.android.Messaging"
+    assert find_app("Uber", apps, load()).package == "com.ubercab"
+    for name in ("Wallet", "Uber Eats", "text"):
+        with pytest.raises(BadArguments, match="no installed app"):
+            find_app(name, apps, load())
+    two = Library(
+        {name: Card(package=name, app_name="Shop") for name in ("com.ubercab", "com.ubercab.eats")}
+    )
+    with pytest.raises(BadArguments, match="several apps"):
+        find_app("shop", apps, two)
