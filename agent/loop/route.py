@@ -98,7 +98,8 @@ def find(wanted: Element, elements: Sequence[Element]) -> Element | None:
     """Find an element again by its identity; None when there is none, or more than one.
 
     By id and words, by words, by id, by its first words: the first of these that one element of the
-    same app and kind meets.
+    same app and kind meets. An id alone names only a field or what has no words: the rows of a list
+    share theirs, and the one row that is there now may be another's.
     """
     same = [
         element
@@ -107,10 +108,17 @@ def find(wanted: Element, elements: Sequence[Element]) -> Element | None:
         and element.enabled
     ]
     head = _head(wanted.label)
+    named = bool(wanted.resource_id)
     tests: tuple[Callable[[Element], bool], ...] = (
-        lambda e: (e.resource_id, e.label) == (wanted.resource_id, wanted.label),
+        lambda e: (
+            (named or bool(head)) and (e.resource_id, e.label) == (wanted.resource_id, wanted.label)
+        ),
         lambda e: bool(wanted.label) and e.label == wanted.label,
-        lambda e: bool(wanted.resource_id) and e.resource_id == wanted.resource_id,
+        lambda e: (
+            named
+            and (wanted.editable or not wanted.label)
+            and (e.resource_id, e.editable) == (wanted.resource_id, wanted.editable)
+        ),
         lambda e: bool(head) and _head(e.label) == head,
     )
     for test in tests:

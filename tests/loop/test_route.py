@@ -71,6 +71,19 @@ def test_two_that_look_alike_are_nobodys_choice() -> None:
     assert find(element(9, "Delete", resource_id="b"), by_id) is by_id[1]
 
 
+def test_the_only_row_of_a_list_is_not_taken_for_another_row() -> None:
+    ann, bob = (element(1, name, resource_id="conversation") for name in ("Ann", "Bob"))
+    assert find(ann, [bob]) is None
+    field = element(1, "Hello", resource_id="draft", editable=True)
+    assert find(field, [replace(field, label="Message", key="m")]) is not None
+
+
+def test_what_has_neither_words_nor_an_id_is_the_models_to_find() -> None:
+    icon = element(1, "")
+    assert find(icon, [element(1, "")]) is None
+    assert find(replace(icon, resource_id="send"), [element(4, "", resource_id="send")]) is not None
+
+
 def test_what_a_row_says_of_its_state_does_not_hide_it() -> None:
     was = element(4, "Bluetooth | Off")
     assert find(was, [element(2, "Bluetooth | On"), element(3, "Wi-Fi | Off")]) is not None
