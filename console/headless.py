@@ -42,6 +42,7 @@ STOP_BOUND_S = 20.0
 LOOK_S = 1.0
 TROUBLE_S = 3.0
 """How long the store may refuse what the core has to store."""
+_GOING = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
 class Manner(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,10 +241,14 @@ class Follower:
         say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
 
     def _is_idle(self, root: Session) -> bool:
-        """Tell whether nobody works on the tree and nothing is asked: somebody stopped it."""
-        open_turns = any(m.turn_id and not m.state.is_terminal for m in self._members.values())
+        """Tell whether nobody works on the tree, or is about to, and nothing is asked."""
+        # Children that were sent off again are queued before their parent is rolled up from them.
+        at_work = any(
+            m.state in _GOING or (m.turn_id and not m.state.is_terminal)
+            for m in self._members.values()
+        )
         waits = root.state is SessionState.WAITING_FOR_USER
-        return waits and not open_turns and not self._desk.due_at()
+        return waits and not at_work and not self._desk.due_at()
 
     def _interrupted(self, stop: StopRequest) -> ExitCode:
         if self._withheld:

@@ -1,0 +1,57 @@
+"""Follow a tree without a screen: when it has come to rest, and when it has not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+from agent.protocol import Event, SessionStateChanged
+from agent.records import Session, SessionState
+from console.exits import ExitCode
+from console.headless import Follower, Manner
+from console.stopping import StopRequest
+
+QUEUED, RUNNING = SessionState.QUEUED, SessionState.RUNNING
+WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
+
+
+def following(*states: tuple[str, SessionState]) -> Follower:
+    """Begin with a tree of `root` and its children as they stand in the store."""
+    follower = Follower(Manner(quiet=True, silent=True))
+    follower.take_up(cast(Any, SimpleNamespace(core=None, trouble=str)), "root")
+    members = tuple(
+        Session(
+            session_id=session_id,
+            goal="work",
+            created_ms=at,
+            state=state,
+            parent_id="" if session_id == "root" else "root",
+        )
+        for at, (session_id, state) in enumerate(states)
+    )
+    follower.begin_with(members, ())
+    return follower
+
+
+async def feed(*moves: tuple[str, SessionState]) -> AsyncIterator[Event]:
+    for event_id, (session_id, state) in enumerate(moves, start=1):
+        yield Event(
+            event_id=event_id,
+            session_id=session_id,
+            seq=event_id,
+            ts_ms=event_id,
+            msg=SessionStateChanged(state=state),
+        )
+
+
+async def test_a_tree_whose_children_are_queued_again_before_its_roll_up_is_followed_on() -> None:
+    follower = following(("root", WAITING), ("a", QUEUED), ("b", QUEUED))
+    moves = feed(("root", RUNNING), ("a", COMPLETED), ("b", COMPLETED), ("root", COMPLETED))
+    assert await follower.follow(moves, StopRequest()) is ExitCode.DONE
+    assert follower.seen_id == 4
+
+
+async def test_a_tree_whose_members_all_wait_and_that_asks_nothing_was_stopped() -> None:
+    follower = following(("root", WAITING), ("a", WAITING), ("b", COMPLETED))
+    assert await follower.follow(feed(), StopRequest()) is ExitCode.INTERRUPTED
