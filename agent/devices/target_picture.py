@@ -33,7 +33,7 @@ def small_picture(data: bytes) -> bytes:
                 raise DeviceError("The picture of the display is larger than any display.")
             share = min(1.0, LONG_EDGE_PX / max(opened.size))
             picture = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError) as error:
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
         raise DeviceError("The display gave no picture that can be read.", "Try again.") from error
     width, height = (max(round(edge * share), 1) for edge in picture.size)
     while True:

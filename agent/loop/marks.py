@@ -113,7 +113,13 @@ def _scaled(data: bytes) -> Image | None:
         share = min(1.0, SHORT_EDGE_PX / short, LONG_EDGE_PX / long)
         size = (max(round(picture.width * share), 1), max(round(picture.height * share), 1))
         return picture.convert("RGB").resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-    except (UnidentifiedImageError, OSError, ValueError, ZeroDivisionError):
+    except (
+        UnidentifiedImageError,
+        OSError,
+        ValueError,
+        ZeroDivisionError,
+        Image.DecompressionBombError,
+    ):
         return None
 
 

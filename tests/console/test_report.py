@@ -20,6 +20,7 @@ from console.report.parting_words import parting_lines
 from console.report.told import read_told
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, evening, run, step
+from tests.pictures import claiming
 
 HOSTILE = "</pre><script>alert(1)</script>\x1b]52;c;AAAA\x07<img src=x onerror=y>"
 
@@ -101,9 +102,7 @@ async def test_a_frame_that_says_it_is_gigabytes_is_gone_too(
 ) -> None:
     core = FakeCore()
     filmed(core, "s1", 2)
-    bomb = BytesIO()
-    Image.new("1", (across, down)).save(bomb, "PNG")
-    core.blobs["s1-1"] = bomb.getvalue()
+    core.blobs["s1-1"] = claiming(across, down)
     done = await write_report(core, "s1", tmp_path / "s.html", told=unheard)
     assert (done.frames, done.missing) == (1, 1)
 

@@ -10,6 +10,7 @@ from PIL import Image
 
 from agent.devices.target_picture import LONG_EDGE_PX, MAX_BYTES, small_picture
 from agent.errors import DeviceError
+from tests.pictures import claiming
 
 
 def png(width: int, height: int, *, noisy: bool = False) -> bytes:
@@ -40,7 +41,7 @@ def test_the_worst_picture_fits_by_losing_quality_and_then_size() -> None:
     assert max(Image.open(io.BytesIO(data)).size) < LONG_EDGE_PX
 
 
-@pytest.mark.parametrize("data", [b"", b"picture", png(20, 20)[:60]])
+@pytest.mark.parametrize("data", [b"", b"picture", png(20, 20)[:60], claiming(20_000, 20_000)])
 def test_what_is_no_picture_is_an_error(data: bytes) -> None:
     with pytest.raises(DeviceError, match="no picture"):
         small_picture(data)

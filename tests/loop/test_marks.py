@@ -8,6 +8,7 @@ from PIL import Image
 
 from agent.loop.marks import LONG_EDGE_PX, SHORT_EDGE_PX, intended, marked
 from agent.records import Bounds, Element, Point
+from tests.pictures import claiming
 
 
 def frame(width: int = 1080, height: int = 2400, colour: str = "white") -> bytes:
@@ -78,3 +79,7 @@ def test_a_frame_that_shows_nothing_is_known() -> None:
 def test_an_intended_tap_is_ringed() -> None:
     drawn = opened(intended(frame(), None, Point(x=0.5, y=0.5)))
     assert drawn.getextrema()[0][0] < 50
+
+
+def test_a_picture_that_says_it_is_gigabytes_is_none() -> None:
+    assert intended(claiming(20_000, 20_000), None, None) is None
