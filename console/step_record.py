@@ -76,7 +76,7 @@ def tree_parts(record: StepRecord) -> Parts:
             (one_line(element.label, 160), "$foreground"),
         ]
         if element.resource_id:
-            parts.append((f"  {one_line(element.resource_id.rpartition('/')[2], 60)}", "$faint"))
+            parts.append((f"  #{one_line(element.resource_id.rpartition('/')[2], 60)}", "$faint"))
         parts.append(("\n", ""))
     return tuple(parts)
 

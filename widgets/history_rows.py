@@ -7,6 +7,7 @@ or an event of one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from agent.records import DeviceInfo, SearchHit, Session
 from agent.text import one_line
@@ -19,17 +20,29 @@ _SNIPPET_CHARS = 300
 
 
 def stored_rows(
-    sessions: Iterable[Session], devices: Mapping[str, DeviceInfo], *, now_ms: int
+    sessions: Iterable[Session],
+    devices: Mapping[str, DeviceInfo],
+    *,
+    now_ms: int,
+    asking: AbstractSet[str] = frozenset(),
+    delegating: AbstractSet[str] = frozenset(),
 ) -> list[Row]:
-    """List sessions, a line each: how it stands, its title, its phone, its age."""
+    """List sessions, a line each: how it stands, its title, its phone, its age.
+
+    Args:
+        asking: ids of the sessions that have an open question.
+        delegating: ids of the sessions that have a child at work.
+    """
     rows: list[Row] = []
     for session in sessions:
-        mark = status.of_session(session)
+        one = session.session_id
+        mark = status.of_session(session, asks=one in asking, delegates=one in delegating)
         left: Parts = (
             (f" {mark.glyph} ", mark.style),
             (session_title(session), "$foreground"),
         )
-        facts = [f"{session.last_step} steps"] if session.last_step else []
+        count = session.last_step
+        facts = [f"{count} step{'' if count == 1 else 's'}"] if count else []
         if session.serial:
             facts.append(device_name(session.serial, devices))
         right: Parts = (

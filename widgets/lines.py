@@ -109,7 +109,7 @@ def frame_label(
         FrameStatus.LOST: "$bad",
         FrameStatus.ERROR: "$bad",
     }[frame.status]
-    of = f" of step {step}" if step else ""
+    of = f" · step {step}" if step else ""
     age = "" if step else f" · {phrases.age(now_ms - frame.captured_ms)}"
     glyph = "●" if frame.status is FrameStatus.LIVE else "○"
     left = ((device, "$foreground"), (f"  {frame.source.value}{of}{age}", "$muted"))

@@ -51,6 +51,11 @@ def age(ms: int) -> str:
     return f"{ms // _DAY}d"
 
 
+def ago(ms: int) -> str:
+    """Say how long ago something was: just now, 8s ago, 5m ago."""
+    return "just now" if ms < _SECOND else f"{age(ms)} ago"
+
+
 def interval(ms: int) -> str:
     """Say how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
     if ms <= 0:

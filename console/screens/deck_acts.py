@@ -19,14 +19,16 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import DeviceState, Question, Session, SessionState
+from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state import SessionView
 from console.screens.deck_find import DeckFind
 from console.screens.deck_questions import DENY
 from widgets.composer import Composer, Mode, Purpose
+from widgets.parts import Parts
 from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
+_WORDS_REFUSE = 'Any words but "yes" refuse, and are the reason'
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 
 
@@ -159,7 +161,12 @@ class DeckActs(DeckFind):
             composer.aim(composer.purpose, about)
             return
         hides = wanted.mode is Mode.ANSWER and asked[0].secret
-        composer.aim(wanted, hint="Unseen, and kept nowhere" if hides else hint, hides=hides)
+        beside: Parts = ()
+        if wanted.mode is Mode.ANSWER and asked[0].kind is QuestionKind.APPROVAL:
+            hint, beside = _WORDS_REFUSE, (("  words are a no and its reason", "$bad"),)
+        elif hides:
+            hint = "Unseen, and kept nowhere"
+        composer.aim(wanted, beside, hint, hides=hides)
 
     def _offer_devices(self) -> None:
         state = self.console_app.bridge.state

@@ -22,10 +22,11 @@ from console.screens.replay import ReplayScreen
 from widgets.history_rows import hit_rows, stored_rows
 from widgets.lines import PartsLine
 from widgets.row_list import RowList
+from widgets.session_rows import delegating
 
 PAGE = 200
 MOST_HITS = 100
-_HINT = 'words, "two words" together, wor* begins so, -word is not there'
+_HINT = 'words, "two words" together, wor* begins, -word not'
 
 
 class HistoryScreen(ConsoleScreen):
@@ -70,8 +71,15 @@ class HistoryScreen(ConsoleScreen):
             told = f"{count} found" + (", the newest" if count == MOST_HITS else "")
         else:
             fresh = (self._session(one.session_id) or one for one in self._listed)
-            rows = stored_rows(fresh, state.devices, now_ms=now_ms)
-            told = f"{len(rows)} sessions" + ("" if self._is_whole else ", more below")
+            rows = stored_rows(
+                fresh,
+                state.devices,
+                now_ms=now_ms,
+                asking={question.session_id for question in state.questions.values()},
+                delegating=delegating(state),
+            )
+            told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
+            told += "" if self._is_whole else ", more below"
         self.table.show_rows(rows)
         tone = "$warn" if self._said else "$muted"
         self.query_one("#history-heading", PartsLine).show(((f" {self._said or told}", tone),))

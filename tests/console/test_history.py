@@ -10,6 +10,7 @@ from console.screens.replay import ReplayScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure
+from tests.console.test_waiting_for_you import with_approval
 
 
 async def open_history(seat: Seat) -> HistoryScreen:
@@ -70,3 +71,14 @@ async def test_older_sessions_come_when_the_cursor_reaches_the_last(
             )
         await seat.see("12 sessions")
         assert screen.table.rows[-1].key == "n00"
+
+
+async def test_a_session_that_asks_is_said_to_ask_in_the_history_too(console: Open) -> None:
+    async with console(play=with_approval) as seat:
+        screen = await open_history(seat)
+
+        def asks() -> bool:
+            shown = [part for row in screen.table.rows for line in row.lines for part in line.right]
+            return any("asks you" in text for text, _ in shown)
+
+        await seat.until(asks, "the session that asks")

@@ -160,9 +160,9 @@ async def test_a_replay_shows_the_frame_of_its_moment(console: Open) -> None:
     async with console(play=with_frames) as seat:
         await replay_of(seat, "f")
         await seat.press("home", "right")
-        await seat.see("stored of step 1")
+        await seat.see("stored · step 1")
         await seat.press("right")
-        await seat.see("stored of step 2")
+        await seat.see("stored · step 2")
         seat.core.blobs.clear()
         await seat.press("right")
         await seat.see("The blob blue is gone.")

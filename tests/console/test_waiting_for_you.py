@@ -174,3 +174,10 @@ async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
             assert seat.text().splitlines()[-1].rstrip().endswith("^x stop all"), widget
         await seat.press("a", "a")
         assert seat.text().splitlines()[-1].rstrip().endswith("^x stop all")
+
+
+async def test_the_composer_says_that_words_refuse_where_an_approval_waits(console: Open) -> None:
+    async with console(play=with_approval) as seat:
+        await look_at(seat, "s1")
+        await seat.see('Any words but "yes" refuse, and are the reason')
+        await seat.see("words are a no and its reason")
