@@ -177,7 +177,4 @@ def _split(run: RunRecord) -> str:
 
 
 def _ago(at_ms: int, now_ms: int) -> str:
-    if not at_ms:
-        return "never"
-    passed = phrases.age(now_ms - at_ms)
-    return passed if passed == "now" else f"{passed} ago"
+    return phrases.ago(now_ms - at_ms) if at_ms else "never"

@@ -36,7 +36,7 @@ from widgets.inspector_rows import (
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.phone_pane import PhonePane
-from widgets.phrases import age
+from widgets.phrases import ago
 from widgets.row_list import RowList
 from widgets.session_rows import device_name, session_title
 
@@ -132,14 +132,14 @@ class DeviceScreen(DeviceActs):
         look, view = self.parts.look, self.view()
         seen = view.transcript.observation if view and not view.session.target_display else None
         if seen is not None and (look is None or look.at_ms < seen.ended_ms):
-            return seen.elements, f"as the session saw it {self._age(seen.ended_ms)} ago"
+            return seen.elements, f"as the session saw it {self._ago(seen.ended_ms)}"
         if look is None:
             return (), ""
-        told = f"read {self._age(look.at_ms)} ago · {look.foreground.package}"
+        told = f"read {self._ago(look.at_ms)} · {look.foreground.package}"
         return look.elements, look.note or told
 
-    def _age(self, at_ms: int) -> str:
-        return age(self.console_app.now_ms() - at_ms)
+    def _ago(self, at_ms: int) -> str:
+        return ago(self.console_app.now_ms() - at_ms)
 
     def chosen_element(self) -> Element | None:
         """Give the element under the cursor."""
