@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
-from agent.errors import StoreError
+from agent.errors import SwitchboardError
 from agent.jobs import history
 from agent.jobs.records import JobRecords
 from agent.jobs.reviews import Reviews
@@ -82,7 +82,8 @@ class Wake:
         while True:
             try:
                 await self.ring()
-            except StoreError as error:
+            except SwitchboardError as error:
+                # Of one job that is gone meanwhile, too: the others have no other timer.
                 _log.warning("The wake of jobs failed: %s", error)
                 self._arm(self._parts.clock_ms() + MINIMUM_DELAY_MS)
             while not self.is_time():

@@ -8,14 +8,14 @@ import sqlite3
 import pytest
 from msgspec.structs import replace
 
-from agent.errors import StoreError
+from agent.errors import StoreError, UsageError
 from agent.jobs.history import begun
 from agent.protocol import JobStop, NoticePosted, decode_event, encode
 from agent.records import Job, JobStatus, JobType, RunOutcome
 from agent.sessions.answers import checked_text
 from agent.tasks.task import TaskContext, TurnEnd
 from tests.jobs.reviewing import PROMPT, Act, create, ring, runs_of, settled
-from tests.stage import Cue, Stage, waiting_at
+from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 
 ACTIVE, RUNNING, STOPPED = JobStatus.ACTIVE, JobStatus.RUNNING, JobStatus.STOPPED
 NASTY = 'a "quoted"\nline, a \\ and a tab\t, 世界 🌍 </script> {{x}} \u2028'
@@ -134,3 +134,30 @@ async def test_hazard_6_any_text_comes_back_as_it_was_written(stage: Stage) -> N
         assert notice.text == job.delivery_json["notification_text"] == NASTY
         for event in await stage.all_events():
             assert decode_event(encode(event)) == event
+
+
+async def test_a_job_that_is_gone_when_the_wake_would_claim_it_costs_no_other_its_timer(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        wake = stage.core._desk.wake
+        rung: list[str] = []
+        there = asyncio.Event()
+
+        async def ring_once() -> None:
+            rung.append("")
+            if len(rung) == 1:
+                # Armed for now, as for the other jobs.
+                wake._armed_ms = 1
+                raise UsageError("There is no job 1.")
+            wake._armed_ms = None
+            there.set()
+
+        wake.ring = ring_once  # type: ignore[method-assign]
+        running = asyncio.create_task(wake.run())
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await there.wait()
+            assert not running.done()
+        finally:
+            running.cancel()
