@@ -51,22 +51,36 @@ class Shot(NamedTuple):
     """How many phones there are; the demo's sessions run where it is the demo's number."""
 
 
+NARROW = (60, 20)
+_RACK = 10
+
+
+def _three(
+    name: str, columns: int, rows: int, keys: tuple[str, ...] = (), phones: int = PHONES
+) -> tuple[Shot, ...]:
+    """Make the pictures of a screen: wide, wide and light, narrow."""
+    return (
+        Shot(name, columns, rows, keys, phones=phones),
+        Shot(f"{name}-light", columns, rows, keys, light=True, phones=phones),
+        Shot(f"{name}-{NARROW[0]}x{NARROW[1]}", *NARROW, keys, phones=phones),
+    )
+
+
+# As many columns as three panes need and few more: on a page the writing must still be read.
 SHOTS = (
-    Shot("deck", 160, 50),
-    Shot("deck-light", 160, 50, light=True),
+    Shot("deck", 132, 40),
+    Shot("deck-light", 132, 40, light=True),
     Shot("deck-100x30", 100, 30),
-    Shot("deck-60x20", 60, 20, ("tab", "tab")),
-    Shot("wall", 160, 50, ("2",), phones=10),
-    Shot("wall-60x20", 60, 20, ("2",), phones=10),
-    Shot("jobs", 120, 34, ("3",)),
-    Shot("history", 120, 34, ("4",)),
-    Shot("drive", 160, 50, ("w",)),
-    Shot("device", 160, 50, ("o", "j", "j")),
-    Shot("device-60x20", 60, 20, ("o",)),
-    Shot("settings", 120, 34, ("comma",)),
-    Shot("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
-    Shot("help", 120, 40, ("question_mark",)),
-    Shot("palette", 120, 34, ("ctrl+p",)),
+    Shot("deck-60x20", *NARROW, ("tab", "tab")),
+    *_three("wall", 160, 50, ("2",), phones=_RACK),
+    *_three("jobs", 120, 34, ("3",)),
+    *_three("history", 120, 34, ("4",)),
+    Shot("drive", 132, 40, ("w",)),
+    *_three("device", 132, 40, ("o", "j", "j")),
+    *_three("settings", 120, 34, ("comma",)),
+    *_three("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
+    *_three("help", 120, 40, ("question_mark",)),
+    *_three("palette", 120, 34, ("ctrl+p",)),
 )
 
 
