@@ -161,6 +161,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
     Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
     Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
+    Action("app.themes", ("C",), "Colours", "Choose among all colours, ours and others; what is chosen is kept.", _ALL, "Console"),
     Action("app.quit", ("ctrl+q",), "Quit", "Leave the console; it says first what keeps running.", _ALL, "Console", 96, in_text=True),
 )  # fmt: skip
 

@@ -11,10 +11,12 @@ from collections.abc import Awaitable
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual.app import App
 from textual.widgets import Input, TextArea
 
-from agent.errors import SwitchboardError
+from agent.config import write_setting
+from agent.errors import ConfigError, SwitchboardError
 from agent.protocol import Interrupt
 from agent.state import Attention, AttentionKind
 from console import actions
@@ -29,6 +31,7 @@ from console.screens.jobs_lists import Tab
 from console.screens.leave import LeaveScreen, under_way
 from console.screens.palette import PaletteScreen
 from console.screens.settings import SettingsScreen
+from console.screens.theme_picker import ThemePicker
 from console.screens.wall import WallScreen
 from console.themes import DARK, LIGHT
 from widgets.phone_pane import PhonePane
@@ -173,6 +176,23 @@ class AppActions(App[int], inherit_bindings=False):
     def do_app_theme(self) -> None:
         """Change between dark and light."""
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def do_app_themes(self) -> None:
+        """Choose among all themes."""
+        if isinstance(self.screen, ConsoleScreen):
+            self.push_screen(ThemePicker(), self._keep_theme)
+
+    def _keep_theme(self, name: str | None) -> None:
+        app = self.console_app
+        if not name or app.settings is None:
+            return
+        try:
+            write_setting(app.settings.config_file, "ui.theme", name)
+        except ConfigError as error:
+            app.say(f"These colours last until you leave: {error}", tone="warning")
+            return
+        app.settings = replace(app.settings, ui=replace(app.settings.ui, theme=name))
+        app.say(f"ui.theme is {name} in {app.settings.config_file}.")
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""

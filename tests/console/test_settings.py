@@ -43,6 +43,31 @@ async def test_a_value_is_checked_and_kept_with_the_comments(console: Open, tmp_
     assert settings.run.max_steps == 45
 
 
+async def test_colours_are_seen_before_they_are_chosen_and_kept_only_then(
+    console: Open, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("# mine\n")
+    async with console() as seat:
+        await seat.press("C")
+        await seat.see("switchboard-light")
+        assert seat.app.theme == "switchboard-dark"
+        await seat.press("down")
+        await seat.until(lambda: seat.app.theme == "switchboard-light", "the other colours")
+        await seat.press("escape")
+        await seat.until(lambda: seat.app.screen is seat.deck, "the Deck")
+        assert seat.app.theme == "switchboard-dark"
+        assert file.read_text() == "# mine\n"
+        await seat.press("C")
+        await seat.see("switchboard-light")
+        await seat.press("down", "down", "enter")
+        await seat.see("ui.theme is ansi-dark in")
+        assert seat.app.theme == "ansi-dark"
+    assert file.read_text().startswith("# mine\n")
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    assert settings.ui.theme == "ansi-dark"
+
+
 async def test_a_theme_is_changed_at_once_and_one_that_is_none_is_not(
     console: Open, tmp_path: Path
 ) -> None:
