@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rich.cells import cell_len
+
 from agent.records import LATEST_MS, Job, JobStatus, JobType, RunOutcome, RunRecord
 from agent.text import clean, one_line
 from widgets import phrases, status
@@ -23,6 +25,9 @@ _COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 16), ("fails",
 _NORMAL = (("status", 13), ("next", 11), ("every", 10), ("fails", 6))
 _NARROW = (("status", 13), ("next", 11))
 _NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
+_BESIDE = 5
+"""Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
+_RESULT_LEAST = 12
 
 
 def wake(job: Job, now_ms: int) -> str:
@@ -82,8 +87,11 @@ def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
             line.append((f"{text[: size - 1]:<{size}}", style))
         if job.unread_result:
             line.append(("◎ ", "$ask"))
-        line.append((one_line(job.title or job.prompt, 200), "$foreground"))
-        result = one_line(job.last_result, 60)
+        title = one_line(job.title or job.prompt, 200)
+        line.append((title, "$foreground"))
+        # A row's left part gives way, and a job is known by its title.
+        room = width - sum(cell_len(text) for text, _ in line) - _BESIDE
+        result = one_line(job.last_result, min(room, 60)) if room >= _RESULT_LEAST else ""
         right: Parts = ((result, "$muted"),) if result and width >= _RESULT_FROM else ()
         rows.append(Row(str(job.id), (Line(tuple(line), right),)))
     return rows

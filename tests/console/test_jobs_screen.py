@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 import pytest
+from rich.cells import cell_len
 from textual.widgets import Input
 
 from agent.protocol import (
@@ -42,6 +43,7 @@ from console.shelf import HELD
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.script import evening
+from widgets.job_rows import job_rows
 
 
 def watcher(number: int, **fields: object) -> Watcher:
@@ -394,3 +396,14 @@ async def test_every_size_shows_the_list_and_leads_to_the_detail(
             await seat.press("escape")
             await seat.until(lambda: "number" not in seat.text(), "the list again")
         assert isinstance(seat.app.screen, JobsScreen)
+
+
+@pytest.mark.parametrize("width", [90, 100, 105, 120, 160])
+def test_what_a_job_came_to_never_takes_the_place_of_its_title(width: int) -> None:
+    told = job(1, title="Water the plants 🌱", last_result="done: " + "watered " * 20)
+    [row] = job_rows([told], now_ms=0, width=width)
+    [line] = row.lines
+    assert line.left[-1][0] == "Water the plants 🌱"
+    taken = sum(cell_len(text) for text, _ in (*line.left, *line.right))
+    assert taken <= width - 4
+    assert bool(line.right) == (width >= 100)
