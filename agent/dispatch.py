@@ -210,7 +210,7 @@ class Dispatch:
                 goes_on = await self.notices.send(op, submission_id)
                 return Reply(submission_id=submission_id, session_id=goes_on)
             case JobCreate():
-                job = await self.jobs.create(op)
+                job = await self.jobs.hand_in(op)
                 return Reply(submission_id=submission_id, job=job)
             case JobList(query=query, limit=limit):
                 jobs = await self.jobs.list(query, limit)

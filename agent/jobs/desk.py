@@ -12,7 +12,7 @@ from typing import assert_never
 
 from agent.errors import RpcCode, UsageError
 from agent.jobs import verdicts
-from agent.jobs.creation import Creator, planned_job
+from agent.jobs.creation import SESSION_PREFIX, Creator, planned_job
 from agent.jobs.delivery import Delivery
 from agent.jobs.editing import checked_edit, edited
 from agent.jobs.records import JobRecords
@@ -77,6 +77,14 @@ class JobDesk:
         await self._reviews.answer(question, text, submission_id, by)
 
     # --- handing in ----------
+
+    async def hand_in(self, op: JobCreate) -> Job:
+        """Store a job for a person, who hears at once when it names no session; see `create`."""
+        if op.session_target.startswith(SESSION_PREFIX):
+            session_id = op.session_target.removeprefix(SESSION_PREFIX)
+            if session_id:
+                await self._parts.book.get(session_id)
+        return await self.create(op)
 
     async def create(
         self,

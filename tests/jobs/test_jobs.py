@@ -247,6 +247,7 @@ async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
         {"delivery_mode": "shout"},
         {"session_target": "current"},
         {"session_target": "session:"},
+        {"session_target": "session:nope"},
         {"serial": "nowhere"},
         {"interval_ms": -1},
         {"next_run_at": 1 << 60},
