@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 import select
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 from typing import Any, TextIO, cast
 
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 
 _LAST_WORDS_S = 1.0
-"""How long a console that ends waits for its terminal."""
+"""How long a console that ends waits for a terminal that takes nothing at all."""
+_SLOWEST_S = 10.0
+"""How long it waits for one that goes on taking, which is to be given back as it was."""
 _LOOK_S = 0.05
 
 
@@ -33,13 +35,14 @@ class _Lenient:
         self._file = file
         self._descriptor: int | None = None
         self._is_open = False
-        self._is_abandoned = False
+        self._ends_s: float | None = None
+        self._taken_s = 0.0
 
     def write(self, text: str) -> int:
         if not self._is_open:
             # Anew after every suspension, which closes it.
             self._descriptor = _opened_again(self._file)
-            self._is_open, self._is_abandoned = True, False
+            self._is_open = True
         if self._descriptor is not None:
             self._put(self._descriptor, text.encode(self._file.encoding or "utf-8", "replace"))
             return len(text)
@@ -54,8 +57,9 @@ class _Lenient:
         while left:
             try:
                 left = left[os.write(descriptor, left) :]
+                self._taken_s = monotonic()
             except BlockingIOError:
-                if self._is_abandoned:
+                if self._has_waited_enough():
                     return
                 with suppress(OSError):
                     select.select([], [descriptor], [], _LOOK_S)
@@ -68,16 +72,23 @@ class _Lenient:
         except (OSError, ValueError):
             return
 
-    def abandon(self) -> None:
-        """Wait no more for the terminal: what it does not take at once is dropped."""
-        self._is_abandoned = True
+    def end(self) -> None:
+        """Wait no longer than a moment for a terminal that takes nothing: the rest is dropped."""
+        self._ends_s = monotonic()
+
+    def _has_waited_enough(self) -> bool:
+        if self._ends_s is None:
+            return False
+        now_s = monotonic()
+        is_stuck = now_s - max(self._ends_s, self._taken_s) > _LAST_WORDS_S
+        return is_stuck or now_s - self._ends_s > _SLOWEST_S
 
     def let_go(self) -> None:
         """Close what was opened here."""
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
-        self._is_open = False
+        self._is_open, self._ends_s = False, None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
@@ -133,10 +144,8 @@ def lenient(driver: type[Driver]) -> type[Driver]:
                 super().close()
                 return
             # Textual waits for its writing thread, and that for the terminal.
-            waited = threading.Timer(_LAST_WORDS_S, self._outlet.abandon)
-            waited.start()
+            self._outlet.end()
             super().close()
-            waited.cancel()
             self._outlet.let_go()
 
     return LenientDriver

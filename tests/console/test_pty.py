@@ -130,5 +130,7 @@ def test_leaving_gives_the_terminal_back(terminal: Terminal) -> None:
     while terminal.process.poll() is None and time.monotonic() < until:
         terminal.read_for(0.2)
     assert terminal.process.returncode == 0
+    # What it wrote last before it ended; the reading ends with it.
+    terminal.read_for(BOUND_S)
     assert b"\x1b[?1049l" in terminal.written
     assert b"\x1b[?25h" in terminal.written
