@@ -307,7 +307,9 @@ class TurnContext:
         self._device = await rack.wait_for(serial, timeout_s=left_s)
         await self._place(live, self._device)
         live.disturbed_ms = self.now_ms()
-        await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
+        # The watcher of losses says so too: under the lock, the second has nothing left to say.
+        async with live.lock:
+            await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
 
     def _pause_s(self, serial: str, grace_s: float) -> float:
         """Say how long to let a device be that was lost again and again; none the first time.
