@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from textual.widgets import Static
 
-from agent.records import FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
+from agent.records import FrameSource, FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
 from agent.text import one_line
 from widgets import phrases, status
 from widgets.parts import Parts, to_content
@@ -112,8 +112,11 @@ def frame_label(
     of = f" · step {step}" if step else ""
     age = "" if step else f" · {phrases.age(now_ms - frame.captured_ms)}"
     glyph = "●" if frame.status is FrameStatus.LIVE else "○"
-    left = ((device, "$foreground"), (f"  {frame.source.value}{of}{age}", "$muted"))
-    return left, ((f"{glyph} {word}", style),)
+    about = f"{frame.source.value}{of}{age}"
+    if frame.source is FrameSource.STORED and frame.status is FrameStatus.STATIC:
+        # A picture of the past is not static: it is stored.
+        return ((device, "$foreground"),), ((f"{glyph} {about}", style),)
+    return ((device, "$foreground"), (f"  {about}", "$muted")), ((f"{glyph} {word}", style),)
 
 
 def time_panel(split: TimeSplit, width: int, what: str) -> Parts:
