@@ -321,6 +321,14 @@ class UiSettings(_Section, frozen=True, kw_only=True):
             "drawn."
         ),
     ] = "auto"
+    pictures: Annotated[
+        Literal["auto", "cells", "kitty", "sixel"],
+        Meta(
+            description="What a picture of a phone is drawn as while it rests: cells; an image by "
+            "kitty's protocol or by sixel, where the terminal answers that it draws them; auto: "
+            "kitty's, where the terminal reads this machine's memory. Read when the console starts."
+        ),
+    ] = "auto"
 
 
 class Settings(_Section, frozen=True, kw_only=True):

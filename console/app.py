@@ -27,9 +27,12 @@ from console.bridge import TICK_HZ, Bridge, Lost, Tick
 from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
+from console.frames.answers import answering
 from console.frames.clock import FrameClock
 from console.frames.glyphs import blocks_for
+from console.frames.graphics import Pictures
 from console.frames.output import owes_all, paced
+from console.frames.stills import LOOK_HZ, ShowsStills, Stills
 from console.frames.wall_feeds import WallFeeds
 from console.keymap import Keymap, read_keymap
 from console.screens.base import ConsoleScreen
@@ -88,7 +91,7 @@ async def run_console(
     return app.return_code or 0
 
 
-class SwitchboardApp(AppActions, inherit_bindings=False):
+class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     """The console."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
@@ -116,6 +119,7 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         self.wall_feeds = WallFeeds(core, max_hz=wall_hz)
         self.frame_clock = FrameClock()
         self.blocks = blocks_for(settings.ui.blocks if settings else "auto", os.environ)
+        self.stills = Stills(self, Pictures(settings.ui.pictures if settings else "cells"))
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()
         self.seen: frozenset[str] = frozenset()
@@ -154,6 +158,8 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
             self.push_screen(DeckScreen())
         self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock")
         self.set_interval(1.0, self._on_second, name="ages")
+        self.set_interval(1 / LOOK_HZ, self._on_still_clock, name="still clock")
+        self.guarded("asking the terminal", self.stills.begin)
         self.run_worker(self._begin(), name="begin", exit_on_error=False)
 
     async def _begin(self) -> None:
@@ -177,6 +183,7 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
         await self.bridge.close()
         await self.feed.close()
         await self.wall_feeds.close()
+        self.stills.close()
 
     def now_ms(self) -> int:
         """Tell the time."""
@@ -199,10 +206,16 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
         if owes_all(self._driver):
+            self.stills.repair()
             self.screen.refresh()
         top = self.top
         if top is not None and top.is_composed and self.frame_clock.may_draw(self._driver):
             self.guarded("showing a frame", top.tick_frames)
+
+    def _on_still_clock(self) -> None:
+        top = self.top
+        if top is not None and top is self.screen and top.is_composed:
+            self.guarded("drawing a still", lambda: self.stills.look(top.still()))
 
     def _on_second(self) -> None:
         self._refresh_top()
@@ -247,7 +260,7 @@ class SwitchboardApp(AppActions, inherit_bindings=False):
             self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
 
     def get_driver_class(self) -> type[Driver]:
-        return paced(lenient(super().get_driver_class()))
+        return paced(lenient(answering(super().get_driver_class())))
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.

@@ -16,6 +16,7 @@ from agent.records import FrameSource, FrameStatus, LiveFrame
 
 _log = logging.getLogger(__name__)
 _RETRY_S = 2.0
+_ONE_S = 5.0
 
 
 class Wanted(NamedTuple):
@@ -71,6 +72,23 @@ class FrameFeed:
                 _log.exception("The frames of %s broke off", wanted.serial)
                 self._take(_failed(wanted, self.newest, f"{type(error).__name__}: {error}"))
             await asyncio.sleep(_RETRY_S)
+
+    async def one(self, width_px: int, height_px: int) -> LiveFrame | None:
+        """Give one frame of what is followed, at another size; None when it does not come."""
+        wanted = self._wanted
+        if wanted is None:
+            return None
+        try:
+            async with (
+                asyncio.timeout(_ONE_S),
+                self._core.frames(
+                    wanted.serial, width_px=width_px, height_px=height_px, max_hz=self._max_hz
+                ) as frames,
+            ):
+                return await anext(frames)
+        except (SwitchboardError, TimeoutError, StopAsyncIteration) as error:
+            _log.debug("No frame of %s at %d×%d: %s", wanted.serial, width_px, height_px, error)
+            return None
 
     async def close(self) -> None:
         """Stop following."""

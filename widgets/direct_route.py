@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import textual
 from rich.console import Console
-from textual._compositor import CompositorUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate
 from textual.geometry import Region
 from textual.widget import Widget
 
@@ -49,6 +49,17 @@ def show(widget: Widget, text_at: Callable[[int, int], str]) -> bool:
     if text := text_at(place.x, place.y):
         widget.app._display(widget.screen, _Changed(text))  # type: ignore[arg-type]
     return True
+
+
+def covers(renderable: object, place: Region) -> bool:
+    """Tell whether an update of the terminal writes within a place; what is not known, does."""
+    if isinstance(renderable, ChopsUpdate):
+        rows = range(place.y, place.bottom)
+        return any(
+            y in rows and x1 < place.right and x2 > place.x for y, x1, x2 in renderable.spans
+        )
+    # What takes the route of this module has a place of its own, or has changed its cells.
+    return renderable is not None and not isinstance(renderable, _Changed)
 
 
 def clear_place(widget: Widget) -> Region | None:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from textual.geometry import Region
+
 from agent.records import Bounds, Element, Point
 from agent.text import one_line
-from widgets.cells import Cells
+from widgets.cells import Cells, Mask
 from widgets.rgb565 import pack
 
 _CHIP_INK, _CHIP_PAPER = pack(16, 18, 22), pack(255, 209, 92)
@@ -57,6 +60,23 @@ def draw_numbers(cells: Cells, elements: Sequence[Element]) -> None:
         is_new = element.is_new and not all_new
         ink, paper = (_NEW_INK, _NEW_PAPER) if is_new else (_CHIP_INK, _CHIP_PAPER)
         cells.mark(row, column, chip, ink=ink, paper=paper)
+
+
+def unmarked(marked: Mask) -> list[Region]:
+    """Cut the cells that are not marked into rectangles that do not overlap."""
+    done: list[Region] = []
+    growing: dict[tuple[int, int], Region] = {}
+    for row, line in enumerate(marked):
+        # A gap begins where the marks end, and ends where the next one begins.
+        edges = np.flatnonzero(np.diff(np.concatenate(([True], line, [True])))).tolist()
+        gaps = set(zip(edges[0::2], edges[1::2], strict=True))
+        done += [growing.pop(gap) for gap in [*growing] if gap not in gaps]
+        for left, right in gaps:
+            above = growing.get((left, right))
+            height = above.height + 1 if above else 1
+            top = above.y if above else row
+            growing[left, right] = Region(left, top, right - left, height)
+    return [*done, *growing.values()]
 
 
 def text_map(elements: Sequence[Element], rows: int, columns: int) -> list[str]:

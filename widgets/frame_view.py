@@ -7,6 +7,7 @@ the elements stands in for the picture; nothing is worked out for a picture that
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from rich.segment import Segment
@@ -70,13 +71,14 @@ class FrameView(Sturdy, LiveCells):
         self._touch: Point | None = None
         self._chosen: Bounds | None = None
         self._resting: Timer | None = None
+        self._redrawn_s = 0.0
 
     # --- what to show ----------
 
     def show_frame(self, frame: LiveFrame | None) -> None:
         """Show a frame; None or an empty one clears the picture."""
         source = None if frame is None or not frame.rgb else frame
-        if source is not None and self._source is not None and source.rgb is self._source.rgb:
+        if source is not None and self._source is not None and _is_same(source, self._source):
             # The same picture, told anew: only its label is another.
             return
         self._source, self._fitted = source, None
@@ -104,6 +106,21 @@ class FrameView(Sturdy, LiveCells):
     def has_picture(self) -> bool:
         """Whether there is anything to see."""
         return self._source is not None
+
+    @property
+    def redrawn_s(self) -> float:
+        """When the picture or what is drawn over it was last another; monotonic."""
+        return self._redrawn_s
+
+    def rested_s(self) -> float:
+        """Tell for how long neither the picture nor what is drawn over it has been another."""
+        return time.monotonic() - self._redrawn_s
+
+    def unmarked_parts(self) -> list[Region]:
+        """Cut the cells that nothing is drawn over into rectangles; none without a picture."""
+        if self.drawn is None or self._settled is None or self.is_colourless:
+            return []
+        return frame_marks.unmarked(self.drawn.cells.differs(self.blocks.cells(self._settled)))
 
     # --- hands ----------
 
@@ -137,6 +154,7 @@ class FrameView(Sturdy, LiveCells):
         return self.size.width * self.blocks.across, self.size.height * self.blocks.down
 
     def _redraw(self) -> None:
+        self._redrawn_s = time.monotonic()
         columns, rows = self.size
         if self._source is None or not columns or not rows or not self.is_on_screen:
             self._settled = None
@@ -202,3 +220,7 @@ class FrameView(Sturdy, LiveCells):
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return container.width
+
+
+def _is_same(one: LiveFrame, other: LiveFrame) -> bool:
+    return one.width_px == other.width_px and one.rgb == other.rgb

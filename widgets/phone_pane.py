@@ -100,6 +100,8 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
         super().__init__(id=id)
         self.empty = empty
         self.frame = FrameView(id="frame")
+        self.shown: LiveFrame | None = None
+        """The frame that was last told to show."""
         self._proportions = _USUAL
         # Kept rather than looked up: a frame may still arrive while the pane is being taken down.
         self._label = PartsLine(id="frame-label")
@@ -148,6 +150,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             # A sentence takes lines from the picture, or gives them back.
             self._note.show(note)
             self.call_after_refresh(self._fit)
+        self.shown = frame
         self.frame.show_frame(frame)
 
     # --- driving ----------

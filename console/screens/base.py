@@ -26,6 +26,7 @@ from widgets.sturdy import Sturdy
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
+    from console.frames.stills import Source
 
 LEAST = (40, 12)
 _TYPING = (
@@ -96,6 +97,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if version != self._frame_shown:
             self._frame_shown = version
             self.show_frame()
+
+    def still(self) -> Source | None:
+        """Give the picture that may be drawn as an image while it rests."""
+        return None
 
     def can(self, action_id: str) -> bool:
         """Say whether an action can be done now; the palette and the footer leave the rest out."""

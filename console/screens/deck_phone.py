@@ -12,6 +12,7 @@ from textual.events import ScreenSuspend
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime
 from agent.state import State
 from console.frame_feed import Wanted
+from console.frames.stills import Source
 from console.screens.base import ConsoleScreen
 from console.starting_phone import start_virtual
 from widgets.phone_pane import PhonePane
@@ -58,6 +59,12 @@ class DeckPhone(ConsoleScreen):
         there = device is not None and device.state is DeviceState.ONLINE
         wanted = Wanted(serial, width_px, height_px) if seen and there else None
         self.console_app.feed.want(wanted)
+
+    def still(self) -> Source | None:
+        # A stored picture has a feed too, of a phone that is away or whose app is on no display.
+        frame = self.console_app.feed.newest
+        is_live = frame is not None and frame is self.deck.phone.shown
+        return Source(self.deck.phone.frame, self.console_app.feed.one) if is_live else None
 
     def show_frame(self) -> None:
         app = self.console_app

@@ -22,6 +22,7 @@ from agent.records import DeviceState, Element, LiveFrame
 from agent.state import SessionView, State
 from console import actions
 from console.frame_feed import Wanted
+from console.frames.stills import Source
 from console.screens.device_acts import DeviceActs
 from console.screens.device_parts import DeviceParts
 from widgets.composer import Composer
@@ -247,6 +248,9 @@ class DeviceScreen(DeviceActs):
             proportions=(device.width_px, device.height_px) if device else (0, 0),
             now_ms=app.now_ms(),
         )
+
+    def still(self) -> Source | None:
+        return Source(self.phone.frame, self.console_app.feed.one)
 
     def want_frames(self, state: State) -> None:
         """Follow the phone at the size it is drawn; nothing while nobody sees it."""
