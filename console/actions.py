@@ -79,7 +79,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("target.show", ("S",), "Show app", "Show the app of the selected session on a display of its own.", _DECK, "Phones"),
     Action("target.hide", ("H",), "Hide app", "Take the app of the selected session to a display that nobody sees.", _DECK, "Phones"),
     Action("target.attach", ("T",), "Attach app", "Bring the app of the selected session to the phone's main display.", _DECK, "Phones"),
-    Action("device.virtual", ("v",), "Virtual phone", "Start a virtual phone.", _DECK, "Phones", 32),
+    Action("device.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _DECK, "Phones", 32),
     Action("device.open", ("o",), "Open phone", "Show the phone that is seen here large: elements, log, health, the wheel.", _DECK, "Phones", 18),
     # --- looking
     Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
@@ -100,7 +100,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("wall.open", ("enter",), "Open", "Show the phone under the cursor large.", _WALL, "Phones", own=True),
     Action("wall.left", ("h", "left"), "Left", "Go to the phone at the left.", _WALL, "Moving", own=True),
     Action("wall.right", ("l", "right"), "Right", "Go to the phone at the right.", _WALL, "Moving", own=True),
-    Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone.", _WALL, "Phones", 32),
+    Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _WALL, "Phones", 32),
     # --- jobs
     Action("job.new", ("n",), "New", "Write a job, a watcher or a commitment in a few lines.", _JOBS, "Jobs", 10),
     Action("job.edit", ("e",), "Change", "Change what the selected job does and when.", _JOBS, "Jobs", 14),
