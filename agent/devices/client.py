@@ -119,7 +119,16 @@ class AdbClient:
 
         Raises DeviceError with adb's own reason when it cannot.
         """
-        said = (await self.host(f"host:connect:{target}", timeout_s)).strip()
+        try:
+            async with asyncio.timeout(timeout_s):
+                said = (await self.host(f"host:connect:{target}", timeout_s + 1)).strip()
+        except TimeoutError:
+            # As a rule the server is well, and waits for an address that nothing answers at.
+            raise AdbError(
+                f"The adb server at {self.address} has not reached {target} in {timeout_s:g} s.",
+                "Check the address, that the phone is on this network, and that no firewall is "
+                f"between; where other phones are silent too, {self._adb('kill-server')}.",
+            ) from None
         # A phone that waits for its owner to accept the key is connected and unauthorized.
         if not said.startswith(("connected to", "already connected", "failed to authenticate")):
             raise DeviceError(

@@ -38,9 +38,11 @@ def record(ctx: click.Context, serial: str, file: Path, seconds: float | None) -
 
     async def main(stop: StopRequest) -> ExitCode:
         from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+        from agent.devices.scrcpy.recorder import check_name
         from agent.devices.scrcpy.recorder import record as record_video
         from agent.devices.shell import PhoneShell
 
+        check_name(file)
         async with reached(settings, serial, drives=False) as phone:
             link = ScrcpyLink(
                 PhoneShell(phone.client, phone.serial),

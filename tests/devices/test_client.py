@@ -93,6 +93,10 @@ async def test_a_server_that_never_answers_ends_in_its_time_out() -> None:
         with pytest.raises(AdbError, match="did not answer"):
             await AdbClient(address).version(timeout_s=0.2)
         assert time.monotonic() - started < 2.5
+        # Here the server may well be sound, and the address wrong.
+        with pytest.raises(AdbError, match=r"has not reached 10\.255\.255\.1:5555") as caught:
+            await AdbClient(address).connect("10.255.255.1:5555", timeout_s=0.2)
+        assert caught.value.remedy.startswith("Check the address")
 
 
 async def test_a_phone_that_never_answers_leaves_the_outcome_unknown() -> None:

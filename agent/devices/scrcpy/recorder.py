@@ -1,8 +1,10 @@
 """Record a phone's video to MP4 as it comes: nothing is decoded or encoded again.
 
-Not live pictures (`video`). Invariants: times are the phone's own; a picture lasts until the next
-one, and the last until the recording ends; the file is whole whenever it is closed, and up to its
-last second when we are killed, because it is written in fragments.
+Not live pictures (`video`), and no reader of their stream, which has the size and rate that its
+readers ask for, begins anew when those change, and drops what comes too late. Invariants: times are
+the phone's own; a picture lasts until the next one, and the last until the recording ends; the file
+is whole whenever it is closed, and up to its last second when we are killed, because it is written
+in fragments.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ async def record(
 
     Raises UsageError for a name that is taken or is no MP4, DeviceError when there is no video.
     """
-    await asyncio.to_thread(_check, path)
+    await asyncio.to_thread(check_name, path)
     await asyncio.to_thread(load)
     options = SessionOptions(scid=NO_SCID, control=False, max_fps=MAX_FPS, bit_rate=BIT_RATE)
     session = await link.open(options)
@@ -84,7 +86,8 @@ async def record(
     return recorded
 
 
-def _check(path: Path) -> None:
+def check_name(path: Path) -> None:
+    """Raise UsageError for the name of a file that cannot be recorded to. Blocking."""
     if path.suffix.lower() != ".mp4":
         raise UsageError(f"{path} is no name of an MP4 file.", "End it in .mp4.")
     if path.exists():
