@@ -20,6 +20,11 @@ def test_markup_is_text() -> None:
     assert content.plain == "[@click=app.exit()]x[/][/nothing"
 
 
+def test_what_nobody_cleaned_does_not_reach_the_terminal() -> None:
+    serial = "Pix\x1b]52;c;QUFB\x07el\u202e\x9b31m\r"
+    assert to_content(((serial, ""), ("\n\tnext", ""))).plain == "Pixel\n\n\tnext"
+
+
 def test_what_changes_the_letter_before_is_left_out() -> None:
     assert steady("👍🏽 ❤️ 👩‍🔬") == "👍 ❤ 👩🔬"
 
