@@ -7,7 +7,7 @@ chosen until a key names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agent.records import Question, QuestionKind
+from agent.state import Item, QuestionItem
 from agent.text import clean, one_line
 from widgets import phrases
 from widgets.parts import to_content
@@ -56,11 +57,17 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         self._came_s = 0.0
         self._now_ms = 0
         self._others = 0
+        self._note = ""
         self._look: object = None
 
-    def show_question(self, question: Question | None, *, now_ms: int, others: int = 0) -> None:
-        """Show a question, or none; `others` more wait in the same session."""
-        self._now_ms, self._others = now_ms, others
+    def show_question(
+        self, question: Question | None, *, now_ms: int, others: int = 0, note: str = ""
+    ) -> None:
+        """Show a question, or none; `others` more wait in the same session.
+
+        `note` says what became of an earlier answer to it.
+        """
+        self._now_ms, self._others, self._note = now_ms, others, note
         # The next part of several is as new to the eye as another question.
         before = (self.question.question_id, self.question.text) if self.question else None
         if question is not None and (question.question_id, question.text) != before:
@@ -72,7 +79,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         left = (
             f"{phrases.clock(question.deadline_ms - now_ms)} left" if question.deadline_ms else ""
         )
-        look = (question, others, left, self.has_focus)
+        look = (question, others, left, self.has_focus, note)
         if look != self._look:
             self._look = look
             self.update(self._draw(question, others, left))
@@ -92,6 +99,8 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             parts.append((f"  and {others} more", "$muted"))
         if left:
             parts.append((f"  {left}, then the answer is no", "$warn"))
+        if self._note:
+            parts.append((f"\n{one_line(self._note, 200)}", "$warn"))
         parts.append((f"\n{clean(question.text, 1_200).strip()}\n", "$foreground"))
         about = about_subject(question)
         if about:
@@ -123,7 +132,9 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     def _redraw(self) -> None:
         self._look = None
         if self.question is not None:
-            self.show_question(self.question, now_ms=self._now_ms, others=self._others)
+            self.show_question(
+                self.question, now_ms=self._now_ms, others=self._others, note=self._note
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Take only the digits that name an option; the others are keys of the screen.
@@ -144,6 +155,21 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         """Answer in words."""
         if self.is_ready:
             self.post_message(self.Write())
+
+
+def void_note(question: Question, items: Iterable[Item]) -> str:
+    """Say that an approval was given before for the same call and was not used; else nothing."""
+    for item in items:
+        if (
+            isinstance(item, QuestionItem)
+            and item.question.kind is QuestionKind.APPROVAL
+            and item.question.question_id != question.question_id
+            and question.call_id
+            and item.question.call_id == question.call_id
+            and item.answer is not None
+        ):
+            return "Asked again: the answer before is void, for the screen moved or work was cut."
+    return ""
 
 
 def about_subject(question: Question) -> str:

@@ -28,7 +28,7 @@ from widgets.composer import Composer
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.phone_pane import PhonePane
-from widgets.question_card import QuestionCard
+from widgets.question_card import QuestionCard, void_note
 from widgets.row_list import Line, RowList
 from widgets.session_pane import SessionPane
 from widgets.session_rows import delegating, device_rows, session_rows, session_title
@@ -188,7 +188,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
         )
         had_focus = self.card.has_focus
         self.card.show_question(
-            asked[0] if asked else None, now_ms=now_ms, others=max(0, len(asked) - 1)
+            asked[0] if asked else None,
+            now_ms=now_ms,
+            others=max(0, len(asked) - 1),
+            note=void_note(asked[0], view.transcript.items) if asked and view else "",
         )
         if had_focus and not asked:
             # The card goes; what is typed next must not land on something that acts.

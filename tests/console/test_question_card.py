@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.records import Bounds, Element, Question, QuestionKind, Subject
-from widgets.question_card import about_subject
+from agent.state import QuestionItem
+from widgets.question_card import QuestionCard, about_subject, void_note
 
 
 def approval(subject: Subject | None) -> Question:
@@ -32,3 +35,17 @@ def test_an_approval_names_its_element_its_app_and_what_it_takes() -> None:
     assert about_subject(approval(subject)) == "[4] btn in com.shop · payments.make · financial"
     assert about_subject(approval(None)) == ""
     assert about_subject(approval(Subject(action="press_button"))) == ""
+
+
+def test_an_approval_that_was_answered_before_says_that_the_answer_is_void() -> None:
+    first = replace(approval(None), question_id="q1", call_id="c1")
+    again = replace(first, question_id="q2")
+    answered = QuestionItem(key="1", at_ms=1, question=first, answer="Approve")
+    note = void_note(again, (answered,))
+    assert note.startswith("Asked again: the answer before is void")
+    assert void_note(again, (replace(answered, answer=None),)) == ""
+    assert void_note(replace(again, call_id="c2"), (answered,)) == ""
+    assert void_note(first, (answered,)) == ""
+    card = QuestionCard()
+    card.show_question(again, now_ms=1, note=note)
+    assert note in str(card.content)
