@@ -32,7 +32,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
         "agent/loop/marks.py",
         "console/report/pictures.py",
     ),
-    "tomlkit": ("agent/config.py",),
+    "tomlkit": ("agent/config.py", "console/keymap.py"),
     "click": ("console/",),
     "textual": ("console/", "widgets/"),
     "rich": ("console/", "widgets/"),
