@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.errors import StoreError, UnwritableError
 from agent.store.database import Database, open_for_reading, open_for_writing, open_unwritable
 from agent.store.failures import from_os_error
-from agent.store.lock import DirectoryLock
+from agent.store.lock import LOCK_NAME, DirectoryLock
 from agent.store.writer import Writer
 
 DATABASE_NAME = "switchboard.db"
@@ -78,11 +78,10 @@ async def open_as_it_is(
         UnwritableError: the same, when what is stored cannot be read either.
         StoreError: another process owns the directory.
     """
-    try:
-        lock = DirectoryLock.share(directory)
-    except UnwritableError:
-        # There is not even a lock, so there is no store.
-        raise error from None
+    if not (directory / LOCK_NAME).exists():
+        # Nothing was ever stored there, and nothing can be.
+        raise error
+    lock = DirectoryLock.share(directory)
     try:
         reading = await open_unwritable(directory / DATABASE_NAME)
     except StoreError as unreadable:
