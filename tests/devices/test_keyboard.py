@@ -36,16 +36,32 @@ def adb(home: Home) -> AdbClient:
 @pytest.fixture
 async def search(device: Device, adb: AdbClient) -> Device:
     """Give a phone whose settings search has the focus, empty."""
-    await shell(adb, device.serial, "am force-stop com.android.settings")
-    await device.launch("com.android.settings")
-    field: UiNode | None = None
-    async with asyncio.timeout(30):
-        # An app that had no process shows its splash screen first.
-        while field is None:
-            nodes = (await device.tree()).nodes
-            field = next((n for n in nodes if "search" in n.resource_id.lower()), None)
-    await device.tap(field.bounds.center)
-    return device
+    for _ in range(5):
+        # Whatever another test left of the phone: asleep, turned, with something in front.
+        await shell(
+            adb,
+            device.serial,
+            "input keyevent WAKEUP; wm dismiss-keyguard; cmd statusbar collapse;"
+            " am force-stop com.android.settings; input keyevent HOME",
+        )
+        await device.launch("com.android.settings")
+        if (field := await _search_field(device)) is not None:
+            await device.tap(field.bounds.center)
+            return device
+    nodes = (await device.tree()).nodes
+    raise AssertionError(f"no search field among {[(n.package, n.text) for n in nodes][:40]}")
+
+
+async def _search_field(device: Device) -> UiNode | None:
+    """Look for the field until it is there; an app that had no process shows a splash first."""
+    try:
+        async with asyncio.timeout(10):
+            while True:
+                for node in (await device.tree()).nodes:
+                    if "search" in node.resource_id.lower():
+                        return node
+    except TimeoutError:
+        return None
 
 
 @pytest.mark.parametrize(

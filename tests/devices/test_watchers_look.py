@@ -110,6 +110,9 @@ async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, devi
     serial = home.phones.serials[0]
     sight = Sight(rack, allow_private=False)
     app = "com.android.settings"
+    # Another test may have left the app on a page that does not say so.
+    assert isinstance(device, AdbDevice)
+    await device._shell.checked(f"am force-stop {app}; input keyevent HOME", 10.0)
     wanted = {"serial": serial, "texts": ("settings",), "package": app}
     watcher = planned(rack, WatcherType.SCREEN_TEXT, **wanted)
     look = await sight.look(watcher, 1)
