@@ -7,6 +7,7 @@ for writing takes a new epoch; an error that leaves this module is a StoreError.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -32,6 +33,7 @@ _PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
 )
+_THREAD_ENDS_S = 5.0
 _EPOCH = "SELECT epoch FROM owner"
 # Only the writer checkpoints, which keeps clear of SQLite's WAL-reset bug before 3.51.3.
 _READ_PRAGMAS = (
@@ -67,6 +69,8 @@ class Database:
         try:
             await connection
         except sqlite3.Error as error:
+            # It has been told to end, and says so to the loop, which must still be there.
+            await asyncio.to_thread(connection._thread.join, _THREAD_ENDS_S)
             raise from_sqlite(error, path) from error
         return cls(path, connection)
 
