@@ -221,17 +221,17 @@ async def test_a_secret_answer_reaches_the_call_and_never_the_store(
         session_id = await stage.create("log in")
         await open_question(stage)
         if not restarts:
-            await stage.do(UserInputAnswer(question_id="q-secret", answer="4711"))
+            await stage.do(UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
             assert [a.answer for a in of_type(await stage.msgs(session_id), QuestionAnswered)] == [
                 ""
             ]
             return
     async with stage.play():
-        await stage.do(UserInputAnswer(question_id="q-secret", answer="4711"))
+        await stage.do(UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
         await stage.reach(session_id, COMPLETED)
         stored = await stage.all_events()
-    assert got == ["4711"]
-    assert "4711" not in repr(stored)
+    assert got == ["p1n of mine"]
+    assert "p1n of mine" not in repr(stored)
 
 
 PARTS = (
@@ -323,18 +323,18 @@ async def test_a_secret_question_that_was_answered_before_a_crash_is_asked_again
     async with stage.play():
         session_id = await stage.create("log in")
         first = await open_question(stage)
-        await stage.do(UserInputAnswer(question_id=first.question_id, answer="4711"))
+        await stage.do(UserInputAnswer(question_id=first.question_id, answer="p1n-one"))
         await answered.there()
     answered.go.set()
     async with stage.play():
         await stage.idle(session_id)
         await stage.do(SessionResume(session_id=session_id))
         again = await open_question(stage)
-        await stage.do(UserInputAnswer(question_id=again.question_id, answer="4712"))
+        await stage.do(UserInputAnswer(question_id=again.question_id, answer="p1n-two"))
         await stage.reach(session_id, COMPLETED)
         stored = await stage.all_events()
-    assert again.question_id != first.question_id and got == ["4712"]
-    assert "4711" not in repr(stored) and "4712" not in repr(stored)
+    assert again.question_id != first.question_id and got == ["p1n-two"]
+    assert "p1n-one" not in repr(stored) and "p1n-two" not in repr(stored)
 
 
 async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: Stage) -> None:
