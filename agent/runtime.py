@@ -26,6 +26,7 @@ from agent.devices.device import Rack
 from agent.dispatch import Dispatch
 from agent.errors import ErrorKind, RuntimeDiedError, StoreError, SwitchboardError
 from agent.jobs.desk import JobDesk
+from agent.lookups import Lookups
 from agent.models.model import Model
 from agent.notices.desk import NoticeDesk, sinks_of
 from agent.protocol import (
@@ -35,7 +36,7 @@ from agent.protocol import (
     Reply,
     ShutdownComplete,
 )
-from agent.records import LiveFrame, SearchHit, Session
+from agent.records import LiveFrame, Session
 from agent.sessions.answering import Answering
 from agent.sessions.archive import Archive
 from agent.sessions.assignment import Assignment
@@ -79,17 +80,17 @@ _ESSENTIAL = frozenset({"ops", "roll-up", "device watch", "wake of jobs", "wake 
 _log = logging.getLogger(__name__)
 
 
-class Runtime:
+class Runtime(Lookups):
     """The embedded core; implements `agent.core.Core`."""
 
     def __init__(self, parts: Parts, dispatcher: Dispatcher) -> None:
+        super().__init__(parts.store)
         self._parts = parts
-        self._store = parts.store
         self._book = parts.book
         self._crew = parts.crew
         self._intake = Intake()
         self._listeners = EventListeners(
-            lambda after, limit: self._store.events(after=after, limit=limit)
+            lambda after, limit: self.store.events(after=after, limit=limit)
         )
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.book, targets, parts.crew)
@@ -267,40 +268,15 @@ class Runtime:
         """Give the picture of one moment, for a listener to follow on from."""
         async with self._book.still():
             return Overview(
-                event_id=await self._store.last_event_id(),
-                sessions=await self._store.trees(limit=OVERVIEW_TREES),
-                questions=await self._store.open_questions(),
+                event_id=await self.store.last_event_id(),
+                sessions=await self.store.trees(limit=OVERVIEW_TREES),
+                questions=await self.store.open_questions(),
                 devices=self._parts.rack.devices(),
-                jobs=await self._store.jobs(),
+                jobs=await self.store.jobs(),
                 watchers=await self._watches.shown_watchers(),
                 commitments=await self._watches.shown_commitments(),
                 notices=self._notices.shown,
             )
-
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; see `Core.sessions`."""
-        return await self._store.sessions(limit=limit, before=before)
-
-    async def session(self, session_id: str) -> Session:
-        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
-        return await self._store.session(session_id)
-
-    async def history(
-        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
-        """Read a session's stored events in order. Raises UsageError for an unknown session."""
-        found = await self._store.session(session_id)
-        return await self._store.session_events(
-            found.session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
-        )
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words; see `Core.search`. Raises UsageError."""
-        return await self._store.search(query, limit=limit)
-
-    async def blob(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone."""
-        return await self._store.read_blob(digest)
 
     async def close(self) -> None:
         """End the core: turns in flight stay open in the store. Calling it again does nothing."""
@@ -313,10 +289,10 @@ class Runtime:
     # --- life ----------
 
     async def _start(self, *, wake_jobs: bool) -> None:
-        self._unsubscribe = self._store.subscribe(self._followers.on_commit)
+        self._unsubscribe = self.store.subscribe(self._followers.on_commit)
         self._book.on_overtaken = lambda error: self._die("its hold on the store", error)
         await self._book.load()
-        self._parts.questions.load(await self._store.open_questions())
+        self._parts.questions.load(await self.store.open_questions())
         resumable = await recover(self._parts)
         await self._attaching.release_all()
         self._tree.look_at_all()
@@ -348,7 +324,7 @@ class Runtime:
             await self._serving.aclose()
             if death is None:
                 with suppress(StoreError):
-                    await self._store.append(EventDraft("", ShutdownComplete()))
+                    await self.store.append(EventDraft("", ShutdownComplete()))
         finally:
             if self._unsubscribe is not None:
                 self._unsubscribe()
@@ -398,6 +374,6 @@ class Runtime:
 
     async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
         try:
-            await self._store.append(EventDraft("", error, submission_id))
+            await self.store.append(EventDraft("", error, submission_id))
         except StoreError as unstored:
             _log.error("%s (and it could not be stored: %s)", error.message, unstored)

@@ -10,9 +10,9 @@ from typing import Protocol
 from agent.client import Client
 from agent.core import Overview
 from agent.errors import UsageError
+from agent.lookups import Lookups
 from agent.protocol import Event, JobHistory, JobList
 from agent.records import Job, RunRecord, SearchHit, Session, SessionState
-from agent.store.store import Store
 
 
 class Records(Protocol):
@@ -70,11 +70,8 @@ def is_left_behind(records: Records, session: Session) -> bool:
     return isinstance(records, StoredRecords) and session.state in _UNDER_WAY
 
 
-class StoredRecords:
+class StoredRecords(Lookups):
     """The reading half of a core over an open store; it sees no devices."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
 
     async def overview(self) -> Overview:
         """Give the stored picture."""
@@ -84,27 +81,3 @@ class StoredRecords:
             questions=await self.store.open_questions(),
             jobs=await self.store.jobs(),
         )
-
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; only those older than the session `before`, if given."""
-        return await self.store.sessions(limit=limit, before=before)
-
-    async def session(self, session_id: str) -> Session:
-        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
-        return await self.store.session(session_id)
-
-    async def history(
-        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
-        """Read a session's stored events in order."""
-        return await self.store.session_events(
-            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
-        )
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first. Raises UsageError."""
-        return await self.store.search(query, limit=limit)
-
-    async def blob(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone."""
-        return await self.store.read_blob(digest)
