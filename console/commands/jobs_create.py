@@ -108,6 +108,12 @@ def create(
         raise click.BadParameter("The prompt is empty.", ctx=ctx, param_hint="PROMPT")
     if after and at:
         raise click.UsageError("Give --in or --at, not both.", ctx=ctx)
+    if silent and quiet_delivery:
+        raise click.UsageError("Give --silent or --none, not both.", ctx=ctx)
+    if notice and (silent or quiet_delivery):
+        raise click.UsageError("Without a notice --notice has nothing to word.", ctx=ctx)
+    if timezone and not (cron or quiet_hours):
+        raise click.UsageError("--timezone is that of --cron and --quiet: give one.", ctx=ctx)
     now = datetime.now().astimezone()
     first_ms = moment_ms(at, now) if at else 0
     if after:

@@ -87,6 +87,9 @@ def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
         ["sessions", "nothing"],
         ["jobs", "stop", "0"],
         ["jobs", "create", ""],
+        ["jobs", "create", "look", "--silent", "--none"],
+        ["jobs", "create", "look", "--silent", "--notice", "Done."],
+        ["jobs", "create", "look", "--timezone", "Europe/Lisbon"],
         ["completion", "tcsh"],
     ],
 )
