@@ -35,9 +35,11 @@ def what_follows(
     ending = held_back(live, turn, ending)
     if ending.following is Following.CHILDREN:
         return ending, None
-    # A hint that came too late for the last step is not lost: it gets a turn of its own.
-    if ending.following is Following.REGULAR_TURN or (ending.completed and live.steering):
-        return ending, _next(turn, turn.kind if live.steering else TaskKind.REGULAR)
+    # A hint that came too late for the last step is not lost: it gets a turn of its own, and only
+    # one: a task that takes no hints would otherwise be begun, and paid for, without end.
+    late = any(hint.message_id not in turn.offered for hint in live.steering)
+    if ending.following is Following.REGULAR_TURN or (ending.completed and late):
+        return ending, _next(turn, turn.kind if late else TaskKind.REGULAR)
     return ending, None
 
 

@@ -54,6 +54,8 @@ class Turn:
     """Why it is being ended early; set before the runner is cancelled."""
     started: bool = False
     """Its start is stored, so its end has to be."""
+    offered: frozenset[str] = frozenset()
+    """The ids of the hints that waited when it started: it could take them in."""
     finishing: bool = False
     """The task ended of itself and its end is being stored: too late to abort."""
     mute: bool = False

@@ -320,6 +320,7 @@ class Turns:
             waiting = {hint.message_id for hint in live.steering}
             older = [hint for hint in staging.steering if hint.message_id not in waiting]
             live.steering[:0] = older
+            turn.offered = frozenset(hint.message_id for hint in live.steering)
 
     def _context(
         self,

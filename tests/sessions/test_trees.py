@@ -18,6 +18,7 @@ from agent.protocol import (
     SessionResume,
     SessionStart,
     Target,
+    TaskStarted,
     TurnAborted,
     UserInput,
     UserInputAnswer,
@@ -208,6 +209,21 @@ async def test_a_hint_to_the_parent_reaches_the_children_at_work(stage: Stage) -
         cue.go.set()
         await stage.reach(parent_id, COMPLETED)
     assert heard[0] == "be quick"
+
+
+async def test_a_task_that_takes_no_hint_is_begun_once_more_for_it_and_not_for_ever(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["deaf"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("deaf")
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="be quick"))
+        cue.go.set()
+        await stage.reach(session_id, COMPLETED)
+        turns = of_type(await stage.msgs(session_id), TaskStarted)
+    assert len(turns) == 2
 
 
 async def test_a_draft_tree_starts_as_one(stage: Stage) -> None:
