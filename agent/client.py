@@ -18,7 +18,7 @@ from agent.config import Settings
 from agent.core import Overview, TextDelta
 from agent.errors import RuntimeDiedError
 from agent.protocol import Event, Op, Reply
-from agent.records import LiveFrame, SearchHit, Session
+from agent.records import LiveFrame, SearchHit, Session, Spending
 from agent.rpc import (
     BlobParams,
     BlobReply,
@@ -32,6 +32,7 @@ from agent.rpc import (
     SearchParams,
     SessionParams,
     SessionsParams,
+    SpendingParams,
     Status,
     Submitted,
     socket_path,
@@ -164,6 +165,10 @@ class Client:
         """Find events by words; see `Core.search`. Raises UsageError."""
         params = SearchParams(query=query, limit=limit)
         return await self._caller.call("search", params, tuple[SearchHit, ...])
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what sessions used; see `Core.spending`."""
+        return await self._caller.call("spending", SpendingParams(since_ms=since_ms), Spending)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""

@@ -22,6 +22,7 @@ from agent.records import (
     Question,
     SearchHit,
     Session,
+    Spending,
     Watcher,
 )
 
@@ -113,6 +114,10 @@ class Core(Protocol):
         """Find events by words, the newest first: all words must occur, `"two words"` together,
         `wor*` begins so, `-word` must not occur. Raises UsageError.
         """
+        ...
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what the sessions used that began at or after a moment, by the day."""
         ...
 
     async def blob(self, digest: str) -> bytes:

@@ -45,6 +45,7 @@ from agent.rpc import (
     SearchParams,
     SessionParams,
     SessionsParams,
+    SpendingParams,
     Status,
     Submitted,
     UnsubscribeParams,
@@ -72,6 +73,7 @@ METHODS: dict[str, type[Params]] = {
     "session": SessionParams,
     "history": HistoryParams,
     "search": SearchParams,
+    "spending": SpendingParams,
     "blob": BlobParams,
     "events": EventsParams,
     "deltas": DeltasParams,
@@ -219,6 +221,8 @@ class Link:
                 return await self._history(params)
             case SearchParams(query=query, limit=limit):
                 return await self._core.search(query, limit=_bounded(limit))
+            case SpendingParams(since_ms=since_ms):
+                return await self._core.spending(since_ms=since_ms)
             case BlobParams(digest=digest):
                 return BlobReply(data=await self._core.blob(digest))
             case EventsParams() | DeltasParams() | FramesParams():

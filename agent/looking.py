@@ -23,7 +23,7 @@ from agent.protocol import (
     WatcherList,
     WatcherShow,
 )
-from agent.records import LiveFrame, SearchHit, Session
+from agent.records import LiveFrame, SearchHit, Session, Spending
 
 LOOKS = (
     CommitmentSearch,
@@ -102,6 +102,10 @@ class LookingCore:
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words; see `Core.search`."""
         return await self._core.search(query, limit=limit)
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what sessions used; see `Core.spending`."""
+        return await self._core.spending(since_ms=since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply; see `Core.blob`."""

@@ -7,7 +7,7 @@ read in the same way. Invariant: looking changes nothing.
 from __future__ import annotations
 
 from agent.protocol import Event
-from agent.records import SearchHit, Session
+from agent.records import SearchHit, Session, Spending
 from agent.store.store import Store
 
 
@@ -37,6 +37,10 @@ class Lookups:
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError."""
         return await self.store.search(query, limit=limit)
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what the sessions used that began at or after a moment, by the day."""
+        return await self.store.spendings.since(since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""

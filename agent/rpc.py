@@ -23,7 +23,7 @@ from agent import errors
 from agent.core import Overview, TextDelta
 from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
 from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, LiveFrame, SearchHit, Session
+from agent.records import DeviceInfo, LiveFrame, SearchHit, Session, Spending
 
 MAX_CALL_BYTES = 1 << 20
 """The longest line that the daemon reads."""
@@ -125,6 +125,12 @@ class SearchParams(_Params, frozen=True, kw_only=True):
 
     query: str
     limit: int = 50
+
+
+class SpendingParams(_Params, frozen=True, kw_only=True):
+    """`spending`: what the sessions used that began at or after a moment."""
+
+    since_ms: Number
 
 
 class BlobParams(_Params, frozen=True, kw_only=True):
@@ -231,6 +237,7 @@ Params = (
     | SessionParams
     | HistoryParams
     | SearchParams
+    | SpendingParams
     | BlobParams
     | EventsParams
     | DeltasParams
@@ -248,6 +255,7 @@ Result = (
     | tuple[SearchHit, ...]
     | Session
     | HistoryPage
+    | Spending
     | BlobReply
     | dict[str, Any]
     | None

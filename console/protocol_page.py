@@ -46,6 +46,7 @@ METHOD_REPLIES = {
     "session": "one session record, by id or unique prefix",
     "history": "a page of stored events, and whether there are more",
     "search": "hits, best first",
+    "spending": "a row for each day that had sessions, and the sessions that cost most",
     "blob": "base64",
     "events": "nothing; then items, without gap or repetition",
     "deltas": "nothing; then the newest words of models, one for each credit",

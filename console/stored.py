@@ -12,7 +12,7 @@ from agent.core import Overview
 from agent.errors import UsageError
 from agent.lookups import Lookups
 from agent.protocol import Event, JobHistory, JobList
-from agent.records import Job, RunRecord, SearchHit, Session, SessionState
+from agent.records import Job, RunRecord, SearchHit, Session, SessionState, Spending
 
 
 class Records(Protocol):
@@ -29,6 +29,8 @@ class Records(Protocol):
     ) -> tuple[Event, ...]: ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]: ...
+
+    async def spending(self, *, since_ms: int) -> Spending: ...
 
     async def blob(self, digest: str) -> bytes: ...
 

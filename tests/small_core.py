@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from agent.core import ClientInfo, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import Event, JobList, Op, Reply, SessionConfigured, SessionCreate
-from agent.records import FrameSource, FrameStatus, LiveFrame, SearchHit, Session
+from agent.records import FrameSource, FrameStatus, LiveFrame, SearchHit, Session, Spending
 from agent.store.store import EventDraft, Store
 
 
@@ -136,6 +136,9 @@ class SmallCore:
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         return await self.store.search(query, limit=limit)
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        return await self.store.spendings.since(since_ms)
 
     async def blob(self, digest: str) -> bytes:
         return await self.store.read_blob(digest)

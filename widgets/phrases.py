@@ -81,7 +81,27 @@ def cost(usage: Usage) -> str:
     if total := usage.input_tokens + usage.output_tokens:
         parts.append(f"{tokens(total)} tok")
     if usage.cost_usd:
-        parts.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
+        parts.append(money(usage.cost_usd))
+    return " · ".join(parts)
+
+
+def money(cost_usd: float) -> str:
+    """Say an amount, small ones exactly: $0.0042, $1.20."""
+    return f"${cost_usd:.4f}" if cost_usd < 0.1 else f"${cost_usd:.2f}"
+
+
+def spent(usage: Usage) -> str:
+    """Say what model calls took and cost, share by share; empty when there were none."""
+    if not usage.calls and not usage.input_tokens and not usage.output_tokens:
+        return ""
+    parts = [f"{tokens(usage.input_tokens)} tok in"]
+    if usage.cached_input_tokens:
+        parts[0] += f" ({tokens(usage.cached_input_tokens)} of them cached)"
+    parts.append(f"{tokens(usage.output_tokens)} out")
+    if usage.calls > 1:
+        parts.append(f"{usage.calls} calls")
+    if usage.cost_usd:
+        parts.append(f"${usage.cost_usd:.4f}")
     return " · ".join(parts)
 
 

@@ -76,6 +76,11 @@ from agent.records.sessions import (
     SessionState,
     Subject,
 )
+from agent.records.spending import (
+    DaySpent,
+    SessionSpent,
+    Spending,
+)
 from agent.records.targets import (
     TargetAction,
     TargetPresentation,
@@ -113,6 +118,7 @@ __all__ = [
     "CommitmentStatus",
     "Condition",
     "Confirmation",
+    "DaySpent",
     "DeviceInfo",
     "DeviceState",
     "Element",
@@ -157,7 +163,9 @@ __all__ = [
     "SearchHit",
     "Session",
     "SessionKind",
+    "SessionSpent",
     "SessionState",
+    "Spending",
     "Subject",
     "TargetAction",
     "TargetPresentation",

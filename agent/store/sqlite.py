@@ -37,6 +37,7 @@ from agent.store.requests import (
     Result,
 )
 from agent.store.search import SEARCH_NAME, SearchIndex, StoredLog
+from agent.store.spendings import Spendings
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.watches import Watches
 
@@ -58,6 +59,7 @@ class SqliteStore:
         self.watches = Watches(self._reader.rows)
         self.job_runs = JobRuns(self._reader.rows)
         self.job_pages = JobPages(self._reader.rows)
+        self.spendings = Spendings(self._reader.rows)
         self._blobs = Blobs(
             BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
         )

@@ -20,6 +20,7 @@ from agent.store.job_pages import JobQueue
 from agent.store.job_runs import RunRecords
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft
+from agent.store.spendings import SpendingRecords
 from agent.store.watches import WatchRecords
 
 __all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
@@ -61,6 +62,11 @@ class Store(Protocol):
     @property
     def job_runs(self) -> RunRecords:
         """Where the runs of jobs are looked up; they are written by their events."""
+        ...
+
+    @property
+    def spendings(self) -> SpendingRecords:
+        """Where what sessions used is added up."""
         ...
 
     # --- events ----------

@@ -41,8 +41,10 @@ from agent.records import (
     RunRecord,
     SearchHit,
     Session,
+    Spending,
 )
 from agent.state import State, reduce
+from tests.spending import spent
 
 T = TypeVar("T")
 
@@ -264,6 +266,10 @@ class FakeCore:
                 )
                 hits.append(hit)
         return tuple(hits[:limit])
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        sessions = (view.session for view in self.state.sessions.values())
+        return spent(sessions, {}, since_ms=since_ms)
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self.blobs:

@@ -21,6 +21,7 @@ from agent.records import (
     RunRecord,
     SearchHit,
     Session,
+    Spending,
     Watcher,
     WatcherStatus,
 )
@@ -31,6 +32,7 @@ from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, bo
 from agent.store.store import Collected, Listener, wall_clock_ms
 from agent.store.uses import digests_of
 from agent.store.words import text_of
+from tests.spending import spent
 
 
 class MemoryWatches:
@@ -135,6 +137,7 @@ class MemoryStore:
         self.watches = MemoryWatches()
         self.job_runs = MemoryRuns(self._jobs)
         self.job_pages = MemoryPages(self._jobs)
+        self.spendings = self
         self._leases: dict[str, Lease] = {}
         self._blobs: dict[str, tuple[bytes, str]] = {}
         self._uses: set[tuple[str, str]] = set()
@@ -208,6 +211,14 @@ class MemoryStore:
         if before_seq:
             return tuple([e for e in found if e.seq < before_seq][-limit:])
         return tuple(found[:limit])
+
+    async def since(self, since_ms: int) -> Spending:
+        by_session: dict[str, tuple[Event, ...]] = {}
+        for event in self._events:
+            by_session[event.session_id] = (*by_session.get(event.session_id, ()), event)
+        return spent(
+            (head.session for head in self._sessions.values()), by_session, since_ms=since_ms
+        )
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         wanted = query.casefold().split()

@@ -1,0 +1,115 @@
+"""Add up what the stored sessions used: by the day they began on, and the dearest of them.
+
+Not the limits on it (`agent.records.Budget`). Invariants: those of the reader that lends its
+connection; every session is read once, in SQLite's own thread; what a fork was given of another's
+past was spent there, and is not counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from agent.records import DaySpent, SessionSpent, Spending, Usage
+from agent.store.database import Row, Value
+from agent.store.rows import as_int, as_text, decode_session
+
+DEAREST = 8
+"""How many sessions are named."""
+
+# Copied events keep the times of the original, and a fork is younger than all of them. The outer
+# table of `inherited` is named first and kept there: of `event` only an index's part is read.
+SPENDING = f"""
+WITH one AS MATERIALIZED (
+    SELECT session_id, state,
+        json_extract(record, '$.created_ms') AS at_ms,
+        coalesce(json_extract(record, '$.forked_from'), '') AS origin,
+        coalesce(json_extract(record, '$.last_step'), 0) AS steps,
+        coalesce(json_extract(record, '$.usage.input_tokens'), 0) AS given,
+        coalesce(json_extract(record, '$.usage.cached_input_tokens'), 0) AS cached,
+        coalesce(json_extract(record, '$.usage.output_tokens'), 0) AS made,
+        coalesce(json_extract(record, '$.usage.cost_usd'), 0.0) AS cost,
+        coalesce(json_extract(record, '$.usage.calls'), 0) AS calls
+    FROM session WHERE json_extract(record, '$.created_ms') >= ?
+), inherited AS MATERIALIZED (
+    SELECT event.session_id,
+        count(*) AS steps,
+        sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)) AS given,
+        sum(coalesce(json_extract(body, '$.usage.cached_input_tokens'), 0)) AS cached,
+        sum(coalesce(json_extract(body, '$.usage.output_tokens'), 0)) AS made,
+        total(json_extract(body, '$.usage.cost_usd')) AS cost,
+        sum(coalesce(json_extract(body, '$.usage.calls'), 0)) AS calls
+    FROM one CROSS JOIN event ON event.session_id = one.session_id
+    WHERE one.origin <> '' AND event.type = 'step_completed' AND event.ts_ms < one.at_ms
+    GROUP BY event.session_id
+), own AS MATERIALIZED (
+    SELECT one.session_id, state, at_ms,
+        max(one.steps - coalesce(inherited.steps, 0), 0) AS steps,
+        max(one.given - coalesce(inherited.given, 0), 0) AS given,
+        max(one.cached - coalesce(inherited.cached, 0), 0) AS cached,
+        max(one.made - coalesce(inherited.made, 0), 0) AS made,
+        max(one.cost - coalesce(inherited.cost, 0.0), 0.0) AS cost,
+        max(one.calls - coalesce(inherited.calls, 0), 0) AS calls
+    FROM one LEFT JOIN inherited ON inherited.session_id = one.session_id
+)
+SELECT * FROM (
+    SELECT date(at_ms / 1000, 'unixepoch', 'localtime') AS day, '' AS record,
+        count(*), sum(state = 'COMPLETED'), sum(state = 'FAILED'), sum(steps),
+        sum(given), sum(cached), sum(made), total(cost), sum(calls)
+    FROM own GROUP BY day ORDER BY day
+)
+UNION ALL SELECT * FROM (
+    SELECT '', (SELECT record FROM session WHERE session.session_id = own.session_id),
+        1, 0, 0, steps, given, cached, made, cost, calls
+    FROM own WHERE given + made > 0 OR cost > 0
+    ORDER BY cost DESC, given + made DESC, at_ms DESC LIMIT {DEAREST}
+)
+"""
+
+
+class SpendingRecords(Protocol):
+    """What a store knows of what was spent. Every call raises StoreError."""
+
+    async def since(self, since_ms: int) -> Spending:
+        """Add up what the sessions used that began at or after a moment."""
+        ...
+
+
+class Spendings:
+    """A question to the embedded store's reading connection; implements `SpendingRecords`."""
+
+    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+        self._rows = rows
+
+    async def since(self, since_ms: int) -> Spending:
+        """Add up what the sessions used that began at or after a moment."""
+        days: list[DaySpent] = []
+        dearest: list[SessionSpent] = []
+        for row in await self._rows(SPENDING, (since_ms,)):
+            usage = _usage(row[6:])
+            if row[1]:
+                dearest.append(SessionSpent(session=decode_session(row[1]), usage=usage))
+            else:
+                count, completed, failed, steps = (as_int(value) for value in row[2:6])
+                days.append(
+                    DaySpent(
+                        day=as_text(row[0]),
+                        sessions=count,
+                        completed=completed,
+                        failed=failed,
+                        steps=steps,
+                        usage=usage,
+                    )
+                )
+        return Spending(days=tuple(days), dearest=tuple(dearest))
+
+
+def _usage(row: Row) -> Usage:
+    given, cached, made, cost, calls = row
+    return Usage(
+        input_tokens=as_int(given),
+        cached_input_tokens=as_int(cached),
+        output_tokens=as_int(made),
+        cost_usd=float(cost) if isinstance(cost, int | float) else 0.0,
+        calls=as_int(calls),
+    )

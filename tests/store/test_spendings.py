@@ -1,0 +1,122 @@
+"""What sessions used is added up by the day they began on, and named by what cost most."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.client import Client
+from agent.daemon import serve
+from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted, StepStarted
+from agent.records import Session, SessionState, Spending, TimeSplit, Usage
+from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.store import Store
+from tests.small_core import SmallCore
+from tests.store.memory import MemoryStore
+
+_NOON = datetime(2026, 3, 28, 12, 0)  # noqa: DTZ001 -- noon where the test runs
+DONE, FAILED = SessionState.COMPLETED, SessionState.FAILED
+
+
+def at_ms(days: int) -> int:
+    """Give the noon so many days on; the clocks of Europe change in between."""
+    return int((_NOON + timedelta(days=days)).timestamp() * 1000)
+
+
+def step(tokens: int, cost_usd: float = 0.0) -> StepCompleted:
+    usage = Usage(input_tokens=tokens, output_tokens=tokens // 10, cost_usd=cost_usd, calls=1)
+    return StepCompleted(step=1, time=TimeSplit(), usage=usage)
+
+
+async def a_fortnight(store: Store) -> None:
+    """Store sessions of three days, one of them a fork of another."""
+    for name, days, state, tokens, cost in (
+        ("a", 0, DONE, 1000, 0.50),
+        ("b", 0, FAILED, 400, 0.0),
+        ("c", 1, DONE, 9000, 0.25),
+        ("d", 3, None, 0, 0.0),
+    ):
+        session = Session(session_id=name, goal=name, created_ms=at_ms(days))
+        drafts = [EventDraft(name, SessionConfigured(session=session))]
+        if tokens:
+            drafts.append(EventDraft(name, StepStarted(step=1)))
+            drafts.append(EventDraft(name, step(tokens, cost), dated_ms=at_ms(days) + 60_000))
+        if state is not None:
+            drafts.append(EventDraft(name, SessionStateChanged(state=state)))
+        await store.append(*drafts)
+    fork = Session(session_id="f", goal="f", created_ms=at_ms(3), forked_from="a")
+    await store.append(
+        EventDraft("f", SessionConfigured(session=fork), dated_ms=at_ms(0)),
+        EventDraft("f", StepStarted(step=1), dated_ms=at_ms(0)),
+        EventDraft("f", step(1000, 0.50), dated_ms=at_ms(0) + 60_000),
+        EventDraft("f", StepStarted(step=2), dated_ms=at_ms(3) + 1),
+        EventDraft("f", step(70), dated_ms=at_ms(3) + 1),
+    )
+
+
+def told(spending: Spending) -> list[tuple[str, int, int, int, int, int, float]]:
+    return [
+        (
+            day.day,
+            day.sessions,
+            day.completed,
+            day.failed,
+            day.steps,
+            day.usage.input_tokens,
+            day.usage.cost_usd,
+        )
+        for day in spending.days
+    ]
+
+
+async def test_a_day_has_what_its_sessions_used_and_a_fork_not_what_it_was_given(
+    store: SqliteStore,
+) -> None:
+    await a_fortnight(store)
+    spending = await store.spendings.since(0)
+    assert told(spending) == [
+        ("2026-03-28", 2, 1, 1, 2, 1400, 0.50),
+        ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
+        ("2026-03-31", 2, 0, 0, 1, 70, 0.0),
+    ]
+    dearest = [(one.session.session_id, one.usage.input_tokens) for one in spending.dearest]
+    assert dearest == [("a", 1000), ("c", 9000), ("b", 400), ("f", 70)]
+
+
+async def test_only_sessions_that_began_since_are_counted(store: SqliteStore) -> None:
+    await a_fortnight(store)
+    assert [day[0] for day in told(await store.spendings.since(at_ms(1)))] == [
+        "2026-03-29",
+        "2026-03-31",
+    ]
+    assert await store.spendings.since(at_ms(4)) == Spending()
+
+
+@pytest.mark.parametrize("since_days", [0, 1, 4])
+async def test_every_store_adds_up_the_same(store: SqliteStore, since_days: int) -> None:
+    memory = MemoryStore()
+    await a_fortnight(store)
+    await a_fortnight(memory)
+    ours, plain = (
+        await store.spendings.since(at_ms(since_days)),
+        await memory.since(at_ms(since_days)),
+    )
+    assert ours.days == plain.days
+    undated = [
+        [(replace(one.session, updated_ms=0), one.usage) for one in spending.dearest]
+        for spending in (ours, plain)
+    ]
+    assert undated[0] == undated[1]
+
+
+async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_path: Path) -> None:
+    await a_fortnight(store)
+    async with serve(SmallCore(store), tmp_path / "core.sock"):
+        client = await Client.connect(tmp_path / "core.sock")
+        try:
+            assert await client.spending(since_ms=at_ms(1)) == await store.spendings.since(at_ms(1))
+        finally:
+            await client.close()
