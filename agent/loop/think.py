@@ -41,8 +41,8 @@ class Thought:
     call: ToolCall | None
     """As the model wrote it: to be carried out, not to be stored."""
     reply: ModelReply
-    prompt_digest: str
-    """Where the conversation that was sent is kept."""
+    prompt: asyncio.Task[str] | None = None
+    """Stores the conversation that was sent, beside everything else; None where none was sent."""
 
     @property
     def dropped_calls(self) -> int:
@@ -59,12 +59,16 @@ class Kept:
     """Of the call, as a JSON object."""
     digest: str
     """Where the whole answer is kept."""
+    prompt_digest: str
+    """Where the conversation that was sent is kept; empty where none was."""
 
 
 async def think(
     context: TaskContext, request: ModelRequest, *, sleep: Sleep, random: Callable[[], float]
 ) -> Thought:
-    """Ask the session's model; each failure that will be tried again is a StreamError event.
+    """Ask the session's model what to do, and store what it was shown meanwhile.
+
+    The answer is to be given to `keep` before anything else is waited for.
 
     Raises:
         ModelError: see `agent.models.retry`.
@@ -74,22 +78,8 @@ async def think(
     storing = asyncio.create_task(
         context.put_blob(_encoder.encode(kept), "application/json"), name="prompt to the store"
     )
-
-    async def tell(error: ModelError, attempt: int, wait_s: float) -> None:
-        message = redact_secrets(one_line(error.message, 500))
-        await context.emit(
-            StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
-        )
-
     try:
-        reply = await complete_with_retries(
-            context.model,
-            request,
-            on_text=lambda text: context.delta(tidy(text)),
-            on_failure=tell,
-            sleep=sleep,
-            random=random,
-        )
+        reply = await ask(context, request, sleep=sleep, random=random)
     except BaseException:
         # Awaited, so that a failure of its own is not left unseen.
         await asyncio.gather(storing, return_exceptions=True)
@@ -98,7 +88,32 @@ async def think(
         text=tidy(reply.text).strip(),
         call=reply.tool_calls[0] if reply.tool_calls else None,
         reply=reply,
-        prompt_digest=await storing,
+        prompt=storing,
+    )
+
+
+async def ask(
+    context: TaskContext, request: ModelRequest, *, sleep: Sleep, random: Callable[[], float]
+) -> ModelReply:
+    """Ask the session's model; each failure that will be tried again is a StreamError event.
+
+    Raises:
+        ModelError: see `agent.models.retry`.
+    """
+
+    async def tell(error: ModelError, attempt: int, wait_s: float) -> None:
+        message = redact_secrets(one_line(error.message, 500))
+        await context.emit(
+            StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
+        )
+
+    return await complete_with_retries(
+        context.model,
+        request,
+        on_text=lambda text: context.delta(tidy(text)),
+        on_failure=tell,
+        sleep=sleep,
+        random=random,
     )
 
 
@@ -107,11 +122,11 @@ def remembered(call: ToolCall | None) -> Thought | None:
     if call is None:
         return None
     reply = ModelReply(text=BY_ROUTE, tool_calls=(call,))
-    return Thought(text=BY_ROUTE, call=call, reply=reply, prompt_digest="")
+    return Thought(text=BY_ROUTE, call=call, reply=reply)
 
 
 async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str]) -> Kept:
-    """Store an answer, once it is known what in it is a secret.
+    """Store an answer, once it is known what in it is a secret, and see the prompt stored.
 
     Args:
         hide: takes out what is to be typed as a secret.
@@ -126,8 +141,17 @@ async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str
     )
     said = fit(reply.text).strip()
     whole = _encoder.encode(replace(reply, text=said, tool_calls=calls))
+    # Side by side: each waits for the disk.
+    digest, prompt_digest = await asyncio.gather(
+        context.put_blob(whole, "application/json"), _stored(thought.prompt)
+    )
     return Kept(
         text=said,
         arguments=calls[0].arguments if calls else "{}",
-        digest=await context.put_blob(whole, "application/json"),
+        digest=digest,
+        prompt_digest=prompt_digest,
     )
+
+
+async def _stored(prompt: asyncio.Task[str] | None) -> str:
+    return "" if prompt is None else await prompt

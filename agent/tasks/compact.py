@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from agent.errors import ModelError
 from agent.loop.observe import Sleep
-from agent.loop.think import think, tidy
+from agent.loop.think import ask, tidy
 from agent.models.model import Message, MessageKind, ModelRequest, Role
 from agent.protocol import HistoryCompacted
 from agent.tasks.task import TaskContext, TurnEnd
@@ -79,8 +79,8 @@ class CompactTask:
             Message(role=Role.USER, kind=MessageKind.GOAL, text=tidy(text)),
         )
         request = ModelRequest(messages=messages, tools=())
-        thought = await think(context, request, sleep=self._sleep, random=self._jitter)
-        return thought.text[:MAX_SUMMARY_CHARS] or "(the model gave no summary)"
+        reply = await ask(context, request, sleep=self._sleep, random=self._jitter)
+        return tidy(reply.text).strip()[:MAX_SUMMARY_CHARS] or "(the model gave no summary)"
 
 
 def compacted_text(summary: str, words: tuple[str, ...], traces: tuple[str, ...]) -> str:

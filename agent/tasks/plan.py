@@ -162,9 +162,7 @@ class _Planning:
         if thought.call is None:
             return await self._refused()
         call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
-        request = await self.ledger.request(
-            step, call, kind=ToolKind.CONTROL, prompt_digest=thought.prompt_digest, kept=kept
-        )
+        request = await self.ledger.request(step, call, kind=ToolKind.CONTROL, kept=kept)
         try:
             arguments = read_planning_call(call)
         except BadArguments as error:

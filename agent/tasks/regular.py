@@ -225,7 +225,6 @@ class _Turn:
             step,
             call,
             kind=tool.kind if tool else ToolKind.CONTROL,
-            prompt_digest=thought.prompt_digest,
             kept=kept,
             deed=deed,
             verdict=self.actor.guard.weigh(deed, screen) if deed else None,

@@ -17,7 +17,7 @@ import msgspec
 
 from agent.loop.observe import Sleep
 from agent.loop.prompts import operator_text
-from agent.loop.think import think, tidy
+from agent.loop.think import ask, tidy
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolSchema
 from agent.protocol import ReviewPublished
 from agent.records import Finding, Review
@@ -89,8 +89,8 @@ class ReviewTask:
             parameters=schema(PublishReview),
         )
         request = ModelRequest(messages=self._messages(context), tools=(schema_of,))
-        thought = await think(context, request, sleep=self._sleep, random=self._jitter)
-        review = read_review(thought.reply)
+        reply = await ask(context, request, sleep=self._sleep, random=self._jitter)
+        review = read_review(reply)
         await context.emit(ReviewPublished(review=review))
         return TurnEnd(completed=True, message=review.explanation)
 
