@@ -12,7 +12,16 @@ from typing import TypeVar
 import msgspec
 
 from agent.models.model import Model
-from agent.protocol import Event, Op, Reply, SessionCreate, SessionStateChanged, Target
+from agent.protocol import (
+    Event,
+    Op,
+    Reply,
+    SessionCreate,
+    SessionStateChanged,
+    Target,
+    TaskComplete,
+    TurnAborted,
+)
 from agent.records import Session, SessionState
 from agent.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
@@ -157,6 +166,11 @@ class Cue:
 def of_type(msgs: list[object], kind: type[T]) -> list[T]:
     """Pick the facts of one type."""
     return [msg for msg in msgs if isinstance(msg, kind)]
+
+
+def ends(msgs: list[object]) -> list[object]:
+    """Pick the ends of turns."""
+    return [msg for msg in msgs if isinstance(msg, TaskComplete | TurnAborted)]
 
 
 def states(msgs: list[object]) -> list[SessionState]:

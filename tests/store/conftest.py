@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol import SessionConfigured, StepStarted
-from agent.records import Job, JobStatus, JobType, Session
+from agent.protocol import RequestUserInput, SessionConfigured, StepStarted
+from agent.records import Job, JobStatus, JobType, Question, Session
 from agent.store.sqlite import EventDraft, SqliteStore
 
 
@@ -55,3 +55,11 @@ def make_job(
         failure_count=0,
         failure_alert_at=0,
     )
+
+
+def question_draft(question_id: str, session_id: str = "s1") -> EventDraft:
+    """A question asked in a session."""
+    question = Question(
+        question_id=question_id, session_id=session_id, text="Which one?", asked_ms=5
+    )
+    return EventDraft(session_id, RequestUserInput(question=question))
