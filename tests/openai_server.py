@@ -49,6 +49,8 @@ class Reply:
     """Say nothing for so long, then answer."""
     garbage: bytes = b""
     """Send this as the body instead."""
+    raw: bytes = b""
+    """Send this as the whole answer, status line and all, and hang up."""
     usage: bool = True
     prompt_tokens: int = 100
     piece: int = 7
@@ -118,6 +120,10 @@ class OpenAIServer:
             error = _error(f"scripted failure {reply.status}", reply.error_code, reply.error_param)
             await _answer(writer, reply.status, dict(reply.headers), error)
             return True
+        if reply.raw:
+            writer.write(reply.raw)
+            await writer.drain()
+            return False
         if reply.garbage:
             await _answer(writer, 200, {}, reply.garbage)
             return True

@@ -7,14 +7,17 @@ finds the beginning of the conversation in its cache.
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.models.model import Message, ModelReply, ModelRequest, Role
 from agent.models.openai.dialect import Dialect
 from agent.models.openai.failures import Failures
+from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.openai.gathering import Gathering
 from agent.models.openai.strict import strict
+from agent.models.openai.transport import says_done
 from agent.records import Usage
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
 EVENT_STREAM = "text/event-stream"
+_EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 async def complete_chat(
@@ -69,19 +73,65 @@ async def complete_chat(
         **options,
     )
     async with stream:
-        kind = str(stream.response.headers.get("content-type", "")).partition(";")[0].strip()
-        return await _gather(stream, Gathering(failures, on_text), failures, kind)
+        answer = await whole(stream.response, failures)
+        gathering = Gathering(failures, on_text)
+        if answer is not None:
+            return _whole_reply(answer, gathering, failures)
+        return await _gather(stream, gathering, failures)
+
+
+async def whole(response: Any, failures: Failures) -> dict[str, Any] | None:
+    """Read an answer that is one JSON object though a stream was asked for; None of a stream.
+
+    Raises:
+        ModelError: something answered that is no endpoint.
+        openai.APIError: the object says what went wrong.
+    """
+    kind = media_type(response)
+    if kind == EVENT_STREAM:
+        return None
+    # Some servers name no type, or a wrong one: what it is, it shows.
+    body = (await response.aread()).lstrip()
+    if not body.startswith(b"{"):
+        if body.startswith(_EVENT_FIELDS):
+            return None
+        raise failures.not_the_wire(kind)
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise failures.broken_off(error) from error
+    assert isinstance(answer, dict), "it begins with a brace"
+    if answer.get("error"):
+        raise _said_error(answer["error"], response)
+    return answer
+
+
+def _said_error(error: object, response: Any) -> Exception:
+    import openai
+
+    said = error.get("message") if isinstance(error, dict) else error
+    return openai.APIError(words(said) or "it gave no reason", response.request, body=error)
+
+
+def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failures) -> ModelReply:
+    from openai.types.chat import ChatCompletionChunk
+
+    choices = answer.get("choices")
+    if not isinstance(choices, list):
+        raise failures.not_the_wire("JSON")
+    # What a stream gives in parts is here in one: the same fields, called otherwise.
+    parts = [{**one, "delta": one.get("message")} for one in choices if isinstance(one, dict)]
+    chunk = ChatCompletionChunk.construct(**{**answer, "choices": parts})
+    _take(gathering, chunk)
+    text, calls = gathering.finish()
+    return ModelReply(text=text, tool_calls=calls, usage=_usage(chunk))
 
 
 async def _gather(
-    stream: AsyncIterator[ChatCompletionChunk],
-    gathering: Gathering,
-    failures: Failures,
-    media_type: str,
+    stream: AsyncStream[ChatCompletionChunk], gathering: Gathering, failures: Failures
 ) -> ModelReply:
     usage = Usage(calls=1)
-    finished = ""
-    wired = False
+    finished = wired = False
     chunks = aiter(stream)
     while True:
         try:
@@ -92,42 +142,48 @@ async def _gather(
         except (ValueError, AttributeError, TypeError) as error:
             if wired:
                 raise
-            raise failures.not_the_wire(media_type) from error
+            raise failures.not_the_wire(media_type(stream.response)) from error
         if chunk.usage is not None:
-            details = chunk.usage.prompt_tokens_details
-            usage = Usage(
-                calls=1,
-                input_tokens=chunk.usage.prompt_tokens or 0,
-                output_tokens=chunk.usage.completion_tokens or 0,
-                cached_input_tokens=(details.cached_tokens or 0) if details else 0,
-            )
-        for choice in chunk.choices or ():
-            finished = choice.finish_reason or finished
-            delta = choice.delta
-            if delta.content:
-                gathering.text(delta.content)
-            for part in delta.tool_calls or ():
-                _join(gathering, part)
-    if not wired and media_type.lower() != EVENT_STREAM:
-        raise failures.not_the_wire(media_type)
-    if not finished:
+            usage = _usage(chunk)
+        finished = _take(gathering, chunk) or finished
+    if not wired and media_type(stream.response) != EVENT_STREAM:
+        raise failures.not_the_wire(media_type(stream.response))
+    # Some endpoints never say why they ended, only that they did.
+    if not finished and (gathering.is_empty or not says_done(stream.response)):
         raise failures.broken_off()
     text, calls = gathering.finish()
     return ModelReply(text=text, tool_calls=calls, usage=usage)
 
 
-def _join(gathering: Gathering, part: Any) -> None:
-    """Take in one part of a tool call."""
-    index = part.index if isinstance(part.index, int) else max(len(gathering.pieces) - 1, 0)
-    piece = gathering.piece(index)
-    piece.call_id = piece.call_id or part.id or ""
-    if part.function is None:
-        return
-    if part.function.name:
-        # Some endpoints repeat the whole name in every part, none splits it.
-        piece.name = piece.name or part.function.name
-    if part.function.arguments:
-        gathering.arguments(piece, part.function.arguments)
+def _take(gathering: Gathering, chunk: Any) -> bool:
+    """Take in what one chunk brings; tells whether it says that the answer is over."""
+    finished = False
+    for choice in listed(chunk.choices):
+        if getattr(choice, "index", 0):
+            # One answer was asked for; the first is it.
+            continue
+        finished = finished or bool(getattr(choice, "finish_reason", None))
+        delta = getattr(choice, "delta", None)
+        gathering.text(words(getattr(delta, "content", None)))
+        gathering.text(words(getattr(delta, "refusal", None)))
+        for part in listed(getattr(delta, "tool_calls", None)):
+            function = getattr(part, "function", None)
+            gathering.call(
+                getattr(part, "index", None),
+                call_id=name_text(getattr(part, "id", None)),
+                name=name_text(getattr(function, "name", None)),
+                arguments=argument_text(getattr(function, "arguments", None)),
+            )
+    return finished
+
+
+def _usage(chunk: Any) -> Usage:
+    return usage_of(chunk.usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
+
+
+def media_type(response: Any) -> str:
+    """Say what an answer claims to be."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 def message_of(message: Message, vision: bool) -> dict[str, Any]:

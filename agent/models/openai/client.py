@@ -19,6 +19,7 @@ from agent.models.openai.chat import complete_chat
 from agent.models.openai.dialect import Dialect, simpler
 from agent.models.openai.failures import Failures
 from agent.models.openai.responses import complete_response
+from agent.models.openai.transport import guarded
 from agent.models.prices import Price, cost_usd
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class OpenAIModel:
                 timeout=openai.Timeout(self._timeout_s, connect=CONNECT_TIMEOUT_S),
                 max_retries=0,
                 default_headers=headers,  # type: ignore[arg-type]
+                http_client=guarded(self._endpoint.base_url, self._failures),
             )
         return self._client
 

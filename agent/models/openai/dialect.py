@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.models.openai.failures import is_too_long
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -30,6 +32,8 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
     Args:
         error: an APIStatusError of the SDK; its `param` names what was refused, if it says so.
     """
+    if is_too_long(error):
+        return None
     parameter = error.param if isinstance(error.param, str) else ""
     if dialect.completion_tokens and parameter == "max_completion_tokens":
         return replace(dialect, completion_tokens=False)

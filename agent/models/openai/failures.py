@@ -10,11 +10,21 @@ import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from agent.errors import ModelError
 from agent.text import one_line, sentence
 
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_TOO_LONG_CODES = frozenset(
+    {"context_length_exceeded", "exceed_context_size_error", "request_too_large"}
+)
+"""As OpenAI, llama.cpp and Anthropic say that a conversation does not fit."""
+_FINAL_CODES = frozenset({"invalid_prompt", "image_content_policy_violation", "model_not_found"})
+_SHORTEN = (
+    "Shorten what the model remembers (switchboard sessions compact SESSION) and resume, or choose "
+    "a model with more room."
+)
 _TAGS = re.compile(r"(?is)<(script|style|head)\b.*?</\1\s*>|<[^>]*>")
 
 
@@ -45,21 +55,65 @@ class Failures:
         if isinstance(error, openai.APIStatusError):
             return self._status(error, key)
         if isinstance(error, openai.APIConnectionError):
+            return self._unreached(error)
+        # An error event inside the stream, or an answer that is no completion.
+        said = error.code if isinstance(error, openai.APIError) else None
+        kind = error.type if isinstance(error, openai.APIError) else None
+        return self.told(_words(error, key), said, kind)
+
+    def told(self, words: str, *codes: object) -> ModelError:
+        """Make the error of what an endpoint said in an answer that had begun well.
+
+        Args:
+            words: what it said, fit to be shown.
+            codes: its names for it.
+        """
+        if _is_one_of(_QUOTA_CODES, *codes):
             return ModelError(
-                f"{self._where} cannot be reached.",
-                "Check the network and model.base_url.",
-                retryable=True,
-            )
-        if isinstance(error, openai.APIError) and error.code in _QUOTA_CODES:
-            return ModelError(
-                sentence(
-                    f"The model endpoint says that the quota is used up: {_words(error, key)}"
-                ),
+                sentence(f"The model endpoint says that the quota is used up: {words}"),
                 "Check plan and billing of the account.",
                 retryable=False,
             )
-        # An error event inside the stream, or an answer that is no completion.
-        return ModelError(sentence(f"{self._name} failed: {_words(error, key)}"), retryable=True)
+        if _is_one_of(_TOO_LONG_CODES, *codes):
+            return ModelError(
+                sentence(f"The conversation is too long for {self._name}: {words}"),
+                _SHORTEN,
+                retryable=False,
+            )
+        retryable = not _is_one_of(_FINAL_CODES, *codes)
+        return ModelError(sentence(f"{self._name} failed: {words}"), retryable=retryable)
+
+    def _unreached(self, error: Exception) -> ModelError:
+        """Judge what the HTTP library raised by its kind."""
+        match type(error.__cause__).__name__:
+            case "TooManyRedirects":
+                return ModelError(
+                    f"{self._where} sends calls on and on, and nothing answers them.",
+                    "The base URL is probably wrong: check model.base_url.",
+                    retryable=False,
+                )
+            case "DecodingError":
+                return ModelError(
+                    f"What {self._where} answers cannot be unpacked.",
+                    "Check what stands between here and the endpoint.",
+                    retryable=True,
+                )
+            case _:
+                return ModelError(
+                    f"{self._where} cannot be reached.",
+                    "Check the network and model.base_url.",
+                    retryable=True,
+                )
+
+    def moved(self, url: str) -> ModelError:
+        """Say that an endpoint sends calls on to another host, where nothing follows them."""
+        parts = urlsplit(url)
+        return ModelError(
+            f"{self._where} sends calls on to {one_line(parts.hostname or 'another place', 100)}; "
+            "no conversation goes there.",
+            "If that is the endpoint that you mean, set model.base_url to it.",
+            retryable=False,
+        )
 
     def silent(self) -> ModelError:
         """Say that nothing came for too long."""
@@ -78,11 +132,10 @@ class Failures:
         why = f": {type(error).__name__}" if error is not None else ""
         return ModelError(f"The answer of {self._name} broke off{why}.", retryable=True)
 
-    def endless(self, limit: int) -> ModelError:
+    def endless(self, limit: str) -> ModelError:
         """Say that an answer was cut off because it did not end."""
         return ModelError(
-            f"{self._name} answered without end; it was cut off at {limit:,} characters.",
-            retryable=True,
+            f"{self._name} answered without end; it was cut off at {limit}.", retryable=True
         )
 
     def not_the_wire(self, media_type: str) -> ModelError:
@@ -96,14 +149,21 @@ class Failures:
 
     def _status(self, error: Any, key: str) -> ModelError:
         status = int(error.status_code)
+        too_long = _is_one_of(_TOO_LONG_CODES, error.code, error.type)
         match status:
+            case 400 | 413 if too_long or status == 413:
+                message, retryable = "cannot take so long a conversation", False
+                remedy = _SHORTEN
+            case 301 | 302 | 303 | 307 | 308:
+                message, retryable = "sends calls on, but not where to", False
+                remedy = "Check model.base_url."
             case 401 | 403:
                 message, retryable = "refused the key", False
                 remedy = "Check the key and what it may use."
             case 404:
                 message, retryable = f"does not know the model {self._name}", False
                 remedy = "Check model.name and model.base_url."
-            case 429 if error.code in _QUOTA_CODES or error.type in _QUOTA_CODES:
+            case 429 if _is_one_of(_QUOTA_CODES, error.code, error.type):
                 message, retryable = "says that the quota is used up", False
                 remedy = "Check plan and billing of the account."
             case 402:
@@ -111,7 +171,7 @@ class Failures:
                 remedy = "Check plan and billing of the account."
             case 429:
                 message, retryable, remedy = "is being asked too often", True, ""
-            case 400 | 405 | 410 | 413 | 415 | 422:
+            case 400 | 405 | 410 | 415 | 422:
                 message, retryable, remedy = "refused the request", False, ""
             case _:
                 message, retryable, remedy = "failed", True, ""
@@ -141,13 +201,33 @@ def retry_after_s(headers: Any) -> float | None:
     return None
 
 
+def is_too_long(error: Any) -> bool:
+    """Tell whether a refusal is about the conversation's length, and about nothing else."""
+    return _is_one_of(_TOO_LONG_CODES, error.code, error.type)
+
+
+def _is_one_of(known: frozenset[str], *codes: object) -> bool:
+    return any(isinstance(code, str) and code in known for code in codes)
+
+
 def _words(error: Exception, key: str) -> str:
     """Give an error's own words without the key, which endpoints like to repeat."""
-    body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, dict) else None
-    if not isinstance(said, str) or not said.strip():
+    said = _said(getattr(error, "body", None))
+    if not said.strip():
         # A gateway's page instead of the endpoint's own words: what it says without its markup.
         said = _TAGS.sub(" ", str(error))
     if key:
         said = said.replace(key, "[KEY]")
     return one_line(said, 300)
+
+
+def _said(body: object) -> str:
+    """Find the words in what an endpoint answered, by the names that servers give them."""
+    if isinstance(body, str):
+        return body if not body.lstrip().startswith("<") else ""
+    if isinstance(body, dict):
+        for name in ("message", "detail", "error"):
+            said = _said(body.get(name))
+            if said.strip():
+                return said
+    return ""

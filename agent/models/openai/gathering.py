@@ -1,6 +1,7 @@
 """Put a streamed answer together: text that grows, tool calls that come in parts, and their bounds.
 
-Shared by both wires. Invariant: an answer that does not end is cut off.
+Shared by both wires. Invariants: an answer that does not end is cut off; two calls are never taken
+for one, however an endpoint numbers them.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from dataclasses import dataclass, field
 
 from agent.models.model import ToolCall
 from agent.models.openai.failures import Failures
+from agent.models.openai.foreign import is_whole
+from agent.text import one_line
 
 MAX_REPLY_CHARS = 400_000
 """A stream that does not end is cut off here."""
 MAX_TOOL_CALLS = 32
+MAX_NAME_CHARS = 200
 _SHOWN_SHARE = 50
 """A text that is still growing is shown again once it has grown by this part of itself."""
 
@@ -22,6 +26,7 @@ _SHOWN_SHARE = 50
 class Piece:
     """A tool call while its parts arrive."""
 
+    index: int
     call_id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
@@ -33,14 +38,21 @@ class Gathering:
 
     failures: Failures
     on_text: Callable[[str], None] | None
-    pieces: dict[int, Piece] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
     _length: int = 0
     _said: int = 0
     _shown: int = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been said or called yet."""
+        return not self._text and not self.pieces
+
     def text(self, part: str) -> None:
         """Take in a part of the text."""
+        if not part:
+            return
         self._text.append(part)
         self._said += len(part)
         # The whole text each time: shown at every word of a long answer, it would cost the square
@@ -50,16 +62,22 @@ class Gathering:
             self._shown = self._said
         self._grow(len(part))
 
-    def piece(self, index: int) -> Piece:
-        """Give the tool call with an index, a new one the first time."""
-        found = self.pieces.setdefault(index, Piece())
-        self._grow(0)
-        return found
+    def call(
+        self, index: object, *, call_id: str = "", name: str = "", arguments: str = ""
+    ) -> Piece:
+        """Take in a part of a tool call.
 
-    def arguments(self, piece: Piece, part: str) -> None:
-        """Take in a part of a call's arguments."""
-        piece.arguments.append(part)
-        self._grow(len(part))
+        Args:
+            index: which call it is a part of, where the endpoint says so.
+            name: the whole of it or a part; repeated by some endpoints with every part.
+        """
+        piece = self._piece(index, call_id, name, arguments)
+        piece.call_id = piece.call_id or call_id
+        piece.name = _joined(piece.name, name)[:MAX_NAME_CHARS]
+        if arguments:
+            piece.arguments.append(arguments)
+        self._grow(len(arguments))
+        return piece
 
     def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
         """Give the whole text and the calls in their order."""
@@ -68,16 +86,46 @@ class Gathering:
             self.on_text(text)
         calls = tuple(
             ToolCall(
-                call_id=piece.call_id or f"call_{index}",
-                name=piece.name,
+                call_id=one_line(piece.call_id, MAX_NAME_CHARS) or f"call_{at}",
+                name=one_line(piece.name, MAX_NAME_CHARS),
                 arguments="".join(piece.arguments),
             )
-            for index, piece in sorted(self.pieces.items())
+            for at, piece in enumerate(sorted(self.pieces, key=lambda piece: piece.index))
             if piece.name
         )
         return text, calls
 
+    def _piece(self, index: object, call_id: str, name: str, arguments: str) -> Piece:
+        """Find the call that a part belongs to, or begin it."""
+        is_numbered = isinstance(index, int)
+        known = [p for p in self.pieces if not is_numbered or p.index == index]
+        if known and not _begins_another(known[-1], call_id, name, arguments):
+            return known[-1]
+        # Some endpoints give several calls one number, or none.
+        piece = Piece(index if isinstance(index, int) else len(self.pieces))
+        self.pieces.append(piece)
+        return piece
+
     def _grow(self, length: int) -> None:
         self._length += length
-        if self._length > MAX_REPLY_CHARS or len(self.pieces) > MAX_TOOL_CALLS:
-            raise self.failures.endless(MAX_REPLY_CHARS)
+        if self._length > MAX_REPLY_CHARS:
+            raise self.failures.endless(f"{MAX_REPLY_CHARS:,} characters")
+        if len(self.pieces) > MAX_TOOL_CALLS:
+            raise self.failures.endless(f"{MAX_TOOL_CALLS} tool calls")
+
+
+def _begins_another(last: Piece, call_id: str, name: str, arguments: str) -> bool:
+    """Tell whether a part is of another call than the last one with its number."""
+    if not name:
+        return False
+    if call_id and last.call_id and call_id != last.call_id:
+        return True
+    same = not call_id or call_id == last.call_id
+    return same and bool(arguments) and is_whole("".join(last.arguments))
+
+
+def _joined(name: str, part: str) -> str:
+    """Add a part to a name: the next part of it, or the whole of it once more."""
+    if part == name or not part:
+        return name
+    return part if part.startswith(name) else name + part

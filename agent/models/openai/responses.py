@@ -6,25 +6,22 @@ goes out each time. Invariant: the same conversation and answer as over the chat
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError
 from agent.models.model import Message, ModelReply, ModelRequest, Role
-from agent.models.openai.chat import EVENT_STREAM, data_url
+from agent.models.openai.chat import EVENT_STREAM, data_url, media_type, whole
 from agent.models.openai.dialect import Dialect
 from agent.models.openai.failures import Failures
+from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.openai.gathering import Gathering
 from agent.models.openai.strict import strict
 from agent.records import Usage
-from agent.text import one_line, sentence
+from agent.text import one_line
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-_TERMINAL_CODES = frozenset(
-    {"insufficient_quota", "invalid_prompt", "image_content_policy_violation"}
-)
+    from openai import AsyncOpenAI, AsyncStream
 
 
 async def complete_response(
@@ -64,70 +61,100 @@ async def complete_response(
         **options,
     )
     async with stream:
-        kind = str(stream.response.headers.get("content-type", "")).partition(";")[0].strip()
-        return await _gather(stream, Gathering(failures, on_text), failures, kind, name)
+        gathering = Gathering(failures, on_text)
+        answer = await whole(stream.response, failures)
+        if answer is not None:
+            return _whole_reply(answer, gathering, failures)
+        return await _gather(stream, gathering, failures)
 
 
-async def _gather(
-    stream: AsyncIterator[Any],
-    gathering: Gathering,
-    failures: Failures,
-    media_type: str,
-    name: str,
-) -> ModelReply:
+def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failures) -> ModelReply:
+    from openai.types.responses import Response
+
+    if not isinstance(answer.get("output"), list):
+        raise failures.not_the_wire("JSON")
+    response = Response.construct(**answer)
+    if response.status == "failed":
+        raise _failed(failures, response.error)
+    _take_output(gathering, response)
+    text, calls = gathering.finish()
+    return ModelReply(text=text, tool_calls=calls, usage=_usage(response))
+
+
+async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Failures) -> ModelReply:
     usage: Usage | None = None
     wired = False
     async for event in stream:
         kind = str(getattr(event, "type", ""))
         wired = wired or kind.startswith("response.")
         match kind:
-            case "response.output_text.delta" | "response.refusal.delta":
-                gathering.text(event.delta)
-            case "response.output_item.added" if event.item.type == "function_call":
-                piece = gathering.piece(event.output_index)
-                piece.call_id, piece.name = event.item.call_id or "", event.item.name or ""
-            case "response.function_call_arguments.delta":
-                gathering.arguments(gathering.piece(event.output_index), event.delta)
-            case "response.output_item.done" if event.item.type == "function_call":
-                # Some endpoints send a call only when it is whole.
-                piece = gathering.piece(event.output_index)
-                piece.call_id = piece.call_id or event.item.call_id or ""
-                piece.name = piece.name or event.item.name or ""
-                if not piece.arguments and event.item.arguments:
-                    gathering.arguments(piece, event.item.arguments)
             case "response.completed" | "response.incomplete":
-                usage = _usage(event.response)
+                response = getattr(event, "response", None)
+                usage = _usage(response)
+                if gathering.is_empty:
+                    # Some endpoints tell of an answer only when it is whole.
+                    _take_output(gathering, response)
             case "response.failed":
-                raise _failed(name, getattr(event.response, "error", None))
+                raise _failed(failures, getattr(event.response, "error", None))
             case "error":
-                raise _failed(name, event)
+                raise _failed(failures, event)
             case _:
-                pass
-    if not wired and media_type.lower() != EVENT_STREAM:
-        raise failures.not_the_wire(media_type)
+                _take(gathering, event, kind)
+    if not wired and media_type(stream.response) != EVENT_STREAM:
+        raise failures.not_the_wire(media_type(stream.response))
     if usage is None:
         raise failures.broken_off()
     text, calls = gathering.finish()
     return ModelReply(text=text, tool_calls=calls, usage=usage)
 
 
+def _take(gathering: Gathering, event: Any, kind: str) -> None:
+    """Take in what one event brings."""
+    at = getattr(event, "output_index", None)
+    match kind:
+        case "response.output_text.delta" | "response.refusal.delta":
+            gathering.text(words(event.delta))
+        case "response.output_text.done" if gathering.is_empty:
+            gathering.text(words(event.text))
+        case "response.output_item.added":
+            _take_call(gathering, event.item, at, with_arguments=False)
+        case "response.function_call_arguments.delta":
+            gathering.call(at, arguments=argument_text(event.delta))
+        case "response.function_call_arguments.done":
+            if not gathering.call(at).arguments:
+                gathering.call(at, arguments=argument_text(event.arguments))
+        case "response.output_item.done":
+            _take_call(gathering, event.item, at, with_arguments=True)
+        case _:
+            pass
+
+
+def _take_call(gathering: Gathering, item: Any, at: object, *, with_arguments: bool) -> None:
+    """Take in an item that is a call: its name first, its arguments where they did not come yet."""
+    if getattr(item, "type", None) != "function_call":
+        return
+    piece = gathering.call(at, call_id=name_text(item.call_id), name=name_text(item.name))
+    if with_arguments and not piece.arguments:
+        gathering.call(at, arguments=argument_text(item.arguments))
+
+
+def _take_output(gathering: Gathering, response: Any) -> None:
+    """Take in an answer that came in one."""
+    for at, item in enumerate(listed(getattr(response, "output", None))):
+        for part in listed(getattr(item, "content", None)):
+            gathering.text(words(getattr(part, "text", None)))
+            gathering.text(words(getattr(part, "refusal", None)))
+        _take_call(gathering, item, at, with_arguments=True)
+
+
 def _usage(response: Any) -> Usage:
     used = getattr(response, "usage", None)
-    if used is None:
-        return Usage(calls=1)
-    details = getattr(used, "input_tokens_details", None)
-    return Usage(
-        calls=1,
-        input_tokens=used.input_tokens or 0,
-        output_tokens=used.output_tokens or 0,
-        cached_input_tokens=(getattr(details, "cached_tokens", 0) or 0) if details else 0,
-    )
+    return usage_of(used, "input_tokens", "output_tokens", "input_tokens_details")
 
 
-def _failed(name: str, error: Any) -> ModelError:
-    said = one_line(str(getattr(error, "message", "") or "it gave no reason"), 300)
-    code = str(getattr(error, "code", "") or "")
-    return ModelError(sentence(f"{name} failed: {said}"), retryable=code not in _TERMINAL_CODES)
+def _failed(failures: Failures, error: Any) -> ModelError:
+    said = one_line(words(getattr(error, "message", None)) or "it gave no reason", 300)
+    return failures.told(said, getattr(error, "code", None))
 
 
 def items_of(message: Message, vision: bool) -> list[dict[str, Any]]:

@@ -1,0 +1,446 @@
+"""Endpoints that speak OpenAI's protocol in their own way, or badly, or with ill will."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import tracemalloc
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.errors import ModelError
+from agent.models.endpoint import Endpoint, Wire
+from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role
+from agent.models.openai import OpenAIModel
+from agent.models.openai.failures import Failures
+from agent.models.openai.gathering import Gathering
+from agent.models.openai.transport import MAX_ANSWER_BYTES
+from tests.openai_server import OpenAIServer, Reply, openai_server
+
+KEY = "sk-loopback-0123456789"
+REQUEST = ModelRequest(
+    messages=(Message(role=Role.USER, kind=MessageKind.GOAL, text="Do it."),), tools=()
+)
+WAIT = {"name": "wait", "arguments": '{"seconds": 1}'}
+FINISH = {"name": "finish", "arguments": "{}"}
+
+
+def chunk(delta: object, finish: object = None, **more: object) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"id": "x", "object": "chat.completion.chunk", "choices": [choice], **more}
+
+
+def call(function: object, **more: object) -> dict[str, Any]:
+    return chunk({"tool_calls": [{"index": 0, "id": "c1", "function": function, **more}]})
+
+
+END = chunk({}, "tool_calls")
+
+
+def http(
+    body: bytes, kind: str = "text/event-stream", status: str = "200 OK", *headers: str
+) -> Reply:
+    lines = [f"HTTP/1.1 {status}", f"content-type: {kind}", f"content-length: {len(body)}"]
+    return Reply(raw="\r\n".join([*lines, *headers, "", ""]).encode() + body)
+
+
+def stream(*events: object, done: bool = True) -> bytes:
+    lines = [json.dumps(event) for event in events] + ["[DONE]"] * done
+    return "".join(f"data: {line}\n\n" for line in lines).encode()
+
+
+def told(answer: object, status: str, *headers: str) -> Reply:
+    return http(json.dumps(answer).encode(), "application/json", status, *headers)
+
+
+async def ask(reply: Reply, wire: Wire = Wire.CHAT, timeout_s: float = 20.0) -> ModelReply:
+    async with openai_server(lambda _request: reply) as server:
+        return await ask_at(server, wire, timeout_s)
+
+
+async def ask_at(
+    server: OpenAIServer, wire: Wire = Wire.CHAT, timeout_s: float = 20.0
+) -> ModelReply:
+    endpoint = Endpoint(base_url=server.base_url, wire=wire)
+    model = OpenAIModel("m", api_key=KEY, endpoint=endpoint, timeout_s=timeout_s)
+    try:
+        return await model.complete(REQUEST)
+    finally:
+        await model.close()
+
+
+async def refusal(reply: Reply, wire: Wire = Wire.CHAT, timeout_s: float = 20.0) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await ask(reply, wire, timeout_s)
+    return caught.value
+
+
+def calls(reply: ModelReply) -> list[tuple[str, str]]:
+    return [(one.name, one.arguments) for one in reply.tool_calls]
+
+
+# --- the chat wire, spoken otherwise ----------
+
+WHOLE = {
+    "id": "x",
+    "object": "chat.completion",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "message": {
+                "role": "assistant",
+                "content": "Now.",
+                "tool_calls": [{"id": "c1", "type": "function", "function": WAIT}],
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
+}
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/html", ""])
+async def test_an_endpoint_that_does_not_stream_is_understood(kind: str) -> None:
+    reply = await ask(http(json.dumps(WHOLE).encode(), kind))
+    assert (reply.text, calls(reply)) == ("Now.", [("wait", WAIT["arguments"])])
+    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 7, 3)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", ""])
+async def test_a_stream_under_a_wrong_name_is_understood(kind: str) -> None:
+    reply = await ask(http(stream(chunk({"content": "Now."}), END), kind))
+    assert reply.text == "Now."
+
+
+async def test_an_error_with_the_status_of_success_is_an_error_in_its_own_words() -> None:
+    error = await refusal(told({"error": {"message": "The model is loading."}}, "200 OK"))
+    assert (error.message, error.retryable) == ("m failed: The model is loading.", True)
+
+
+@pytest.mark.parametrize("reason", ["eos_token", "tool_use", "length", "content_filter"])
+async def test_an_unknown_reason_to_finish_is_a_reason(reason: str) -> None:
+    reply = await ask(http(stream(call(WAIT), chunk({}, reason), done=False)))
+    assert calls(reply) == [("wait", WAIT["arguments"])]
+
+
+async def test_the_wires_own_mark_ends_an_answer_that_names_no_reason() -> None:
+    reply = await ask(http(stream(call(WAIT), chunk({}, ""))))
+    assert calls(reply) == [("wait", WAIT["arguments"])]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (call({"name": "wait", "arguments": '{"seco'}),),
+        (call(WAIT),),
+        (chunk({"content": "I was ju"}),),
+    ],
+    ids=["in a call", "after a call", "in a text"],
+)
+async def test_a_stream_that_is_cut_before_its_end_may_be_asked_for_again(
+    events: tuple[object, ...],
+) -> None:
+    error = await refusal(http(stream(*events, done=False)))
+    assert error.retryable
+    assert "broke off" in error.message
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (call(WAIT), call(FINISH, id="c2")),
+        (call(WAIT, index=None), call(FINISH, index=None, id="c2")),
+        (call(WAIT, id=None), call(FINISH, id=None)),
+        (call(WAIT, id="same"), call(FINISH, id="same")),
+        (call(WAIT, index=1), call(FINISH, index=7, id="c1")),
+        (chunk({"tool_calls": [{"id": "a", "function": WAIT}, {"id": "b", "function": FINISH}]}),),
+    ],
+    ids=["one number", "no number", "no id", "one id", "numbers from 1", "both in one"],
+)
+async def test_two_calls_are_two_however_they_are_numbered(events: tuple[object, ...]) -> None:
+    reply = await ask(http(stream(*events, END)))
+    assert calls(reply) == [("wait", WAIT["arguments"]), ("finish", "{}")]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"name": "click_", "arguments": ""}, {"name": "element", "arguments": '{"a":1}'}],
+        [{"name": "click_", "arguments": ""}, {"name": "click_element", "arguments": '{"a":1}'}],
+        [{"name": "click_element", "arguments": '{"a'}, {"arguments": '":1}', "name": None}],
+        [{"name": "click_element", "arguments": part} for part in ('{"a', "", '":1}')],
+        [{"name": "click_element", "arguments": {"a": 1}}],
+    ],
+    ids=["in parts", "growing", "once", "with every part", "arguments as an object"],
+)
+async def test_a_name_and_its_arguments_come_together(parts: list[dict[str, Any]]) -> None:
+    reply = await ask(http(stream(*[call(part) for part in parts], END)))
+    [(name, arguments)] = calls(reply)
+    assert (name, json.loads(arguments)) == ("click_element", {"a": 1})
+
+
+async def test_only_the_first_of_several_answers_is_read() -> None:
+    other = {"index": 1, "delta": {"content": "Other"}, "finish_reason": None}
+    both = {**chunk({"content": "First"}), "choices": [*chunk({"content": "First"})["choices"]]}
+    both["choices"].append(other)
+    assert (await ask(http(stream(both, END)))).text == "First"
+
+
+async def test_what_a_model_refuses_in_is_its_text() -> None:
+    assert (await ask(http(stream(chunk({"refusal": "I will not."}), END)))).text == "I will not."
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": "12", "completion_tokens": -3, "prompt_tokens_details": []},
+        {"prompt_tokens": 1e300, "completion_tokens": None},
+        {"prompt_tokens": float("nan"), "completion_tokens": True, "prompt_tokens_details": 5},
+        [1, 2],
+        "lots",
+    ],
+)
+async def test_a_count_that_is_no_count_is_none(usage: object) -> None:
+    reply = await ask(http(stream(chunk({"content": "a"}), END, {**END, "usage": usage})))
+    assert reply.text == "a"
+    used = reply.usage
+    counts = (used.input_tokens, used.output_tokens, used.cached_input_tokens)
+    assert all(type(count) is int and 0 <= count <= 1 for count in counts), used
+
+
+@pytest.mark.parametrize(
+    "delta", [None, [], 5, "x", {"content": 5}, {"content": [{"text": None}]}, {"tool_calls": [{}]}]
+)
+async def test_a_part_that_is_nothing_is_passed_over(delta: object) -> None:
+    reply = await ask(http(stream(chunk({"content": "a"}), chunk(delta), END)))
+    assert (reply.text, reply.tool_calls) == ("a", ())
+
+
+async def test_names_and_ids_reach_nobody_with_control_characters() -> None:
+    function = {"name": "wa\x1b[2Jit\ud800", "arguments": "{}"}
+    reply = await ask(http(stream(call(function, id="\ud800\x07"), END)))
+    [only] = reply.tool_calls
+    assert (only.name, only.call_id) == ("wait", "call_0")
+
+
+# --- the responses wire, spoken otherwise ----------
+
+RESPONSE = {"id": "r", "object": "response", "status": "completed", "output": []}
+ITEM = {"type": "function_call", "id": "f", "call_id": "c1", **WAIT}
+SAID = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Now."}]}
+COMPLETED = {"type": "response.completed", "response": RESPONSE}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        told({**RESPONSE, "output": [SAID, ITEM]}, "200 OK"),
+        http(stream({**COMPLETED, "response": {**RESPONSE, "output": [SAID, ITEM]}}, done=False)),
+        http(
+            stream(
+                {"type": "response.output_text.done", "output_index": 0, "text": "Now."},
+                {
+                    "type": "response.output_item.added",
+                    "output_index": 1,
+                    "item": {**ITEM, "arguments": ""},
+                },
+                {
+                    "type": "response.function_call_arguments.done",
+                    "output_index": 1,
+                    "arguments": WAIT["arguments"],
+                },
+                COMPLETED,
+                done=False,
+            )
+        ),
+        http(
+            stream(
+                {"type": "response.output_text.delta", "delta": "Now."},
+                {"type": "response.output_item.done", "item": ITEM},
+                COMPLETED,
+            )
+        ),
+    ],
+    ids=["whole", "whole at the end", "without deltas", "without numbers"],
+)
+async def test_an_answer_of_the_responses_wire_is_understood_however_it_comes(reply: Reply) -> None:
+    answer = await ask(reply, Wire.RESPONSES)
+    assert (answer.text, calls(answer)) == ("Now.", [("wait", WAIT["arguments"])])
+
+
+async def test_a_response_that_failed_for_good_is_not_asked_for_again() -> None:
+    for code, retryable in {"context_length_exceeded": False, "rate_limit_exceeded": True}.items():
+        failed = {**RESPONSE, "status": "failed", "error": {"code": code, "message": "So it is."}}
+        streamed = http(stream({"type": "response.failed", "response": failed}, done=False))
+        for reply in (streamed, told(failed, "200 OK")):
+            error = await refusal(reply, Wire.RESPONSES)
+            assert error.retryable is retryable, code
+            assert "So it is." in error.message
+
+
+# --- refusals ----------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        told({"error": {"message": "8192 tokens", "code": "context_length_exceeded"}}, "400 Bad"),
+        told({"error": {"message": "too big", "type": "exceed_context_size_error"}}, "400 Bad"),
+        told({"error": {"message": "too big", "type": "request_too_large"}}, "413 Too Large"),
+        http(b"<h1>Request Entity Too Large</h1>", "text/html", "413 Too Large"),
+        http(stream({"error": {"message": "8192", "code": "context_length_exceeded"}})),
+    ],
+    ids=["OpenAI", "llama.cpp", "Anthropic", "a gateway", "in the stream"],
+)
+async def test_llm_errors_a_conversation_that_is_too_long_says_how_to_shorten_it(
+    reply: Reply,
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def script(request: dict[str, Any]) -> Reply:
+        asked.append(request)
+        return reply
+
+    async with openai_server(script) as server:
+        with pytest.raises(ModelError) as caught:
+            await ask_at(server)
+    assert not caught.value.retryable
+    assert "compact" in caught.value.remedy
+    assert len(asked) == 1, "no parameter is at fault"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"detail": "Not Found"}, "Not Found."),
+        ({"error": "model not loaded"}, "model not loaded."),
+        ({"error": {"message": "\x1b]0;evil\x07\x1b[31mno\u202e such"}}, "no such."),
+        ({"error": {"message": f"Bearer {KEY} is unknown"}}, "Bearer [KEY] is unknown."),
+    ],
+)
+async def test_a_refusal_is_quoted_whatever_shape_it_has(body: object, said: str) -> None:
+    error = await refusal(told(body, "404 Not Found"))
+    assert error.message.endswith(f"(HTTP 404): {said}")
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
+    ("header", "low", "high"),
+    [
+        (lambda: "17", 17, 17),
+        (lambda: formatdate(time.time() + 60, usegmt=True), 30, 60),
+        (lambda: "-3", 0, 0),
+    ],
+    ids=["seconds", "an HTTP date", "the past"],
+)
+async def test_llm_errors_retry_after_comes_over_the_wire(
+    header: Callable[[], str], low: float, high: float
+) -> None:
+    error = await refusal(told({}, "429 Slow Down", f"retry-after: {header()}"))
+    assert error.retry_after_s is not None
+    assert low <= error.retry_after_s <= high
+
+
+# --- where an answer leads, and how long it is ----------
+
+
+@pytest.mark.parametrize("status", ["307 T", "308 P", "302 F"])
+async def test_a_conversation_is_not_sent_on_to_another_host(status: str) -> None:
+    async with openai_server(lambda _request: http(stream(END))) as other:
+        away = http(b"", "text/plain", status, f"location: {other.base_url}/chat/completions")
+        error = await refusal(away)
+        assert other.requests == []
+        assert other.headers == []
+    assert not error.retryable
+    assert "no conversation goes there" in error.message
+    assert "model.base_url" in error.remedy
+
+
+async def test_an_address_that_only_moved_on_its_own_host_is_followed() -> None:
+    left = [http(b"", "text/plain", "307 T", "location: /v1/chat/completions")]
+
+    def script(_request: dict[str, Any]) -> Reply:
+        return left.pop() if left else http(stream(chunk({"content": "Here."}), END))
+
+    async with openai_server(script) as server:
+        assert (await ask_at(server)).text == "Here."
+        assert server.headers[1]["authorization"] == f"Bearer {KEY}"
+
+
+async def test_an_endpoint_that_sends_calls_round_in_a_circle_is_not_asked_again() -> None:
+    error = await refusal(http(b"", "text/plain", "307 T", "location: /v1/chat/completions"))
+    assert not error.retryable
+    assert "on and on" in error.message
+
+
+async def test_a_packed_answer_is_unpacked() -> None:
+    packed = gzip.compress(stream(chunk({"content": "small"}), END))
+    assert (
+        await ask(http(packed, "text/event-stream", "200 OK", "content-encoding: gzip"))
+    ).text == "small"
+    lie = http(stream(END), "text/event-stream", "200 OK", "content-encoding: gzip")
+    assert "cannot be unpacked" in (await refusal(lie)).message
+
+
+async def test_an_answer_that_unpacks_without_end_is_cut_off() -> None:
+    bomb = gzip.compress(b"data: " + b"a" * (8 * MAX_ANSWER_BYTES))
+    tracemalloc.start()
+    try:
+        error = await refusal(http(bomb, "text/event-stream", "200 OK", "content-encoding: gzip"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "without end" in error.message
+    assert peak < 6 * MAX_ANSWER_BYTES, f"{peak:,} bytes were held"
+
+
+async def test_only_the_beginning_of_a_long_refusal_is_read() -> None:
+    error = await refusal(http(b"no " * 10_000_000, "text/html", "500 Oops"))
+    assert error.status == 500
+    assert len(error.message) < 500
+
+
+# --- whatever comes ----------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 40) | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "index", "function", "name", "arguments", "content", "tool_calls", "text"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(deltas=st.lists(JSON, max_size=4), usage=JSON)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_whatever_stands_in_a_chunk_is_read_as_text_calls_and_counts(
+    deltas: list[object], usage: object
+) -> None:
+    from openai.types.chat import ChatCompletionChunk
+
+    from agent.models.openai.chat import _take, _usage
+
+    gathering = Gathering(Failures("m", "here", 1.0), None)
+    for delta in deltas:
+        made = ChatCompletionChunk.construct(**chunk(delta, None, usage=usage))
+        _take(gathering, made)
+        assert _usage(made).input_tokens >= 0
+    text, found = gathering.finish()
+    assert isinstance(text, str)
+    for one in found:
+        assert one.name
+        assert one.call_id
+        assert isinstance(one.arguments, str)
