@@ -32,6 +32,7 @@ from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.control_input import WarmInput
 from agent.devices.scrcpy.displays import ScrcpyDisplays
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
+from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell import PhoneShell
 from agent.devices.text_channel import TextChannel
@@ -58,6 +59,7 @@ class AdbDevice:
         on_action: called after each action, so that whoever shows frames looks again at once.
         may_act: called before each action; raises when the phone is somebody else's now.
         scrcpy: how to use a scrcpy server for touches, video and displays; None: not at all.
+        decoding: what decodes video; threads of this process by default.
         keeps_shells: keep shells open between commands; for whoever calls `close`.
     """
 
@@ -69,6 +71,7 @@ class AdbDevice:
         on_action: Callable[[], None] | None = None,
         may_act: Callable[[], None] | None = None,
         scrcpy: ScrcpySettings | None = None,
+        decoding: Decoding | None = None,
         keeps_shells: bool = False,
     ) -> None:
         self._on_action = on_action
@@ -84,7 +87,7 @@ class AdbDevice:
             service=self._uiautomator,
             cold=DumpTrees(self._shell, self._display),
         )
-        self._scrcpy = None if scrcpy is None else ScrcpyLink(self._shell, scrcpy)
+        self._scrcpy = None if scrcpy is None else ScrcpyLink(self._shell, scrcpy, decoding)
         cold = ShellInput(self._shell, self._display)
         self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
         self._input: InputChannel = self._warm or cold
@@ -229,6 +232,7 @@ class AdbDevice:
             self._scrcpy.open,
             self._scrcpy.probe,
             self.is_secure,
+            decoding=self._scrcpy.decoding,
             options=SessionOptions(scid=NO_SCID),
             most_fps=self._scrcpy.settings.max_fps,
             on_size=self._display.learn_from_picture,

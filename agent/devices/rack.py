@@ -23,7 +23,9 @@ from agent.devices.health import Health
 from agent.devices.labels import Labels, checked
 from agent.devices.leasehold import Leaseholds
 from agent.devices.roll import Roll, away
+from agent.devices.scrcpy.decode_process import DecodeProcess
 from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.shell import PhoneShell
 from agent.devices.watch import Revive, Watch
 from agent.errors import DeviceLostError, UsageError
@@ -40,6 +42,7 @@ class AdbRack:
         labels: what the operator calls devices; by default, nothing yet.
         key: tells this rack's leases from every other's; its successor is to have the same.
         scrcpy: how devices use a scrcpy server, for video and for touches.
+        decoding: what decodes their video, closed with the rack; by default a process of its own.
     """
 
     def __init__(
@@ -50,13 +53,15 @@ class AdbRack:
         labels: Labels | None = None,
         key: str = "",
         scrcpy: ScrcpySettings | None = None,
+        decoding: Decoding | None = None,
     ) -> None:
         if not addresses:
             raise UsageError("A rack needs an adb server.", "Give the address of one.")
         self._clients = {address: AdbClient(address) for address in addresses}
         self._labels = labels or Labels()
         self._scrcpy = scrcpy or ScrcpySettings()
-        self._roll = Roll(self._clients, self._labels, self._scrcpy)
+        self._decoding: Decoding = decoding or DecodeProcess()
+        self._roll = Roll(self._clients, self._labels, self._scrcpy, self._decoding)
         self._watch = Watch(self._clients, self._roll, revive)
         self._leases = Leaseholds(self._roll, key or token_hex(8))
 
@@ -74,6 +79,7 @@ class AdbRack:
         await self._leases.close()
         await self._watch.close()
         await self._roll.close()
+        await self._decoding.close()
 
     # --- looking ----------
 

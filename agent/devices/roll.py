@@ -26,6 +26,7 @@ from agent.devices.naming import serial_of
 from agent.devices.places import Place, identifies, is_wireless, name_for, transport_of
 from agent.devices.rows import DeviceRow, explain
 from agent.devices.scrcpy.link import ScrcpySettings
+from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.slot import Changes, Newcomer, Slot
 from agent.errors import DeviceError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, DeviceState, Transport
@@ -52,6 +53,7 @@ class Roll:
         clients: the servers that are watched.
         labels: what the operator calls devices.
         scrcpy: how devices use a scrcpy server.
+        decoding: what decodes their video.
     """
 
     def __init__(
@@ -59,9 +61,11 @@ class Roll:
         clients: Mapping[ServerAddress, AdbClient],
         labels: Labels,
         scrcpy: ScrcpySettings,
+        decoding: Decoding,
     ) -> None:
         self._clients = clients
         self._scrcpy = scrcpy
+        self._decoding = decoding
         self._labels = labels
         self._slots: dict[str, Slot] = {}
         self._listeners: WeakSet[Changes] = WeakSet()
@@ -206,6 +210,7 @@ class Roll:
             on_action=lambda: self._slots[name].feed.wake(),
             may_act=lambda: _check_unfenced(self._slots[name]),
             scrcpy=self._scrcpy,
+            decoding=self._decoding,
             keeps_shells=True,
         )
 

@@ -17,12 +17,12 @@ from agent.devices.focus import parse_foreground
 from agent.devices.frame_readers import Reader, Readers, reading
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
-from agent.devices.scrcpy.decoder import load
 from agent.devices.scrcpy.display_device import DisplayDevice
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.messages import Place
+from agent.devices.scrcpy.pictures import Pictures
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.scrcpy.video_run import VideoRun
+from agent.devices.scrcpy.video_run import VideoRun, open_decoded
 from agent.devices.shell import PhoneShell
 from agent.devices.tree_display import DisplayTrees
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
@@ -91,11 +91,9 @@ class ScrcpyDisplays:
             max_fps=MAX_FPS,
             bit_rate=BIT_RATE,
         )
-        loading = asyncio.get_running_loop().run_in_executor(None, load)
-        session = await self._link.open(options)
-        await loading
+        session, pictures = await open_decoded(self._link.open(options), self._link.decoding)
         display = VirtualDisplay(
-            self._shell, self._link, session, self._main, self._free, self._may_act
+            self._shell, self._link, session, pictures, self._main, self._free, self._may_act
         )
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
@@ -131,6 +129,7 @@ class VirtualDisplay:
         shell: PhoneShell,
         link: ScrcpyLink,
         session: ScrcpySession,
+        pictures: Pictures,
         main: Device,
         free: Callable[[], Awaitable[None]],
         may_act: Callable[[], None],
@@ -143,7 +142,9 @@ class VirtualDisplay:
         self._readers = Readers(shell.serial)
         self._sized = asyncio.Event()
         self._channel = ControlChannel(session)
-        self._run = VideoRun(session, self._readers, link.probe, _never_secure, self._learn)
+        self._run = VideoRun(
+            session, pictures, self._readers, link.probe, _never_secure, self._learn
+        )
         self._serving = asyncio.create_task(self._serve(), name=f"display of {shell.serial}")
         self._number = 0
         self._closed = False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from agent.devices.client import ServiceClosedError
 from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.pictures import Decoding, ThreadDecoding
 from agent.devices.scrcpy.server_file import NoServerError, PhoneServer, prepare_server
 from agent.devices.scrcpy.session import ScrcpySession, open_session
 from agent.devices.shell import PhoneShell
@@ -37,8 +38,12 @@ class ScrcpySettings:
 class ScrcpyLink:
     """Open runs of one phone's scrcpy server."""
 
-    def __init__(self, shell: PhoneShell, settings: ScrcpySettings) -> None:
+    def __init__(
+        self, shell: PhoneShell, settings: ScrcpySettings, decoding: Decoding | None = None
+    ) -> None:
         self.settings = settings
+        self.decoding: Decoding = decoding or ThreadDecoding()
+        """What decodes the video of its runs."""
         self._shell = shell
         self._server: PhoneServer | None = None
         self._refusal: NoServerError | None = None

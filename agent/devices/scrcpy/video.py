@@ -16,9 +16,9 @@ from agent.devices.device import Capture
 from agent.devices.frame_captures import IsSecure
 from agent.devices.frame_readers import Readers
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.decoder import load
+from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.scrcpy.video_run import VideoRun
+from agent.devices.scrcpy.video_run import VideoRun, open_decoded
 from agent.devices.scrcpy.video_watch import Probe
 from agent.errors import DeviceError
 
@@ -40,6 +40,7 @@ class VideoFrames:
         open_session: starts a run of the server with the given options.
         probe: asks the phone for a sign of life.
         is_secure: tells whether the window in front forbids pictures.
+        decoding: what decodes.
         options: what every run is asked for beside size and rate.
         most_fps: the bound of the setting.
         on_size: told the size of the video, in pixels, whenever it changes.
@@ -51,6 +52,7 @@ class VideoFrames:
         probe: Probe,
         is_secure: IsSecure,
         *,
+        decoding: Decoding,
         options: SessionOptions,
         most_fps: int = 60,
         on_size: Callable[[int, int], None] | None = None,
@@ -58,6 +60,7 @@ class VideoFrames:
         self._open_session = open_session
         self._probe = probe
         self._is_secure = is_secure
+        self._decoding = decoding
         self._options = options
         self._most_fps = most_fps
         self._on_size = on_size
@@ -87,10 +90,8 @@ class VideoFrames:
         self._least_side_px = 1
         while True:
             options = self._wanted(readers)
-            loading = asyncio.get_running_loop().run_in_executor(None, load)
-            session = await self._open_session(options)
-            await loading
-            run = VideoRun(session, readers, self._probe, self._is_secure, self._on_size)
+            session, pictures = await open_decoded(self._open_session(options), self._decoding)
+            run = VideoRun(session, pictures, readers, self._probe, self._is_secure, self._on_size)
             self._run = run
             try:
                 await run.serve(until=partial(self._is_short, options, readers))

@@ -1,8 +1,8 @@
-"""One stream's pictures: received, decoded beside the event loop, given at every reader's size.
+"""One stream's pictures: received, decoded elsewhere, given at every reader's size.
 
 Invariants: one decode serves all readers; what is not decoded yet is bounded and given up, for a
 fresh key frame, rather than shown late; a reader is given the newest picture, and no sooner than it
-asked for.
+asked for; a decoder that is lost is said and begun anew, without another run of the server.
 """
 
 from __future__ import annotations
@@ -10,16 +10,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 
 from agent.devices.device import Capture
 from agent.devices.frame_captures import IsSecure
-from agent.devices.frame_readers import Readers, Size, fit, wait_until
-from agent.devices.picture import png_of
-from agent.devices.scrcpy.decoder import Decoder
+from agent.devices.frame_readers import Readers, Size, wait_until
 from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
+from agent.devices.scrcpy.pictures import DecoderLostError, Decoding, Pictures
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_watch import Probe, Watch
 from agent.errors import DeviceError, DeviceLostError
@@ -29,18 +26,22 @@ BACKLOG_PACKETS = 90
 BACKLOG_BYTES = 24 << 20
 _LONGEST_PAUSE_S = 1.0
 
-_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="decode")
-"""Decoding and scaling leave the interpreter lock: two threads keep two cores busy, no more."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    """What one call of the decoder made."""
-
-    pictures: int
-    moved: bool
-    black: bool
-    scaled: dict[Size, bytes]
+async def open_decoded(
+    opening: Awaitable[ScrcpySession], decoding: Decoding
+) -> tuple[ScrcpySession, Pictures]:
+    """Open a session while what decodes it is made ready. Raises DeviceError."""
+    ready = asyncio.ensure_future(decoding.ready())
+    try:
+        session = await opening
+        try:
+            await ready
+            return session, decoding.pictures(session.serial)
+        except BaseException:
+            await session.close()
+            raise
+    finally:
+        ready.cancel()
 
 
 class VideoRun:
@@ -49,6 +50,7 @@ class VideoRun:
     def __init__(
         self,
         session: ScrcpySession,
+        pictures: Pictures,
         readers: Readers,
         probe: Probe,
         is_secure: IsSecure,
@@ -57,7 +59,7 @@ class VideoRun:
         self._session = session
         self._readers = readers
         self._on_size = on_size
-        self._decoder = Decoder()
+        self._pictures = pictures
         self._size: Size | None = None
         self._pending: list[VideoPacket] = []
         self._pending_bytes = 0
@@ -75,6 +77,7 @@ class VideoRun:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+        self._pictures.close()
         await self._session.close()
 
     async def serve(self, until: Callable[[], bool]) -> None:
@@ -86,9 +89,12 @@ class VideoRun:
             self._readers.wake.clear()
             if self._receiving.done() or self._watching.done():
                 raise self._why()
-            if self._pending:
-                await self._decode()
-            await self._give_behind()
+            try:
+                if self._pending:
+                    await self._decode()
+                await self._give_behind()
+            except DecoderLostError as error:
+                await self._begin_anew(error)
             if self._watch.take_news():
                 self._readers.retell(self._watch.told())
             await self._pause()
@@ -98,7 +104,7 @@ class VideoRun:
         """Whether a picture can be asked for: there is one, and the server sends key frames."""
         return (
             not self._receiving.done()
-            and self._decoder.size is not None
+            and self._pictures.size is not None
             and self._session.control is not None
             and self._session.ways.has_reset_video
         )
@@ -106,7 +112,7 @@ class VideoRun:
     @property
     def side_px(self) -> int:
         """The longer side of its pictures; 0 before the first."""
-        return max(self._decoder.size or (0,))
+        return max(self._pictures.size or (0,))
 
     @property
     def is_full_size(self) -> bool:
@@ -126,11 +132,10 @@ class VideoRun:
                 raise self._why()
             self._fresh.clear()
             await self._fresh.wait()
-        size = self._decoder.size
-        if size is None:
+        if self._pictures.size is None:
             raise self._why()
         arrived_ms = self._arrived_ms
-        data = await asyncio.get_running_loop().run_in_executor(_threads, _png, self._decoder, size)
+        size, data = await self._pictures.whole()
         frame = Frame(
             digest=hashlib.sha256(data).hexdigest(),
             width_px=size[0],
@@ -190,11 +195,14 @@ class VideoRun:
         packets, self._pending, self._pending_bytes = self._pending, [], 0
         left_out, self._left_out = self._left_out, False
         arrived_ms = self._arrived_ms
-        asked = self._watch.asked_for_key
-        decoded = await asyncio.get_running_loop().run_in_executor(
-            _threads, _decode, self._decoder, packets, left_out, asked, self._due_boxes()
+        decoded = await self._pictures.decode(
+            packets,
+            left_out=left_out,
+            compare=self._watch.asked_for_key,
+            boxes=self._due_boxes(),
+            arrived_ms=arrived_ms,
         )
-        if self._decoder.awaits_key:
+        if self._pictures.awaits_key:
             self._watch.want_key_frame()
         if decoded.pictures:
             self._tell_size()
@@ -205,9 +213,20 @@ class VideoRun:
             self._fresh.set()
             self._give(decoded.scaled)
 
+    async def _begin_anew(self, lost: DecoderLostError) -> None:
+        """Go on with another decoder. Raises DeviceError when this stream cannot."""
+        if self._session.control is None or not self._session.ways.has_reset_video:
+            # No key frame can be asked for: a run of its own begins with one.
+            raise lost
+        self._watch.lose_decoder(str(lost))
+        self._readers.retell(self._watch.told())
+        await self._pictures.renew()
+        self._left_out = True
+        self._watch.ask_key_frame()
+
     def _tell_size(self) -> None:
         """Say a new size of the pictures; before version 4 no packet of its own says it."""
-        size = self._decoder.size
+        size = self._pictures.size
         if size is not None and size != self._size:
             self._size = size
             if self._on_size is not None:
@@ -219,57 +238,28 @@ class VideoRun:
 
     async def _give_behind(self) -> None:
         """Serve readers whose time came after the picture did, or that came themselves."""
-        size, number, now = self._decoder.size, self._decoder.pictures, time.monotonic()
+        size, number, now = self._pictures.size, self._pictures.pictures, time.monotonic()
         if size is None:
             return
         behind = [one for one in self._readers.all if one.picture != number and one.due_s <= now]
-        sizes = tuple({fit(size, one.box) for one in behind})
-        if sizes:
-            pictures = await asyncio.get_running_loop().run_in_executor(
-                _threads, self._decoder.scaled, sizes
-            )
-            self._give(dict(zip(sizes, pictures, strict=True)))
+        if behind:
+            self._give(await self._pictures.scaled(tuple({one.box for one in behind})))
 
-    def _give(self, scaled: dict[Size, bytes]) -> None:
-        size = self._decoder.size
+    def _give(self, scaled: Mapping[Size, bytes]) -> None:
+        size = self._pictures.size
         if size is None:
             return
         told = self._watch.told()
         for reader in self._readers.all:
             if self._readers.tell_reader(reader, size, scaled, told):
-                reader.picture = self._decoder.pictures
+                reader.picture = self._pictures.pictures
 
     async def _pause(self) -> None:
         """Wait for a packet, a reader, news of the watch, or the time of a reader that waits."""
         if self._pending:
             return
-        number, now = self._decoder.pictures, time.monotonic()
+        number, now = self._pictures.pictures, time.monotonic()
         waits = [one.due_s - now for one in self._readers.all if one.picture != number and number]
         pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), *waits])
         if pause_s > 0:
             await wait_until(self._readers.wake, pause_s)
-
-
-def _png(decoder: Decoder, size: Size) -> bytes:
-    """Encode the newest picture. Blocking."""
-    (rgb,) = decoder.scaled([size])
-    return png_of(rgb, size)
-
-
-def _decode(
-    decoder: Decoder,
-    packets: list[VideoPacket],
-    left_out: bool,
-    compare: bool,
-    boxes: tuple[Size, ...],
-) -> _Decoded:
-    """Decode packets and scale the newest picture. Blocking."""
-    if left_out:
-        decoder.break_off()
-    pictures = decoder.decode(packets)
-    if not pictures or decoder.size is None:
-        return _Decoded(0, False, False, {})
-    sizes = tuple({fit(decoder.size, box) for box in boxes})
-    scaled = dict(zip(sizes, decoder.scaled(sizes), strict=True))
-    moved = decoder.has_moved() or not compare
-    return _Decoded(pictures, moved, decoder.is_black(), scaled)

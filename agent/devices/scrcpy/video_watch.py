@@ -57,6 +57,7 @@ class Watch:
         self._black = False
         self._secure = False
         self._stale = ""
+        self._undecoded = ""
         self._told: Told | None = None
         self.key_frames = 0
         """How many pictures came that refer to no other."""
@@ -74,7 +75,7 @@ class Watch:
             self._moved_s = now
         self._proven_s = self._key_s = now
         self._proven_ms = arrived_ms
-        self._asked_s, self._wants_key, self._stale = 0.0, False, ""
+        self._asked_s, self._wants_key, self._stale, self._undecoded = 0.0, False, "", ""
         self._black = black
         self._secure = self._secure and black
 
@@ -82,12 +83,17 @@ class Watch:
         """Have the encoder asked for a picture that refers to no other."""
         self._wants_key = True
 
+    def lose_decoder(self, why: str) -> None:
+        """Take note that no picture can be decoded until a key frame comes."""
+        self._undecoded = why
+        self._asked_s = 0.0
+
     # --- saying ----------
 
     def told(self) -> Told:
         """Say what the newest picture is worth."""
-        if self._stale:
-            status, detail = FrameStatus.STALE, self._stale
+        if self._stale or self._undecoded:
+            status, detail = FrameStatus.STALE, self._stale or self._undecoded
         elif self._secure:
             status, detail = FrameStatus.SECURE, SECURE_DETAIL
         else:

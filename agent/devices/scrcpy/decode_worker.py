@@ -1,0 +1,177 @@
+"""The process that decodes: packets in on a socket, pictures out in memory that the core maps.
+
+Started by `decode_link` and by nobody else; knows streams by number and no phones. Invariants: it
+ends when its socket does, so also when the core was killed; one stream is decoded by one thread, in
+order; a call that fails fails alone.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from queue import SimpleQueue
+from typing import IO, Never, assert_never
+
+from agent.devices.frame_readers import fit
+from agent.devices.scrcpy.decode_memory import THREADS, PictureMemory
+from agent.devices.scrcpy.decode_wire import (
+    LENGTH_BYTES,
+    MESSAGE_LIMIT_BYTES,
+    Asked,
+    Close,
+    Closed,
+    Decode,
+    Drawn,
+    Encoded,
+    Failed,
+    Filled,
+    Ready,
+    Said,
+    Scale,
+    Want,
+    Whole,
+    asked_decoder,
+    framed,
+)
+from agent.devices.scrcpy.decoder import Decoder, load
+from agent.devices.scrcpy.pictures import whole_png
+
+_NICER = 5
+"""Keys are answered before pictures are decoded."""
+_BUFFER_BYTES = 1 << 20
+
+
+def main(memory: int) -> Never:
+    """Serve the core on the socket that is standard input.
+
+    Args:
+        memory: the descriptor of the file that both map.
+    """
+    os.nice(_NICER)
+    link = socket.socket(fileno=0)
+    load()
+    Worker(link, PictureMemory(memory)).run()
+
+
+class Worker:
+    """The streams and the threads that decode them."""
+
+    def __init__(self, link: socket.socket, memory: PictureMemory) -> None:
+        self._link = link
+        self._memory = memory
+        self._saying = threading.Lock()
+        self._decoders: dict[int, Decoder] = {}
+        self._queues: list[SimpleQueue[Asked]] = [SimpleQueue() for _ in range(THREADS)]
+        self._wholes: SimpleQueue[Asked] = SimpleQueue()
+        """A whole picture takes so long to encode that others would wait for it."""
+
+    def run(self) -> Never:
+        """Carry out what is asked until the socket ends."""
+        for number, queue in enumerate((*self._queues, self._wholes)):
+            threading.Thread(target=self._work, args=(number, queue), daemon=True).start()
+        self._say(Ready())
+        stream = os.fdopen(self._link.fileno(), "rb", buffering=_BUFFER_BYTES, closefd=False)
+        while (asked := _read(stream)) is not None:
+            if isinstance(asked, Whole):
+                self._wholes.put(asked)
+            else:
+                self._queues[asked.stream % THREADS].put(asked)
+        _end()
+
+    def _say(self, said: Said) -> None:
+        data = framed(said)
+        try:
+            with self._saying:
+                self._link.sendall(data)
+        except OSError:
+            _end()
+
+    def _work(self, thread: int, queue: SimpleQueue[Asked]) -> None:
+        while True:
+            asked = queue.get()
+            try:
+                said = self._carry_out(thread, asked)
+            except Exception as error:  # whatever one stream does, the others go on
+                said = Failed(asked.call, f"{type(error).__name__}: {error}")
+            self._say(said)
+
+    def _carry_out(self, thread: int, asked: Asked) -> Said:
+        match asked:
+            case Decode():
+                return self._decode(thread, asked)
+            case Scale():
+                decoder = self._decoder(asked.stream)
+                filled = self._fill(decoder, asked.wants, 0)
+                return _drawn(asked.call, decoder, 0, False, False, filled)
+            case Whole():
+                return Encoded(asked.call, *whole_png(self._decoder(asked.stream)))
+            case Close():
+                self._decoders.pop(asked.stream, None)
+                return Closed(asked.call)
+            case _:
+                assert_never(asked)
+
+    def _decode(self, thread: int, asked: Decode) -> Drawn:
+        decoder = self._decoder(asked.stream)
+        if asked.left_out:
+            decoder.break_off()
+        self._memory.mark(thread, asked.stream)
+        try:
+            made = decoder.decode(asked.packets)
+            if not made:
+                return _drawn(asked.call, decoder, 0, False, False, ())
+            filled = self._fill(decoder, asked.wants, asked.arrived_ms)
+            moved = decoder.has_moved() or not asked.compare
+            return _drawn(asked.call, decoder, made, moved, decoder.is_black(), filled)
+        finally:
+            self._memory.mark(thread, 0)
+
+    def _decoder(self, stream: int) -> Decoder:
+        decoder = self._decoders.get(stream)
+        if decoder is None:
+            decoder = self._decoders[stream] = Decoder()
+        return decoder
+
+    def _fill(
+        self, decoder: Decoder, wants: tuple[Want, ...], captured_ms: int
+    ) -> tuple[Filled, ...]:
+        """Put the newest picture where it is wanted, once at each size."""
+        size = decoder.size
+        if size is None:
+            raise ValueError("There is no picture yet.")
+        places = {fit(size, want.box): want.at for want in wants}
+        number = decoder.pictures
+        for (scaled, at), rgb in zip(places.items(), decoder.scaled(tuple(places)), strict=True):
+            self._memory.write(at, number, scaled, rgb, captured_ms)
+        return tuple(Filled(at, number) for at in places.values())
+
+
+def _drawn(
+    call: int, decoder: Decoder, made: int, moved: bool, black: bool, filled: tuple[Filled, ...]
+) -> Drawn:
+    return Drawn(
+        call=call,
+        made=made,
+        pictures=decoder.pictures,
+        size=decoder.size,
+        moved=moved,
+        black=black,
+        awaits_key=decoder.awaits_key,
+        filled=filled,
+    )
+
+
+def _read(stream: IO[bytes]) -> Asked | None:
+    """Read what is asked next; None when the core is gone."""
+    head = stream.read(LENGTH_BYTES)
+    length = int.from_bytes(head)
+    if len(head) < LENGTH_BYTES or length > MESSAGE_LIMIT_BYTES:
+        return None
+    data = stream.read(length)
+    return asked_decoder.decode(data) if len(data) == length else None
+
+
+def _end() -> Never:
+    """End at once: nothing here is worth a farewell, and decoding threads would hold it up."""
+    os._exit(0)
