@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from itertools import groupby
 from weakref import WeakValueDictionary
 
 from agent.errors import FencedError
@@ -21,9 +22,9 @@ from agent.protocol import (
     SessionStateChanged,
 )
 from agent.records import Session
+from agent.session_fold import fold_all
 from agent.sessions.live import LiveSession, may_delegate
 from agent.sessions.transitions import check_move
-from agent.state import fold_session
 from agent.store.leases import Lease
 from agent.store.store import EventDraft, Store
 
@@ -130,26 +131,33 @@ class Book:
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Fold committed events into the records."""
-        for event in events:
-            if isinstance(event.msg, SessionsDeleted):
-                for session_id in event.msg.session_ids:
-                    self._known.pop(session_id, None)
-                    self._active.pop(session_id, None)
-            if not event.session_id:
+        for session_id, run in groupby(events, _session_of):
+            if session_id:
+                self._see(session_id, tuple(run))
                 continue
-            live = self._known.get(event.session_id)
-            if live is None:
-                record = fold_session(None, event)
-                if record is None:
-                    continue
-                live = LiveSession(record)
-                self._known[event.session_id] = live
+            for event in run:
+                if isinstance(event.msg, SessionsDeleted):
+                    self._forget(event.msg.session_ids)
+
+    def _see(self, session_id: str, run: tuple[Event, ...]) -> None:
+        """Fold a session's events that follow one another, each of which is committed."""
+        live = self._known.get(session_id)
+        record = fold_all(live.record if live else None, run)
+        if record is None:
+            return
+        if live is None:
+            live = self._known[session_id] = LiveSession(record)
+            self._tell_parent(live)
+        else:
+            live.see(record)
+            if any(type(event.msg) is SessionContinued for event in run):
                 self._tell_parent(live)
-            elif (record := fold_session(live.record, event)) is not None:
-                live.see(record)
-                if isinstance(event.msg, SessionContinued):
-                    self._tell_parent(live)
-            self._keep(live)
+        self._keep(live)
+
+    def _forget(self, session_ids: Iterable[str]) -> None:
+        for session_id in session_ids:
+            self._known.pop(session_id, None)
+            self._active.pop(session_id, None)
 
     def _keep(self, live: LiveSession) -> None:
         if live.record.state.is_terminal:
@@ -202,3 +210,7 @@ class Book:
                         )
                 case _:
                     pass
+
+
+def _session_of(event: Event) -> str:
+    return event.session_id

@@ -18,6 +18,8 @@ from agent.store.reader import Reader
 SOONEST = 1024
 """How many active jobs are read at once; four times as many are held at most."""
 _EVER_MS = 1 << 62
+_OF_JOBS = frozenset({JobChanged, JobsDropped})
+"""Known at once: every committed event passes here."""
 
 _Key = tuple[int, int]
 """When it is due, and its id: the order of the queue."""
@@ -46,7 +48,7 @@ class Dues:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the writer."""
         for event in events:
-            if isinstance(event.msg, JobChanged | JobsDropped):
+            if type(event.msg) in _OF_JOBS:
                 if self._missed is not None:
                     self._missed.append(event)
                 self._follow(event)

@@ -8,6 +8,8 @@ session; an answer is the first one.
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
@@ -29,9 +31,9 @@ from agent.protocol import (
     encode,
 )
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher
-from agent.state import fold_session
+from agent.session_fold import fold_all
 from agent.store.leases import Lease
-from agent.store.uses import digests_of
+from agent.store.uses import NAMING, digests_of
 
 
 class EventDraft(msgspec.Struct, frozen=True):
@@ -162,76 +164,94 @@ class Ledger:
         """Take in what a trial of this ledger folded."""
         self.last_event_id = trial.last_event_id
         self.last_job_id = trial.last_job_id
-        self.sessions.update(trial.sessions.maps[0])
-        self.questions.update(trial.questions.maps[0])
-        self.jobs.update(trial.jobs.maps[0])
-        self.leases.update(trial.leases.maps[0])
+        self.sessions.maps[0].update(trial.sessions.maps[0])
+        self.questions.maps[0].update(trial.questions.maps[0])
+        self.jobs.maps[0].update(trial.jobs.maps[0])
+        self.leases.maps[0].update(trial.leases.maps[0])
         self.events.extend(trial.events)
         self.watchers.update(trial.watchers)
         self.commitments.update(trial.commitments)
         self.runs.update(trial.runs)
         self.dropped_jobs += trial.dropped_jobs
         self.blobs.extend(trial.blobs)
-        self._forget_uses(trial.pruned)
+        if trial.pruned:
+            self._forget_uses(trial.pruned)
         self.uses.extend(trial.uses)
         self.deleted += trial.deleted
         self.unnamed += trial.unnamed
 
     def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> Event:
-        """Number one draft and fold it.
+        """Number one draft and fold it; see `fold_all`."""
+        [event] = self.fold_all((draft,), (body,), ts_ms)
+        return event
+
+    def fold_all(
+        self, drafts: Sequence[EventDraft], bodies: Sequence[bytes], ts_ms: int
+    ) -> tuple[Event, ...]:
+        """Number drafts and fold them, each run of one session in one go.
 
         Args:
-            draft: what to store.
-            body: its message as JSON.
+            drafts: what to store, in order.
+            bodies: their messages as JSON.
             ts_ms: the store's clock.
 
         Raises:
             UsageError: a session or question that does not exist.
             WrongStateError: a session that exists already, or a question that is not open any more.
         """
-        head = self._head(draft)
-        event = Event(
-            event_id=self.last_event_id + 1,
-            session_id=draft.session_id,
-            seq=head.last_seq + 1 if head else int(bool(draft.session_id)),
-            ts_ms=draft.dated_ms or ts_ms,
-            submission_id=draft.submission_id,
-            msg=draft.msg,
-        )
-        if draft.session_id:
-            session = fold_session(head.session if head else None, event)
-            if session is None:
-                raise UsageError(f"There is no session {draft.session_id}.")
-            self.sessions[draft.session_id] = SessionHead(event.seq, session)
-        if type(draft.msg) in _BESIDE:
-            self._fold_beside(draft.msg)
-        self._fold_uses(draft)
-        self.last_event_id = event.event_id
-        self.events.append((event, body))
-        return event
+        first = len(self.events)
+        for session_id, run in groupby(zip(drafts, bodies, strict=True), _session_of):
+            self._fold_run(session_id, tuple(run), ts_ms)
+        return tuple(event for event, _ in self.events[first:])
 
-    def _fold_uses(self, draft: EventDraft) -> None:
-        if isinstance(draft.msg, SessionPruned):
-            self._forget_uses({draft.session_id})
-        digests = digests_of(draft.msg)
-        if digests:
-            self.uses.extend((draft.session_id, digest) for digest in digests)
+    def _fold_run(
+        self, session_id: str, run: tuple[tuple[EventDraft, bytes], ...], ts_ms: int
+    ) -> None:
+        """Fold the drafts of one session, or of none, that follow one another."""
+        head = self.sessions.get(session_id) if session_id else None
+        seq = head.last_seq if head else 0
+        if session_id and head is None and type(run[0][0].msg) is not SessionConfigured:
+            raise UsageError(f"There is no session {session_id}.")
+        events: list[Event] = []
+        for draft, body in run:
+            kind = type(draft.msg)
+            if kind is SessionConfigured:
+                self._check_new(draft, is_known=bool(head or events))
+            self.last_event_id += 1
+            seq += bool(session_id)
+            event = Event(
+                event_id=self.last_event_id,
+                session_id=session_id,
+                seq=seq,
+                ts_ms=draft.dated_ms or ts_ms,
+                submission_id=draft.submission_id,
+                msg=draft.msg,
+            )
+            events.append(event)
+            self.events.append((event, body))
+            if kind in _BESIDE:
+                self._fold_beside(draft.msg)
+            if kind in NAMING:
+                self.uses.extend((session_id, digest) for digest in digests_of(draft.msg))
+            elif kind is SessionPruned:
+                self._forget_uses({session_id})
+        session = fold_all(head.session if head else None, events)
+        if session is not None:
+            self.sessions[session_id] = SessionHead(seq, session)
 
     def _forget_uses(self, session_ids: set[str]) -> None:
         self.pruned |= session_ids
         self.uses = [use for use in self.uses if use[0] not in session_ids]
 
-    def _head(self, draft: EventDraft) -> SessionHead | None:
-        if not isinstance(draft.msg, SessionConfigured):
-            return self.sessions.get(draft.session_id)
-        if draft.msg.session.session_id != draft.session_id or not draft.session_id:
+    def _check_new(self, draft: EventDraft, *, is_known: bool) -> None:
+        assert isinstance(draft.msg, SessionConfigured)
+        configured = draft.msg.session.session_id
+        if configured != draft.session_id or not draft.session_id:
             raise UsageError(
-                f"The first event of session {draft.session_id!r} configures "
-                f"{draft.msg.session.session_id!r}."
+                f"The first event of session {draft.session_id!r} configures {configured!r}."
             )
-        if draft.session_id in self.sessions:
+        if is_known:
             raise WrongStateError(f"Session {draft.session_id} exists already.")
-        return None
 
     def _fold_beside(self, msg: EventMsg) -> None:
         match msg:
@@ -268,6 +288,10 @@ class Ledger:
                     self.questions[question_id] = QuestionHead(known.question, False)
             case _:
                 pass
+
+
+def _session_of(pair: tuple[EventDraft, bytes]) -> str:
+    return pair[0].session_id
 
 
 def body_of(msg: EventMsg) -> bytes:

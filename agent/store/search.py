@@ -162,6 +162,9 @@ class SearchIndex:
                 return
             upto = min(last, self._indexed_id + _BATCH_EVENTS)
             await self._take_in(await self._log.told(after=self._indexed_id, upto=upto), upto)
+            if upto == last and not self._wanted.is_set():
+                # What was stored meanwhile gathers, or every commit would be followed by one here.
+                return
             await asyncio.sleep(0)
 
     def stop(self) -> None:

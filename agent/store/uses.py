@@ -16,7 +16,7 @@ from agent.protocol import (
 )
 from agent.records import Frame
 
-_NAMING = frozenset({ObservationRecorded, ToolCallRequested, RequestUserInput})
+NAMING = frozenset({ObservationRecorded, ToolCallRequested, RequestUserInput})
 """Known at once, because every event passes here before it is stored."""
 
 
@@ -46,7 +46,7 @@ def uses_of(msg: EventMsg) -> tuple[Use, ...]:
 
 def digests_of(msg: EventMsg) -> tuple[str, ...]:
     """List the digests of the blobs that an event names."""
-    if type(msg) not in _NAMING:
+    if type(msg) not in NAMING:
         return ()
     return tuple(use.digest for use in uses_of(msg))
 

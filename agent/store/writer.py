@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import ChainMap
 from collections.abc import Callable
 from typing import assert_never
 
@@ -19,6 +18,7 @@ from agent.records import Job
 from agent.store import leases
 from agent.store.database import Database
 from agent.store.failures import unfoldable
+from agent.store.layers import Layers
 from agent.store.ledger import (
     BlobRow,
     EventDraft,
@@ -205,10 +205,10 @@ class Writer:
         ledger = Ledger(
             last_event_id=self.last_event_id,
             last_job_id=self._last_job_id,
-            sessions=ChainMap({}, self._heads),
-            questions=ChainMap({}, {}),
-            jobs=ChainMap({}, {}),
-            leases=ChainMap({}, {}),
+            sessions=Layers({}, self._heads),
+            questions=Layers({}, {}),
+            jobs=Layers({}, {}),
+            leases=Layers({}, {}),
         )
         await self._database.rollback()
         if savepoints:
@@ -282,10 +282,7 @@ class Writer:
             case Append(drafts=drafts, bodies=bodies, under=under):
                 if under is not None:
                     leases.check(ledger.leases.get(under.key), under)
-                return tuple(
-                    ledger.fold(draft, body, now_ms)
-                    for draft, body in zip(drafts, bodies, strict=True)
-                )
+                return ledger.fold_all(drafts, bodies, now_ms)
             case AcquireLease(key=key, owner=owner, ttl_ms=ttl_ms):
                 held = leases.taken(ledger.leases.get(key), key, owner, ttl_ms, now_ms)
                 if held is not None:
@@ -355,7 +352,7 @@ class Writer:
                 return
             case _:
                 assert_never(request)
-        for session_id in (key for key in keys.sessions if key not in ledger.sessions):
+        for session_id in (key for key in keys.sessions if ledger.sessions.get(key) is None):
             sql = "SELECT last_seq, record FROM session WHERE session_id = ?"
             for last_seq, record in await self._database.rows(sql, (session_id,)):
                 head = SessionHead(as_int(last_seq), decode_session(record))

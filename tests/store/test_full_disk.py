@@ -73,7 +73,7 @@ asyncio.run(main(Path(sys.argv[1]), lambda: limit(600_000), lambda: limit(resour
 BY_MOUNT = """
 ballast = Path(sys.argv[1]) / "ballast"
 
-ballast.write_bytes(b"z" * 3_000_000)
+ballast.write_bytes(b"z" * 9_000_000)
 asyncio.run(main(Path(sys.argv[1]) / "data", lambda: None, ballast.unlink))
 """
 
@@ -119,7 +119,7 @@ def test_a_file_size_limit_is_a_clear_error_and_nothing_unstored_is_published(
 def test_a_full_disk_is_a_clear_error_and_the_store_goes_on_when_there_is_room(
     tmp_path: Path,
 ) -> None:
-    mount = 'mount -t tmpfs -o size=6m tmpfs "$1"'
+    mount = 'mount -t tmpfs -o size=12m tmpfs "$1"'
     check(run_mounted(mount, tmp_path, FILLER + BY_MOUNT), "full")
 
 

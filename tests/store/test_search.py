@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.protocol import AgentMessage, EventMsg, UserMessage
+from agent.protocol import AgentMessage, Event, EventMsg, UserMessage
 from agent.records import SearchHit
 from agent.store.search import SEARCH_NAME, SearchIndex
 from agent.store.sqlite import EventDraft, SqliteStore
@@ -107,6 +107,37 @@ async def test_the_index_follows_the_log_by_its_own_mark_across_starts(tmp_path:
         await store.rebuild_search()
         assert len(await found(store, "first OR second")) == 0
         assert len(await found(store, "first")) == 1
+
+
+class BusyLog:
+    """A log to which something is added whenever it is read, up to an end."""
+
+    def __init__(self) -> None:
+        self.last = 1
+        self.readings: list[int] = []
+
+    async def last_event_id(self) -> int:
+        return self.last
+
+    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+        self.readings.append(upto)
+        self.last = min(self.last + 1, 50)
+        return ()
+
+
+async def test_what_is_stored_while_the_index_reads_gathers_until_it_is_looked_for(
+    tmp_path: Path,
+) -> None:
+    log = BusyLog()
+    index = await SearchIndex.open(tmp_path / SEARCH_NAME, log)
+    try:
+        await index._follow()
+        assert log.readings == [1]
+        index._wanted.set()
+        await index._follow()
+        assert log.readings == list(range(1, 51))
+    finally:
+        await index.close()
 
 
 async def test_a_damaged_or_deleted_index_is_built_anew(tmp_path: Path) -> None:
