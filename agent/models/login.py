@@ -1,8 +1,8 @@
 """Sign in with a browser: OAuth's code flow with PKCE, back over loopback, and refresh.
 
-After RFC 8252 (native apps), RFC 7636 (PKCE, S256 only), RFC 8414 (metadata) and RFC 9207 (`iss`).
-Not the use of the token. Invariants: the state of the answer is that of the question; a token is
-kept in a file of mode 0600 and shown nowhere; nothing but loopback is listened on.
+After RFC 7636 (PKCE, S256 only) and RFC 8414 (metadata). Not the browser's way back, which is
+`agent.models.callback`, and not the use of the token. Invariants: the state of the answer is that
+of the question; a token is kept in a file of mode 0600 and shown nowhere.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
-from agent.errors import ConfigError, ModelError, UsageError
+from agent.errors import ConfigError, ModelError
+from agent.models.callback import callback
 from agent.models.keys import check_private
 from agent.text import one_line
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 FILE_NAME = "login.json"
 HTTP_TIMEOUT_S = 30.0
 BROWSER_TIMEOUT_S = 300.0
+MAX_LIFE_S = 10 * 366 * 86400.0
 EARLY_S = 60.0
 """A token is renewed so long before it ends."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -114,32 +116,23 @@ async def sign_in(
         ModelError: nobody signed in, or the issuer refused.
         UsageError: the port is taken.
     """
-    answers: asyncio.Queue[str] = asyncio.Queue()
-    try:
-        server = await asyncio.start_server(
-            lambda reader, writer: _receive(reader, writer, answers), "127.0.0.1", port
-        )
-    except OSError as error:
-        raise UsageError(
-            f"Port {port} of loopback cannot be listened on: {error.strerror or error}.",
-            "Set model.login_port to another, or to 0.",
-        ) from error
-    async with server:
-        bound = server.sockets[0].getsockname()[1]
-        redirect = f"http://127.0.0.1:{bound}/callback"
-        session = _session(client_id, scope=scope, redirect_uri=redirect)
+    async with callback(issuer.issuer, port) as desk:
+        session = _session(client_id, scope=scope, redirect_uri=desk.address)
         verifier = token_urlsafe(64)
         url, state = session.create_authorization_url(
             issuer.authorization_endpoint, code_verifier=verifier
         )
-        open_browser(url)
+        waiting = asyncio.ensure_future(desk.code(state))
+        # The question stands before the browser is shown it, so that no answer is too early.
+        await asyncio.sleep(0)
         try:
+            open_browser(url)
             async with asyncio.timeout(timeout_s):
-                answer = await _answer_to(answers, state, issuer.issuer)
+                answer = await waiting
         except TimeoutError as error:
-            raise ModelError(
-                f"Nobody signed in within {timeout_s:g} s.", "Try again.", retryable=False
-            ) from error
+            raise _nobody(timeout_s, desk.strangers) from error
+        finally:
+            waiting.cancel()
     token = await asyncio.to_thread(
         _fetch, session, issuer.token_endpoint, code=answer, code_verifier=verifier
     )
@@ -242,56 +235,31 @@ class TokenFile:
             if login is None:
                 raise _ended()
             if login.expires_s and self._now_s() > login.expires_s - EARLY_S:
-                login = await asyncio.to_thread(refreshed, login)
-                await asyncio.to_thread(self.keep, login)
+                login = await self._renewed(login)
             return login.access_token
+
+    async def _renewed(self, login: Login) -> Login:
+        try:
+            renewed = await asyncio.to_thread(refreshed, login)
+        except ModelError:
+            # An issuer that rotates takes each refresh token once, and another process may have
+            # been first: then what it was given is here.
+            kept = await asyncio.to_thread(self.read)
+            if kept is None or kept.refresh_token == login.refresh_token:
+                raise
+            return kept
+        await asyncio.to_thread(self.keep, renewed)
+        return renewed
 
 
 # --- how ----------
 
 
-async def _receive(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: asyncio.Queue[str]
-) -> None:
-    """Take one request of the browser and give it a page."""
-    status, said = "404 Not Found", "There is nothing here."
-    try:
-        async with asyncio.timeout(10):
-            head = await reader.readuntil(b"\r\n\r\n")
-        parts = head.split(b" ", 2)
-        target = parts[1].decode("ascii", "replace") if len(parts) == 3 else ""
-        if parts[0] == b"GET" and urlsplit(target).path == "/callback":
-            answers.put_nowait(target)
-            status, said = "200 OK", "You can close this page and go back to the terminal."
-        page = f"<!doctype html><meta charset=utf-8><title>Switchboard</title><p>{said}".encode()
-        writer.write(
-            f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n"
-            f"Content-Length: {len(page)}\r\nConnection: close\r\n"
-            "Referrer-Policy: no-referrer\r\n\r\n".encode()
-            + page
-        )
-        await writer.drain()
-    except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        # A browser that went away, or something else that knocked.
-        pass
-    finally:
-        writer.close()
-
-
-async def _answer_to(answers: asyncio.Queue[str], state: str, issuer: str) -> str:
-    """Wait for the code that answers our question; what answers another is passed over."""
-    while True:
-        query = parse_qs(urlsplit(await answers.get()).query)
-        said = {name: values[0] for name, values in query.items()}
-        if said.get("state") != state or said.get("iss", issuer).rstrip("/") != issuer.rstrip("/"):
-            continue
-        if "error" in said:
-            why = said.get("error_description") or said["error"]
-            raise ModelError(
-                f"The issuer refused: {one_line(why, 200)}.", "Try again.", retryable=False
-            )
-        if said.get("code"):
-            return said["code"]
+def _nobody(timeout_s: float, strangers: int) -> ModelError:
+    others = f"; {strangers} answers came to another question" if strangers else ""
+    return ModelError(
+        f"Nobody signed in within {timeout_s:g} s{others}.", "Try again.", retryable=False
+    )
 
 
 def _session(client_id: str, **more: Any) -> OAuth2Session:
@@ -315,6 +283,12 @@ def _refused(error: Exception) -> ModelError:
     """Judge what the OAuth library raised: a refusal is for good, a lost connection is not."""
     from authlib.common.errors import AuthlibBaseError
 
+    if isinstance(error, ValueError | OverflowError | TypeError | KeyError):
+        return ModelError(
+            f"What the issuer answered is no token: {type(error).__name__}.",
+            "Sign in again: switchboard login",
+            retryable=False,
+        )
     for_good = isinstance(error, AuthlibBaseError)
     why = getattr(error, "error", "") if for_good else type(error).__name__
     return ModelError(
@@ -326,17 +300,30 @@ def _refused(error: Exception) -> ModelError:
 
 def _login(token: Mapping[str, Any], base: Login) -> Login:
     access = token.get("access_token")
-    if not isinstance(access, str) or not access:
-        raise ModelError("The issuer gave no token.", retryable=False)
-    lasts = token.get("expires_in")
-    ends = time.time() + float(lasts) if isinstance(lasts, int | float | str) and lasts else 0.0
+    if not isinstance(access, str) or not access or not _fits_a_header(access):
+        raise ModelError("The issuer gave no token that can be used.", retryable=False)
     return msgspec.structs.replace(
         base,
         access_token=access,
         # An issuer that does not rotate it leaves it out.
         refresh_token=str(token.get("refresh_token") or base.refresh_token),
-        expires_s=ends,
+        expires_s=_end_s(token.get("expires_in")),
     )
+
+
+def _fits_a_header(token: str) -> bool:
+    return token.isascii() and token.isprintable() and " " not in token
+
+
+def _end_s(lasts: object) -> float:
+    """Read when a token ends: 0 when the issuer does not say, or says what is no time."""
+    if not isinstance(lasts, int | float | str):
+        return 0.0
+    try:
+        seconds = float(lasts)
+    except ValueError:
+        return 0.0
+    return time.time() + seconds if 0 < seconds < MAX_LIFE_S else 0.0
 
 
 def _ended() -> ModelError:

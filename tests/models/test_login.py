@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from agent.errors import ConfigError, ModelError
+from agent.errors import ConfigError, ModelError, UsageError
+from agent.models.callback import callback
 from agent.models.login import Login, TokenFile, discover, refreshed, sign_in, sign_out
 
 PATIENCE_S = 15.0
@@ -32,6 +33,10 @@ class TinyIssuer:
     metadata_issuer: str = ""
     methods: tuple[str, ...] = ("S256",)
     refreshes: int = 0
+    rotates: bool = False
+    """Whether each refresh token is taken once, and another given for it."""
+    refresh_token: str = "refresh-1"
+    lasts: object = 3600
 
     @property
     def url(self) -> str:
@@ -73,9 +78,14 @@ class TinyIssuer:
         if self.refused:
             return 400, {"error": "invalid_grant"}
         if form["grant_type"] == "refresh_token":
-            assert form["refresh_token"] == "refresh-1"
+            if form["refresh_token"] != self.refresh_token:
+                return 400, {"error": "invalid_grant"}
             self.refreshes += 1
-            return 200, {"access_token": "second", "token_type": "Bearer", "expires_in": 3600}
+            token = {"access_token": "second", "token_type": "Bearer", "expires_in": self.lasts}
+            if not self.rotates:
+                return 200, token
+            self.refresh_token = f"refresh-{self.refreshes + 1}"
+            return 200, token | {"refresh_token": self.refresh_token}
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != self.challenge:
             return 400, {"error": "invalid_grant"}
@@ -83,9 +93,9 @@ class TinyIssuer:
         assert form["redirect_uri"] == self.redirect
         return 200, {
             "access_token": "first",
-            "refresh_token": "refresh-1",
+            "refresh_token": self.refresh_token,
             "token_type": "Bearer",
-            "expires_in": 3600,
+            "expires_in": self.lasts,
         }
 
 
@@ -107,6 +117,7 @@ class Browser:
         self.issuer = issuer
         self.answers = answers or ({"code": "good-code"},)
         self.asked: dict[str, str] = {}
+        self.pages: list[bytes] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     def open(self, url: str) -> None:
@@ -125,6 +136,7 @@ class Browser:
             await writer.drain()
             page = await reader.read()
             assert b"good-code" not in page
+            self.pages.append(page)
             writer.close()
 
 
@@ -151,11 +163,28 @@ async def test_a_person_signs_in_by_browser_with_pkce_and_a_loopback_answer() ->
     assert "first" not in repr(login)
 
 
-async def test_an_answer_with_another_state_is_passed_over() -> None:
+async def test_an_answer_with_another_state_is_passed_over_and_told_so() -> None:
     async with tiny_issuer() as issuer:
         forged = {"code": "evil-code", "state": "forged"}
-        login = await login_at(issuer, Browser(issuer, forged, {"code": "good-code"}))
+        denied = {"error": "access_denied", "state": "forged"}
+        browser = Browser(issuer, forged, denied, {"code": "good-code"})
+        login = await login_at(issuer, browser)
     assert login.access_token == "first"
+    assert browser.pages[0].startswith(b"HTTP/1.1 400 ")
+    assert b"another question" in browser.pages[0]
+    assert browser.pages[1].startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_port_that_is_taken_is_named_before_the_browser_opens() -> None:
+    async with tiny_issuer() as issuer:
+        found = await asyncio.to_thread(discover, issuer.url)
+        opened: list[str] = []
+        with pytest.raises(UsageError, match=str(issuer.port)) as caught:
+            await sign_in(
+                found, client_id="c", scope="", port=issuer.port, open_browser=opened.append
+            )
+    assert opened == []
+    assert "model.login_port" in caught.value.remedy
 
 
 async def test_an_answer_of_another_issuer_is_passed_over() -> None:
@@ -177,6 +206,19 @@ async def test_nobody_who_signs_in_ends_it() -> None:
             await login_at(
                 issuer, Browser(issuer, {"code": "evil", "state": "forged"}), timeout_s=0.2
             )
+
+
+async def test_what_came_to_another_question_is_said_when_nobody_signs_in() -> None:
+    async with callback("https://issuer.example", 0) as desk:
+        waiting = asyncio.ensure_future(desk.code("asked"))
+        for path, status in {"/callback?state=forged&code=x": b"400", "/other": b"404"}.items():
+            reader, writer = await asyncio.open_connection("127.0.0.1", desk.port)
+            writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
+            assert (await reader.read()).split(b" ")[1] == status
+            writer.close()
+        assert not waiting.done()
+        assert desk.strangers == 1
+        waiting.cancel()
 
 
 async def test_an_issuer_that_is_another_or_cannot_do_pkce_is_refused() -> None:
@@ -210,6 +252,62 @@ async def test_a_login_is_kept_private_and_renewed_before_it_ends(tmp_path: Path
     assert issuer.refreshes == 1
     assert kept is not None
     assert (kept.access_token, kept.refresh_token) == ("second", "refresh-1")
+
+
+async def test_a_refresh_token_that_is_taken_once_is_followed_by_the_next(tmp_path: Path) -> None:
+    async with tiny_issuer() as issuer:
+        issuer.rotates = True
+        login = await login_at(issuer, Browser(issuer))
+        file = TokenFile(tmp_path / "login.json", now_s=lambda: login.expires_s + 7200)
+        file.keep(login)
+        for _ in range(3):
+            assert await file.token() == "second"
+        kept = file.read()
+    assert issuer.refreshes == 3
+    assert kept is not None
+    assert kept.refresh_token == "refresh-4"
+
+
+async def test_of_two_processes_that_renew_at_once_the_second_takes_what_the_first_was_given(
+    tmp_path: Path,
+) -> None:
+    async with tiny_issuer() as issuer:
+        issuer.rotates = True
+        login = await login_at(issuer, Browser(issuer))
+        path = tmp_path / "login.json"
+        first = TokenFile(path, now_s=lambda: login.expires_s)
+        second = TokenFile(path, now_s=lambda: login.expires_s)
+        first.keep(login)
+        old = second.read()
+        assert old is not None
+        assert await first.token() == "second"
+        # What the second had read before the first was done.
+        renewed = await second._renewed(old)
+        assert renewed.refresh_token == "refresh-2"
+        issuer.refused = True
+        with pytest.raises(ModelError, match="refused"):
+            await second._renewed(renewed)
+
+
+@pytest.mark.parametrize("lasts", ["soon", 1e400])
+async def test_what_is_no_token_is_refused(lasts: object) -> None:
+    async with tiny_issuer() as issuer:
+        issuer.lasts = lasts
+        with pytest.raises(ModelError, match="is no token"):
+            await login_at(issuer, Browser(issuer))
+
+
+@pytest.mark.parametrize("lasts", [-5, None, "3600"])
+async def test_a_token_whose_end_cannot_be_read_is_kept_without_one(
+    tmp_path: Path, lasts: object
+) -> None:
+    async with tiny_issuer() as issuer:
+        issuer.lasts = lasts
+        login = await login_at(issuer, Browser(issuer))
+    file = TokenFile(tmp_path / "login.json")
+    file.keep(login)
+    assert file.read() == login
+    assert bool(login.expires_s) == (lasts == "3600")
 
 
 async def test_a_login_that_the_issuer_ended_says_to_sign_in_again(tmp_path: Path) -> None:
