@@ -24,6 +24,7 @@ class Where(StrEnum):
     JOBS = "jobs"
     HISTORY = "history"
     REPLAY = "replay"
+    COMPARE = "compare"
     DEVICE = "device"
     SETTINGS = "settings"
 
@@ -119,6 +120,10 @@ ACTIONS: tuple[Action, ...] = (
     # --- history
     Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
     Action("history.replay", ("enter",), "Replay", "Play the session again, from the place that was found.", _HISTORY, "History", own=True),
+    Action("history.sums", ("s",), "What was spent", "Show tokens, money and sessions of the last days as bars, and what cost most; again, or esc, shows the list alone.", _HISTORY, "History", 11),
+    Action("history.measure", ("m",), "Measure", "Let the bars measure tokens, then money, then sessions.", _HISTORY, "History", 12),
+    Action("history.pick", ("space",), "Pick", "Pick the session under the cursor, to compare another with it; again lets it go.", _HISTORY, "History", 13),
+    Action("history.compare", ("d",), "Compare", "Lay the session under the cursor beside the picked one, at the first step where they part.", _HISTORY, "History", 14),
     # --- replay
     Action("replay.play", ("space",), "Play or hold", "Play the session, or hold it.", _REPLAY, "Replay", 10),
     Action("replay.forward", ("right", "l"), "Step on", "Go one step forward.", _REPLAY, "Replay", 11),
@@ -132,6 +137,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.again", ("a",), "Do again", "Do what the session did again on a free phone, asking the model only where the screen differs; press twice.", _REPLAY, "Replay", 18),
     Action("replay.export", ("E",), "Write to a file", "Write the session as an HTML page, a film or a rollout.", _REPLAY, "Replay", 17),
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
+    Action("replay.compare", ("d",), "Compare", "Pick this session and choose another in the history, to see where the two part.", _REPLAY, "Replay", 19),
+    # --- two sessions
+    Action("compare.replay", ("enter",), "Replay the first", "Play the first session from the place under the cursor.", Where.COMPARE, "Compare", 9, own=True),
+    Action("compare.other", ("o",), "Replay the second", "Play the second session from the place under the cursor.", Where.COMPARE, "Compare", 10),
+    Action("compare.parting", ("d",), "Parting", "Go to the first step where the two part.", Where.COMPARE, "Compare", 11),
+    Action("compare.copy", ("y",), "Copy", "Copy where the two part, as lines.", Where.COMPARE, "Compare", 12),
     # --- one phone
     Action("device.drive", ("w",), "Drive", "Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.", _DEVICE, "Hands", 10),
     Action("device.tap", ("enter",), "Tap", "Tap the element under the cursor, while you drive; on a finding: put it right.", _DEVICE, "Hands", own=True),
@@ -287,6 +298,7 @@ _PLACES = {
     Where.JOBS: "Jobs",
     Where.HISTORY: "History",
     Where.REPLAY: "Replay",
+    Where.COMPARE: "Two sessions",
     Where.DEVICE: "Device",
     Where.SETTINGS: "Settings",
 }

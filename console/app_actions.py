@@ -46,6 +46,8 @@ class AppActions(App[int], inherit_bindings=False):
     _armed_by = ""
     keys = Keymap()
     """The operator's own keys."""
+    picked = ""
+    """The session that another is to be compared with."""
 
     @property
     def console_app(self) -> SwitchboardApp:
@@ -109,6 +111,14 @@ class AppActions(App[int], inherit_bindings=False):
     def do_screen_history(self) -> None:
         """Show all stored sessions."""
         self._show(HistoryScreen)
+
+    def choose_another(self, session_id: str) -> None:
+        """Pick a session, and show the history to choose what it is compared with."""
+        self.picked = session_id
+        self.do_screen_deck()
+        self.push_screen(HistoryScreen())
+        key = self.keys.name("history.compare")
+        self.console_app.say(f"It is picked. Choose the other session; {key} compares them.")
 
     def show_reminder(self, one: Attention) -> None:
         """Show a due commitment or a watcher's match where they are dealt with."""

@@ -34,6 +34,13 @@ class StoredFrames:
         if known is not None:
             self._kept.move_to_end(key)
             return known
+        read = self._kept[key] = await self.large(frame, size_px, serial=serial)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return read
+
+    async def large(self, frame: Frame, size_px: tuple[int, int], *, serial: str) -> LiveFrame:
+        """Read and scale a frame without keeping it: one of an image's size has megabytes."""
         rgb, detail, status = b"", "", FrameStatus.STATIC
         if min(size_px) > 0:
             try:
@@ -41,7 +48,7 @@ class StoredFrames:
                 [rgb] = await asyncio.to_thread(scaled_rgb, serial, data, (size_px,))
             except SwitchboardError as error:
                 detail, status = str(error), FrameStatus.ERROR
-        read = LiveFrame(
+        return LiveFrame(
             serial=serial,
             width_px=size_px[0],
             height_px=size_px[1],
@@ -51,7 +58,3 @@ class StoredFrames:
             status=status,
             detail=detail,
         )
-        self._kept[key] = read
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return read

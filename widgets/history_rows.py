@@ -26,12 +26,14 @@ def stored_rows(
     now_ms: int,
     asking: AbstractSet[str] = frozenset(),
     delegating: AbstractSet[str] = frozenset(),
+    picked: str = "",
 ) -> list[Row]:
     """List sessions, a line each: how it stands, its title, its phone, its age.
 
     Args:
         asking: ids of the sessions that have an open question.
         delegating: ids of the sessions that have a child at work.
+        picked: the session that another is to be compared with.
     """
     rows: list[Row] = []
     for session in sessions:
@@ -46,6 +48,7 @@ def stored_rows(
         if session.serial:
             facts.append(device_name(session.serial, devices))
         right: Parts = (
+            ("▣ picked  " if one == picked else "", "bold $ask"),
             (f"{' · '.join(facts)}  " if facts else "", "$muted"),
             (mark.word, mark.style),
             (f" {phrases.age(now_ms - session.created_ms):>4}", "$faint"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from agent.protocol import Event, ObservationRecorded, ToolCallRequested
-from agent.records import Element, Observation, Session
+from agent.protocol import AgentMessage, Event, ObservationRecorded, ToolCallRequested
+from agent.records import Element, Frame, Observation, Session
 from agent.state import StepItem, Transcript
 from agent.transcript import follow
 
@@ -36,6 +36,12 @@ class Deed(NamedTuple):
     arguments: str
     element: Element | None
     package: str
+    seq: int = 0
+    """The event that chose it."""
+    thought: str = ""
+    """What the model said beside it."""
+    frame: Frame | None = None
+    """The screen it was chosen on, where that was kept."""
 
 
 class Told(NamedTuple):
@@ -76,16 +82,28 @@ def told_of(session: Session, events: tuple[Event, ...]) -> Told:
 
 
 def deeds_of(events: tuple[Event, ...]) -> tuple[Deed, ...]:
-    """List the tool calls, each with the app that was in front of it."""
+    """List the tool calls, each with the screen it was chosen on and what was said beside it."""
     deeds: list[Deed] = []
     seen: Observation | None = None
+    thought: tuple[int, str] = (0, "")
     for event in events:
         match event.msg:
             case ObservationRecorded(observation=seen):
                 pass
+            case AgentMessage(step=step, text=text):
+                thought = (step, text)
             case ToolCallRequested() as call:
-                package = seen.foreground.package if seen is not None else ""
-                deed = Deed(call.step, call.tool, call.kind, call.arguments, call.element, package)
+                deed = Deed(
+                    call.step,
+                    call.tool,
+                    call.kind,
+                    call.arguments,
+                    call.element,
+                    package=seen.foreground.package if seen is not None else "",
+                    seq=event.seq,
+                    thought=thought[1] if thought[0] == call.step else "",
+                    frame=seen.frame if seen is not None else None,
+                )
                 deeds.append(deed)
             case _:
                 pass

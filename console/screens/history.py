@@ -1,4 +1,4 @@
-"""The history: every stored session, and full-text search over what they said and did.
+"""The history: every stored session, full-text search over what they said and did, what was spent.
 
 Reads the core page by page and sends no op. Invariants: what is listed is what the store gave for
 the newest wish, never for an older one that came late; enter plays what the cursor is on.
@@ -17,19 +17,20 @@ from agent.errors import UsageError
 from agent.records import SearchHit, Session
 from agent.state import State
 from console import actions
-from console.screens.base import ConsoleScreen
+from console.screens.history_sums import HistorySums
 from console.screens.replay import ReplayScreen
 from widgets.history_rows import hit_rows, stored_rows
 from widgets.lines import PartsLine
 from widgets.row_list import RowList
 from widgets.session_rows import delegating
+from widgets.spending_pane import SpendingPane
 
 PAGE = 200
 MOST_HITS = 100
 _HINT = 'words, "two words" together, wor* begins, -word not'
 
 
-class HistoryScreen(ConsoleScreen):
+class HistoryScreen(HistorySums):
     """All sessions, and what is found in them."""
 
     WHERE = actions.Where.HISTORY
@@ -52,6 +53,9 @@ class HistoryScreen(ConsoleScreen):
             yield Input(id="search", placeholder=_HINT, compact=True)
             yield PartsLine(id="history-heading")
             yield RowList(id="history", empty="Nothing is stored yet.")
+        with Vertical(id="history-sums"):
+            yield PartsLine((("What was spent", "bold $foreground"),), id="sums-heading")
+            yield SpendingPane(id="sums")
 
     def on_mount(self) -> None:
         self._read_page()
@@ -77,10 +81,12 @@ class HistoryScreen(ConsoleScreen):
                 now_ms=now_ms,
                 asking={question.session_id for question in state.questions.values()},
                 delegating=delegating(state),
+                picked=self.console_app.picked,
             )
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
             told += "" if self._is_whole else ", more below"
         self.table.show_rows(rows)
+        self.show_sums()
         tone = "$warn" if self._said else "$muted"
         self.query_one("#history-heading", PartsLine).show(((f" {self._said or told}", tone),))
 
@@ -161,6 +167,10 @@ class HistoryScreen(ConsoleScreen):
         self.console_app.push_screen(ReplayScreen(session_id, at_seq=int(seq or 0)))
 
     def can(self, action_id: str) -> bool:
+        if action_id == "history.measure":
+            return self.shows_sums
+        if action_id == "history.compare":
+            return bool(self.console_app.picked)
         return action_id != "screen.history"
 
     def footer_keys(self) -> list[tuple[str, str]]:
@@ -174,6 +184,9 @@ class HistoryScreen(ConsoleScreen):
         if self.focused is field or field.value:
             field.value = ""
             self.focus_now(self.table)
+            return True
+        if self.shows_sums:
+            self.do_history_sums()
             return True
         return False
 

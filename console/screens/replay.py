@@ -14,9 +14,10 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 
-from agent.records import Frame, TimeSplit
+from agent.records import Frame, LiveFrame, TimeSplit
 from agent.state import SessionView, State
 from console import actions
+from console.frames.stills import Source
 from console.playback import Playback
 from console.screens.replay_acts import ReplayActs
 from widgets.lines import PartsLine
@@ -110,7 +111,8 @@ class ReplayScreen(ReplayActs):
         """Whether the tape runs."""
         return self._timer is not None
 
-    def _view(self) -> SessionView | None:
+    def view(self) -> SessionView | None:
+        """The session as it was at this place of the tape."""
         if self.playback is None:
             return None
         return self.playback.state().sessions.get(self.session_id)
@@ -119,7 +121,7 @@ class ReplayScreen(ReplayActs):
         tape = self.playback
         if tape is None:
             return
-        view = self._view()
+        view = self.view()
         asks = bool(tape.state().questions)
         pane = self.query_one(SessionPane)
         pane.show_view(view, devices=state.devices, now_ms=tape.now_ms(), asks=asks)
@@ -151,7 +153,7 @@ class ReplayScreen(ReplayActs):
         place.show((*line, ("\n", ""), *spread(left, right, width)))
 
     def show_frame(self) -> None:
-        view = self._view()
+        view = self.view()
         app = self.console_app
         phone = self.query_one(PhonePane)
         kept = view.transcript.observation.frame if view and view.transcript.observation else None
@@ -169,6 +171,19 @@ class ReplayScreen(ReplayActs):
             now_ms=self.playback.now_ms() if self.playback else 0,
             step=self._step_number(view),
         )
+
+    def still(self) -> Source | None:
+        view = self.view()
+        seen = view.transcript.observation if view is not None else None
+        kept = seen.frame if seen is not None else None
+        if view is None or kept is None:
+            return None
+        serial, stored = view.session.serial, self.console_app.stored
+
+        async def read(width_px: int, height_px: int) -> LiveFrame:
+            return await stored.large(kept, (width_px, height_px), serial=serial)
+
+        return Source(self.query_one(PhonePane).frame, read)
 
     @staticmethod
     def _step_number(view: SessionView | None) -> int:
@@ -211,6 +226,7 @@ class ReplayScreen(ReplayActs):
             (self.key_of("replay.branch"), "branch"),
             (self.key_of("replay.again"), "do again"),
             (self.key_of("replay.export"), "write to a file"),
+            *(() if self._alone else ((self.key_of("replay.compare"), "compare"),)),
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),
@@ -218,7 +234,7 @@ class ReplayScreen(ReplayActs):
         ]
 
     def can(self, action_id: str) -> bool:
-        return action_id not in {"screen.deck"} or not self._alone
+        return action_id not in {"screen.deck", "replay.compare"} or not self._alone
 
     # --- the tape ----------
 
@@ -302,6 +318,11 @@ class ReplayScreen(ReplayActs):
         """Show or hide the element numbers."""
         frame = self.query_one(PhonePane).frame
         frame.show_numbers(not frame.numbers_shown)
+
+    def do_replay_compare(self) -> None:
+        """Choose another session, to see where the two part."""
+        if not self._alone:
+            self.console_app.choose_another(self.session_id)
 
     def back(self) -> bool:
         self._hold()

@@ -8,6 +8,7 @@ import pytest
 
 from console import actions
 from console.app import SwitchboardApp
+from console.screens.compare import CompareScreen
 from console.screens.deck import DeckScreen
 from console.screens.device import DeviceScreen
 from console.screens.history import HistoryScreen
@@ -28,6 +29,7 @@ SCREENS = {
     actions.Where.JOBS: JobsScreen,
     actions.Where.HISTORY: HistoryScreen,
     actions.Where.REPLAY: ReplayScreen,
+    actions.Where.COMPARE: CompareScreen,
     actions.Where.DEVICE: DeviceScreen,
     actions.Where.SETTINGS: SettingsScreen,
     actions.Where.EVERYWHERE: SwitchboardApp,

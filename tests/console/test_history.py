@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent.errors import StoreError
+from agent.protocol import StepCompleted
+from agent.records import Spending, TimeSplit, Usage
 from console.screens import history
 from console.screens.history import HistoryScreen
 from console.screens.replay import ReplayScreen
@@ -11,6 +14,7 @@ from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure
 from tests.console.test_waiting_for_you import with_approval
+from widgets.spending_plot import Measure
 
 
 async def open_history(seat: Seat) -> HistoryScreen:
@@ -82,3 +86,52 @@ async def test_a_session_that_asks_is_said_to_ask_in_the_history_too(console: Op
             return any("asks you" in text for text, _ in shown)
 
         await seat.until(asks, "the session that asks")
+
+
+def two_days(core: FakeCore) -> None:
+    """Play three sessions that used tokens, one of them without a price."""
+    for name, tokens, cost_usd in (("s1", 4_000, 0.0), ("s2", 96_000, 1.25), ("s3", 0, 0.0)):
+        configure(core, name, f"errand {name}")
+        if tokens:
+            usage = Usage(input_tokens=tokens, cost_usd=cost_usd, calls=1)
+            core.tell(StepCompleted(step=1, time=TimeSplit(), usage=usage), name)
+
+
+@pytest.mark.parametrize("size", [(160, 50), (100, 30), (60, 24), (40, 14)])
+async def test_what_was_spent_is_shown_on_a_key_and_left_again(
+    console: Open, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with console(play=two_days, size=size) as seat:
+        monkeypatch.setattr(seat.app, "now_ms", lambda: seat.core.now_ms)
+        screen = await open_history(seat)
+        await seat.press("s")
+        await seat.see("100.0k")
+        await seat.see("$1.25")
+        assert "3 sessions" in "".join(text for text, _ in screen.sums.parts)
+        assert screen.sums.measure is Measure.TOKENS
+        await seat.press("m")
+        assert screen.sums.measure is Measure.MONEY
+        is_beside = size[0] >= 120
+        assert screen.focused is (screen.table if is_beside else screen.sums)
+        await seat.press("escape")
+        assert not screen.shows_sums
+        assert screen.focused is screen.table
+        assert seat.core.ops == []
+
+
+async def test_sums_that_cannot_be_had_are_said_once_and_the_list_stays(console: Open) -> None:
+    async def refused(*, since_ms: int) -> Spending:
+        asked.append(since_ms)
+        raise StoreError("The disk is gone.")
+
+    asked: list[int] = []
+    async with console(play=two_days) as seat:
+        screen = await open_history(seat)
+        seat.core.spending = refused  # type: ignore[method-assign]
+        await seat.press("s")
+        await seat.see("The disk is gone.")
+        for _ in range(5):
+            screen.refresh_all()
+            await seat.pilot.pause()
+        assert len(asked) == 1
+        assert len(screen.table.rows) == 3
