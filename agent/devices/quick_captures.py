@@ -18,7 +18,7 @@ SLOW_CAPTURE_S = 0.25
 STREAM_TIMEOUT_S = 1.5
 """An encoder that takes longer is no quicker than `screencap`."""
 LEAST_SIDE_PX = 1568
-"""The longer side below which a model would be shown less than it takes (`agent.loop.marks`)."""
+"""The longer side below which a model would be shown less than it takes (`agent.loop.scaling`)."""
 MEASURE_AGAIN_S = 60.0
 
 

@@ -107,9 +107,10 @@ class Eyes:
 
     async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
         """Number the frame for a model that sees; the note says why there is none."""
-        if seen.image is None or not self.context.model.sees:
+        if seen.picture is None:
             return None, ""
-        picture = await asyncio.to_thread(marked, seen.image, observation.elements)
+        scaled = await asyncio.shield(seen.picture)
+        picture = await asyncio.to_thread(marked, scaled, observation.elements)
         if picture.is_black and observation.elements:
             return None, prompts.NO_PICTURE
         return picture.data, ""

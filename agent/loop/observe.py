@@ -24,6 +24,7 @@ from agent.loop.changes import fingerprint
 from agent.loop.elements import number_elements
 from agent.loop.pace import Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
+from agent.loop.scaling import Scaler, Scaling
 from agent.records import Element, Foreground, Frame, Observation, UiNode
 from agent.safety.redaction import redact, redact_tree
 from agent.text import one_line
@@ -42,8 +43,9 @@ class Seen:
     observation: Observation
     observe_ms: int
     settle_ms: int
-    image: bytes | None = None
-    image_type: str = "image/png"
+    picture: Scaling | None = None
+    """The frame as a model may be shown it, before anything is drawn on it; None for a model that
+    does not see, and when there is no frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Observer:
         put_blob: keeps a tree or a frame and returns its digest.
         now_ms: the wall clock, for what is recorded.
         seconds: a monotonic clock, for what is waited.
+        scaler: makes pictures for a model that sees; None for one that does not.
         hide: takes out what was typed as a secret.
         without: patterns that are switched off.
     """
@@ -85,9 +88,11 @@ class Observer:
         pace: Pace,
         sleep: Sleep,
         seconds: Seconds,
+        scaler: Scaler | None = None,
         hide: Callable[[str], str] = str,
         without: Without = NOTHING,
     ) -> None:
+        self._scaler = scaler
         self._without = without
         self._hide = hide
         self._last: _Numbered | None = None
@@ -127,6 +132,10 @@ class Observer:
                 break
         settled = self._seconds()
         look, capture = await self._together(device, previous, look)
+        picture = None
+        if self._scaler is not None and capture is not None:
+            # Now, so that it is done while the observation is stored and the action judged.
+            picture = self._scaler.begin(capture.data)
         frame, tree_digest = await asyncio.gather(self._keep_frame(capture), self._keep_tree(look))
         observation = Observation(
             started_ms=look.started_ms,
@@ -145,8 +154,7 @@ class Observer:
             observation=observation,
             observe_ms=round((done - settled) * 1000),
             settle_ms=round((settled - began) * 1000),
-            image=None if capture is None else capture.data,
-            image_type="image/png" if capture is None else capture.frame.media_type,
+            picture=picture,
         )
 
     def _bound(self, look: _Look, previous: Observation | None, acted: bool) -> float:

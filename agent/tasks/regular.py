@@ -34,6 +34,7 @@ from agent.loop.rehearse import rehearse
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.reviewing import CHANGED_SINCE, Reviewing
 from agent.loop.route import Route
+from agent.loop.scaling import Scaler
 from agent.loop.think import Thought, keep, remembered, think
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
@@ -45,10 +46,7 @@ from agent.protocol import (
     UserMessage,
     WarningEvent,
 )
-from agent.records import (
-    ActionOutcome,
-    Observation,
-)
+from agent.records import ActionOutcome, Observation
 from agent.safety.secrets import SECRET, Secrets
 from agent.tasks.task import Grant, TaskContext, TurnEnd
 from agent.tools.actions import Deed, resolve
@@ -147,6 +145,7 @@ class _Turn:
             pace=pace,
             sleep=sleep,
             seconds=seconds,
+            scaler=Scaler() if context.model.sees else None,
             hide=self.secrets.hide,
             without=without,
         )
