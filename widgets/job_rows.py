@@ -5,7 +5,7 @@ Pure functions from job records to rows. Invariant: columns line up at every wid
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
@@ -14,6 +14,7 @@ from agent.text import clean, one_line
 from widgets import phrases, status
 from widgets.parts import Parts
 from widgets.row_list import Line, Row
+from widgets.run_plot import run_mark, run_plot
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
 _TYPES = {
@@ -28,6 +29,7 @@ _NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
 _BESIDE = 5
 """Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
 _RESULT_LEAST = 12
+_RUNS_LISTED = 10
 
 
 def wake(job: Job, now_ms: int) -> str:
@@ -97,8 +99,12 @@ def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
     return rows
 
 
-def job_detail(job: Job, now_ms: int, runs: Iterable[RunRecord] = ()) -> Parts:
-    """Write everything there is to say of a job, as lines of name and value, and its runs."""
+def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
+    """Write everything there is to say of a job, as lines of name and value, and its runs.
+
+    Args:
+        runs: the newest first.
+    """
     mark = status.JOB[job.status]
     unread = ", not read yet" if job.unread_result else ""
     told: list[tuple[str, str, str]] = [
@@ -124,7 +130,7 @@ def job_detail(job: Job, now_ms: int, runs: Iterable[RunRecord] = ()) -> Parts:
             ("\nlast result\n", "$faint"),
             (clean(job.last_result, 2_000) + "\n", "$foreground"),
         ]
-    return (*parts, *_runs(runs, now_ms))
+    return (*parts, *run_plot(runs), *_runs(runs[:_RUNS_LISTED], now_ms))
 
 
 def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
@@ -152,15 +158,11 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
 
 def _outcome(run: RunRecord) -> tuple[str, str]:
     """Say what a run came to."""
-    match run.outcome:
-        case None:
-            return run.status.value.replace("_", " "), "$live"
-        case RunOutcome.FINISHED:
-            return "✓ finished", "$good"
-        case RunOutcome.CANCELLED | RunOutcome.DENIED | RunOutcome.EXPIRED:
-            return f"– {_last_word(run.outcome)}", "$warn"
-        case _:
-            return f"× {_last_word(run.outcome)}", "$bad"
+    if run.outcome is None:
+        return run.status.value.replace("_", " "), "$live"
+    mark = run_mark(run)
+    is_finished = run.outcome is RunOutcome.FINISHED
+    return f"{mark.glyph} {mark.word if is_finished else _last_word(run.outcome)}", mark.style
 
 
 def _last_word(outcome: RunOutcome) -> str:

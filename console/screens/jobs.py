@@ -25,8 +25,8 @@ from widgets.job_rows import job_detail
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.row_list import RowList
+from widgets.run_plot import SHOWN
 
-RUNS_SHOWN = 10
 _READ_ON_ROWS = 20
 """So close to the end of what is held, more is read."""
 
@@ -152,7 +152,7 @@ class JobsScreen(JobsActs):
 
     async def _fetch_runs(self, job: Job) -> None:
         try:
-            reply = await self.console_app.core.request(JobHistory(job_id=job.id, limit=RUNS_SHOWN))
+            reply = await self.console_app.core.request(JobHistory(job_id=job.id, limit=SHOWN))
             self._runs = {job.id: (job.updated_at, reply.runs)}
         except Exception:
             # Said once for this state of the job, not once a second.
