@@ -15,8 +15,11 @@ from agent.records import Observation, PlanItem
 from agent.safety.capabilities import Decision
 from agent.safety.policy import Verdict
 from agent.tasks.task import TaskContext
+from agent.text import one_line
 from agent.tools.actions import Deed, swipe_for
 from agent.tools.arguments import Scroll
+
+_ENDS = "It ends here, because only doing it shows what comes next."
 
 
 async def rehearse(
@@ -36,7 +39,7 @@ async def rehearse(
         A few sentences; they name the picture's digest when there is one.
     """
     to_come = open_items(plan)
-    ends = "It ends here, because only doing it shows what comes next."
+    ends = _ENDS
     if to_come:
         ends += f" Still planned: {to_come}."
     if verdict.decision is Decision.BLOCK:
@@ -46,6 +49,11 @@ async def rehearse(
     digest = await _picture(context, deed, screen)
     drawn = f" Drawn in picture {digest[:12]}." if digest else ""
     return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn} {ends}"
+
+
+def unfit(tool: str, why: str) -> str:
+    """Say that the first action would have failed on this very screen, and so leads nowhere."""
+    return f"Dry run: this would have failed ({why}): {one_line(tool, 60)}. {_ENDS}"
 
 
 def _would(deed: Deed) -> str:

@@ -18,6 +18,7 @@ from agent.errors import DeviceLostError
 from agent.loop import prompts, verify
 from agent.loop.act import Act, Actor
 from agent.loop.budget import BudgetWatch
+from agent.loop.choice import Choice, deed_of, read_choice
 from agent.loop.controls import Controls
 from agent.loop.elements import find_by_key
 from agent.loop.eyes import Eyes
@@ -30,7 +31,7 @@ from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.office import Office
 from agent.loop.pace import PACE, Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
-from agent.loop.rehearse import rehearse
+from agent.loop.rehearse import rehearse, unfit
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.reviewing import CHANGED_SINCE, Reviewing
 from agent.loop.route import Route
@@ -49,7 +50,7 @@ from agent.protocol import (
 from agent.records import ActionOutcome, Observation
 from agent.safety.secrets import SECRET, Secrets
 from agent.tasks.task import Grant, TaskContext, TurnEnd
-from agent.tools.actions import Deed, resolve
+from agent.tools.actions import Deed
 from agent.tools.arguments import (
     AskUser,
     BadArguments,
@@ -62,7 +63,7 @@ from agent.tools.arguments import (
     Wait,
 )
 from agent.tools.office_calls import OfficeArguments
-from agent.tools.registry import Tool, ToolArguments, ToolKind, read_call, schemas
+from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
 
 MAX_SPEECHLESS = 4
 """Replies in a row without a tool call, after which the turn ends (CONTRACTS 5.4)."""
@@ -206,7 +207,10 @@ class _Turn:
         self, step: int, thought: Thought, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
         """Do what the model chose; gives the turn's end, if it is one, and whether it counts."""
-        tool, arguments, deed, unusable = self._read(thought, screen)
+        choice = Choice()
+        if thought.call is not None:
+            choice = read_choice(thought.call, screen, self.memory.apps, self.context.library)
+        tool, arguments, deed, unusable = choice
         if deed is not None and deed.is_secret and isinstance(deed.action, TypeText):
             self.secrets.add(deed.action.text)
         kept = await keep(self.context, thought, self._hide(deed))
@@ -223,32 +227,22 @@ class _Turn:
         request = await self.ledger.request(
             step,
             call,
-            kind=tool.kind if tool else ToolKind.CONTROL,
+            kind=tool.kind if tool and arguments else ToolKind.CONTROL,
             kept=kept,
             deed=deed,
             verdict=self.actor.guard.weigh(deed, screen) if deed else None,
         )
         if tool is None or arguments is None:
-            await self._finish(call, ActionOutcome.FAILED, verify.failed(unusable), thought)
-            return None, True
+            ends = tool is not None and self.context.session.dry_run
+            text = unfit(call.name, unusable) if ends else verify.failed(unusable)
+            await self._finish(call, ActionOutcome.FAILED, text, thought)
+            return (_rehearsed(text) if ends else None), True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
         if isinstance(arguments, OfficeArguments):
             return await self._work_in_office(arguments, request, thought), tool.counted
         assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser | MoreElements), "no deed"
         return await self._control(arguments, request, thought), tool.counted
-
-    def _read(
-        self, thought: Thought, screen: Observation
-    ) -> tuple[Tool | None, ToolArguments | None, Deed | None, str]:
-        """Read the call; the last is what is wrong with it, when it cannot be used."""
-        if thought.call is None:
-            return None, None, None, ""
-        try:
-            tool, arguments = read_call(thought.call)
-            return tool, arguments, self._resolve(arguments, screen), ""
-        except BadArguments as error:
-            return None, None, None, str(error)
 
     def _hide(self, deed: Deed | None) -> Callable[[str], str]:
         """Give what takes known secrets out, and the one that is about to be typed."""
@@ -257,13 +251,6 @@ class _Turn:
         text = deed.action.text
         # The whole text of this call, however short: a PIN has four digits.
         return lambda said: SECRET if said == text else self.secrets.hide(said)
-
-    def _resolve(self, arguments: ToolArguments, screen: Observation) -> Deed | None:
-        if isinstance(
-            arguments, Wait | UpdatePlan | AskUser | Finish | MoreElements | OfficeArguments
-        ):
-            return None
-        return resolve(arguments, screen, self.memory.apps, self.context.library)
 
     # --- tools ----------
 
@@ -274,7 +261,7 @@ class _Turn:
             verdict = self.actor.guard.weigh(deed, screen)
             text = await rehearse(self.context, deed, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
-            return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")
+            return _rehearsed(text)
         if self.context.background:
             asked = self.reviewing.ask(deed, screen, request)
             if isinstance(asked, TurnEnd):
@@ -359,7 +346,8 @@ class _Turn:
             text = verify.failed("The work was interrupted, and the element is not there any more")
             await self._finish(lost, ActionOutcome.FAILED, text, None)
             return None
-        deed = self._resolve(replace(arguments, element=same.number), screen)
+        again = replace(arguments, element=same.number)
+        deed = deed_of(again, screen, self.memory.apps, self.context.library)
         assert deed is not None, "an action resolves to a deed"
         return await self._act(deed, screen, lost, None)
 
@@ -396,3 +384,7 @@ class _Turn:
             await self.ledger.finish(call, outcome, text)
         else:
             self.ledger.end(call, outcome, text)
+
+
+def _rehearsed(text: str) -> TurnEnd:
+    return TurnEnd(completed=True, message=text, reason="a dry run: nothing was done")

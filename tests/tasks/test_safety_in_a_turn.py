@@ -368,3 +368,18 @@ async def test_a_dry_run_tells_what_would_be_refused() -> None:
     assert "would be refused" in end.message
     assert "4111" not in end.message
     assert login.phone.done == []
+
+
+async def test_a_dry_run_ends_at_a_first_action_that_the_screen_cannot_take() -> None:
+    for call, why in (
+        (says("click_element", element=2), 'element [2] "Wipe" is disabled'),
+        (says("click_element", element=77), "there is no element [77]"),
+        (says("launch_app", app="No such app"), "no installed app is called"),
+    ):
+        phone = PaperPhone(lambda: (button("Log in", 0.3), button("Wipe", 0.5, enabled=False)))
+        context = MemoryContext(scripted(call), phone, dry_run=True)
+        end = await task().run(context)
+        assert end.completed
+        assert f"this would have failed ({why}" in end.message
+        assert phone.done == []
+        assert len(context.of(ToolCallRequested)) == 1
