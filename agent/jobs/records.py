@@ -68,14 +68,62 @@ class JobRecords:
                     return changed, True
                 job = await self.find(job_id)
 
+    async def change_together(
+        self,
+        job_ids: Iterable[int],
+        rule: Rule,
+        reason: str,
+        *,
+        beside: Callable[[Job, Job], Iterable[EventDraft]],
+    ) -> tuple[Job, ...]:
+        """Apply a rule to several jobs as they are stored now, in one append: all, or none.
+
+        Args:
+            job_ids: which; one that is gone meanwhile is passed over.
+            rule: makes a new record; what it gives None for stays as it is.
+            reason: why, for people.
+            beside: gives what is stored with each, just before it.
+
+        Returns:
+            The jobs that were changed, as they then are.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        changed: list[Job] = []
+        drafts: list[EventDraft] = []
+        async with self._locked(job_ids):
+            for job_id in job_ids:
+                before = await self._store.job(job_id)
+                after = rule(before) if before is not None else None
+                if before is not None and after is not None:
+                    changed.append(after)
+                    drafts += (*beside(before, after), changing(after, reason))
+            if drafts:
+                await self._book.append(*drafts)
+        return tuple(changed)
+
     @asynccontextmanager
     async def held(self, job_id: int) -> AsyncIterator[Job]:
         """Keep a job as it is for the length of the block. Raises UsageError."""
-        lock = self._locks.get(job_id)
-        if lock is None:
-            lock = self._locks[job_id] = asyncio.Lock()
-        async with lock:
+        async with self._locked((job_id,)):
             yield await self.find(job_id)
+
+    @asynccontextmanager
+    async def _locked(self, job_ids: Iterable[int]) -> AsyncIterator[None]:
+        taken: list[asyncio.Lock] = []
+        try:
+            # In order: two who want the same jobs never wait for each other.
+            for job_id in sorted(set(job_ids)):
+                lock = self._locks.get(job_id)
+                if lock is None:
+                    lock = self._locks[job_id] = asyncio.Lock()
+                await lock.acquire()
+                taken.append(lock)
+            yield
+        finally:
+            for lock in taken:
+                lock.release()
 
     async def find(self, job_id: int) -> Job:
         """Read a job as it is stored. Raises UsageError when there is none."""

@@ -38,7 +38,8 @@ def read_schedule(raw: Mapping[str, Any]) -> Schedule:
             f"The schedule cannot be used: {one_line(str(error), 200)}.",
             "Correct the key it names.",
         ) from error
-    zone_of(schedule.timezone)
+    if schedule.timezone:
+        zone_of(schedule.timezone)
     if schedule.cron:
         if schedule.interval_ms:
             raise UsageError("A schedule has interval_ms and cron.", "Give one of them.")

@@ -100,26 +100,25 @@ class Wake:
                 await self._runs.end(job, "its job took too long")
             else:
                 self._arm(job.running_at + STUCK_AFTER_MS + 1)
-        # Together: claims that are asked for at once share a commit.
-        await asyncio.gather(*(self._claim(job.id, now_ms) for job in await self._due(now_ms)))
+        await self._claim(await self._due(now_ms), now_ms)
         self._arm(wake_at_ms(await self._parts.store.next_due_ms(), now_ms))
 
-    async def _claim(self, job_id: int, now_ms: int) -> None:
-        """Take a due job and send its run off; whoever is late leaves it alone."""
-        begun: list[RunRecord] = []
+    async def _claim(self, due: Iterable[Job], now_ms: int) -> None:
+        """Take due jobs in one commit and send their runs off; who is late leaves a job alone."""
+        begun: dict[int, RunRecord] = {}
 
         def opening(before: Job, _: Job) -> list[EventDraft]:
-            begun[:] = [history.begun(before, now_ms)]
-            return [EventDraft("", RunChanged(run=begun[0]))]
+            begun[before.id] = history.begun(before, now_ms)
+            return [EventDraft("", RunChanged(run=begun[before.id]))]
 
-        claim, is_mine = await self._records.change(
-            job_id,
+        claims = await self._records.change_together(
+            [job.id for job in due],
             lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
             "claimed",
             beside=opening,
         )
-        if is_mine:
-            self._parts.crew.start(self._runs.run(claim, begun[0]), f"run of job {job_id}")
+        for claim in claims:
+            self._parts.crew.start(self._runs.run(claim, begun[claim.id]), f"run of job {claim.id}")
 
     async def _due(self, now_ms: int) -> tuple[Job, ...]:
         """Give what may start now, once the times that passed too long ago are put right."""
