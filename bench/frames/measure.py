@@ -1,5 +1,5 @@
-"""Measure and print: encoding alone, pictures in an app, a wall with keys, a slow terminal; then
-every bar, kept or missed.
+"""Measure and print: encoding alone, pictures in an app, a wall with keys, the same with H.264 to
+decode, a slow terminal; then every bar, kept or missed.
 
 Run by `bench.frames` with the interpreter of the peers' environment.
 """
@@ -24,6 +24,11 @@ _HALF = ("term-image", "climage", "chafa.py")
 _APP_PEERS = ("rich-pixels", "textual-image")
 _SECONDS = 6.0
 _FOCUS_SIZE, _LARGE_SIZE = (120, 54), (140, 104)
+_DECODINGS = (
+    ("threads", "threads", False),
+    ("process", "process", False),
+    ("process, three of four still", "process", True),
+)
 _WALLS = {16: ((20, 22), (240, 60)), 64: ((12, 13), (277, 66))}
 
 
@@ -43,6 +48,7 @@ def main(parts: list[str]) -> None:
         "encode": _encode,
         "app": _app,
         "wall": _wall,
+        "decode": _decode,
         "slow": _slow,
     }
     for name, measure in every.items():
@@ -210,6 +216,48 @@ def _wall_bars(where: str, count: int, seen: dict[str, Ran], idle: Ran) -> list[
             Bar(f"{where}, lines, key p50 by better peer", rows.key_p50_ms / better, 1 / 4),
         ]
     return bars
+
+
+def _decode() -> list[Bar]:
+    """Decode a stream of 360×800 pixels at 30 Hz for each picture, in threads and beside us."""
+    bars: list[Bar] = []
+    for count, (thumb, size) in _WALLS.items():
+        where = f"1+{count} with H.264"
+        print(
+            f"\n| {where} | fps large, small | console's core | decoder's core |"
+            " ms of console a picture | key p50 / p99 ms | lag p99 ms |\n|---|---|---|---|---|---|---|"
+        )
+        idle = run("idle", size=size, seconds=_SECONDS)
+        seen: dict[str, Ran] = {}
+        for name, decoding, still in _DECODINGS:
+            ran = seen[name] = run(
+                "direct", size=size, thumbs=count, thumb=thumb, seconds=_SECONDS,
+                program="bench.frames.decode_rig", decoding=decoding, still=still,
+            )  # fmt: skip
+            print(
+                f"| {name} | {ran.fps:.1f}, {ran.thumb_fps:.1f} | {ran.core:.0%} |"
+                f" {ran.decoder:.0%} | {_picture_ms(ran, idle, count):.2f} |"
+                f" {ran.key_p50_ms:.1f} / {ran.key_p99_ms:.1f} | {ran.lag_p99_ms:.0f} |",
+                flush=True,
+            )
+        threads, process = seen["threads"], seen["process"]
+        share = _picture_ms(process, idle, count) / max(_picture_ms(threads, idle, count), 1e-9)
+        bars += [
+            Bar(f"{where}, console's CPU a picture, process by threads", share, 1 / 2),
+            Bar(f"{where}, process, console's core", process.core, 0.25 if count == 16 else 0.4),
+        ]
+        if count == 16:
+            bars += [
+                Bar(f"{where}, key p50 by idle app", process.key_p50_ms / idle.key_p50_ms, 2),
+                Bar(f"{where}, key p99 by idle app", process.key_p99_ms / idle.key_p99_ms, 4),
+            ]
+    return bars
+
+
+def _picture_ms(ran: Ran, idle: Ran, thumbs: int) -> float:
+    """CPU of the console's process for each picture that it showed, without what it takes idle."""
+    pictures = ran.fps + ran.thumb_fps * thumbs
+    return max(ran.core - idle.core, 0.0) * 1000 / max(pictures, 1e-9)
 
 
 def _slow() -> list[Bar]:

@@ -153,6 +153,7 @@ class Rig(App[None]):
                     "frames": self.shown - self.begun[3],
                     "lag_p99_ms": lags[int(len(lags) * 0.99)] * 1000,
                     "tiles": [plan.capacity, plan.columns, plan.picture_rows] if plan else [],
+                    **self._more(),
                 }
             )
         )
@@ -177,10 +178,10 @@ class Rig(App[None]):
         if self.ours and not self.clock.may_draw(self._driver):
             return
         self.number += 1
-        self.shown += 1
         if self.ours:
-            self._tick_ours()
+            self.shown += self._tick_ours()
         else:
+            self.shown += 1
             self.pending = True
             self._show(self.focus_view, self.large[self.number % len(self.large)])
             for at, widget in enumerate(self.small):
@@ -190,12 +191,18 @@ class Rig(App[None]):
         frames = self.little[at % 2]
         return frames[(self.number + at * 7) % len(frames)]
 
-    def _tick_ours(self) -> None:
+    def _tick_ours(self) -> bool:
+        """Show what is next; tell whether the large picture is another."""
         assert isinstance(self.focus_view, FrameView)
         self.focus_view.show_frame(self.large[self.number % len(self.large)])
         if self.wall is not None:
             frames = {f"p{at}": self._thumb_frame(at) for at in range(self.thumbs)}
             self.wall.show_frames(frames, budget_cells=self.clock.budget_cells(self._driver))
+        return True
+
+    def _more(self) -> dict[str, float]:
+        """Give what a rig has to tell beside what all have."""
+        return {}
 
     def _show(self, widget: Any, image: Image.Image) -> None:
         if self.route == "rich-pixels":

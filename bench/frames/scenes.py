@@ -11,6 +11,9 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 from platformdirs import user_cache_path
 
+Packet = tuple[bool, bytes]
+"""Whether it refers to no other, and an access unit in annex B."""
+
 WIDTH, HEIGHT = 360, 800
 NAMES = ("list", "feed", "static", "video")
 COUNT = 60
@@ -18,20 +21,28 @@ Rgb = npt.NDArray[np.uint8]
 
 
 @lru_cache(maxsize=8)
-def decoded(name: str) -> tuple[av.VideoFrame, ...]:
-    """Give the frames of a scene as a decoder gives them."""
+def encoded(name: str) -> tuple[Packet, ...]:
+    """Give the frames of a scene as an encoder gives them; the first is a key frame."""
     encoder = av.CodecContext.create("libx264", "w")
     encoder.width, encoder.height, encoder.pix_fmt = WIDTH, HEIGHT, "yuv420p"
     encoder.time_base = Fraction(1, 30)
     encoder.bit_rate = 2_000_000
     encoder.options = {"preset": "ultrafast", "tune": "zerolatency", "profile": "baseline"}
-    decoder = av.CodecContext.create("h264", "r")
-    frames: list[av.VideoFrame] = []
+    packets: list[Packet] = []
     for number in range(COUNT):
         drawn = av.VideoFrame.from_ndarray(_draw(name, number), format="rgb24")
         drawn.pts = number
-        for packet in encoder.encode(drawn):
-            frames += decoder.decode(av.Packet(bytes(packet)))
+        packets += [(packet.is_keyframe, bytes(packet)) for packet in encoder.encode(drawn)]
+    return tuple(packets)
+
+
+@lru_cache(maxsize=8)
+def decoded(name: str) -> tuple[av.VideoFrame, ...]:
+    """Give the frames of a scene as a decoder gives them."""
+    decoder = av.CodecContext.create("h264", "r")
+    frames: list[av.VideoFrame] = []
+    for _, data in encoded(name):
+        frames += decoder.decode(av.Packet(data))
     return tuple(frames)
 
 

@@ -39,6 +39,10 @@ class Ran(NamedTuple):
     bytes_a_second: float
     thread_share: float
     tiles: list[int]
+    decoder: float = 0.0
+    """Share of one core that a process took which decodes."""
+    thumb_fps: float = 0.0
+    """Of each small picture, where that is counted."""
 
 
 def run(
@@ -51,18 +55,22 @@ def run(
     size: tuple[int, int] = (120, 54),
     seconds: float = 6.0,
     bytes_a_second: float = 0.0,
+    program: str = "bench.frames.rig",
+    **more: object,
 ) -> Ran:
-    """Run one route; `bytes_a_second` bounds how fast the terminal takes output."""
+    """Run one route; `bytes_a_second` bounds how fast the terminal takes output; `more` is told to
+    a program that is another rig.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         told = {
             "route": route, "scene": scene, "grid": grid, "thumbs": thumbs, "thumb": thumb,
-            "seconds": seconds, "result": str(result),
+            "seconds": seconds, "result": str(result), **more,
         }  # fmt: skip
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench.frames.rig", json.dumps(told)],
+            [sys.executable, "-m", program, json.dumps(told)],
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -92,6 +100,8 @@ def run(
         bytes_a_second=count / taken_s,
         thread_share=figures["thread_s"] / taken_s,
         tiles=figures["tiles"],
+        decoder=figures.get("decoder_s", 0.0) / taken_s,
+        thumb_fps=figures.get("thumb_frames", 0) / taken_s / max(thumbs, 1),
     )
 
 
