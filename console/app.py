@@ -6,16 +6,20 @@ notice while the core goes on; whatever runs in the core is never waited for in 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.theme import BUILTIN_THEMES, Theme
 
 from agent.core import Core
 from agent.errors import SwitchboardError
@@ -37,7 +41,6 @@ from console.frames.wall_feeds import WallFeeds
 from console.keymap import Keymap, read_keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
-from console.screens.replay import ReplayScreen
 from console.stored_frames import StoredFrames
 from console.terminal import lenient
 from console.themes import DARK, FALLBACK, LIGHT
@@ -51,6 +54,8 @@ _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
 WALL_HZ = 10.0
 """The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
+PAINT_BOUND_S = 3.0
+"""How long the core is not asked because nothing is on the terminal yet."""
 _FATAL_AFTER = 25
 """Errors in ten seconds that mean the console can no longer draw itself."""
 
@@ -109,7 +114,12 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         focus_session: str = "",
         replay: str = "",
     ) -> None:
+        wanted = settings.ui.theme if settings else ""
+        self._unknown_theme = "" if wanted in self.available_themes else wanted
+        # Before Textual reads any style: it would read them all again for another theme.
+        self.set_reactive(App.theme, DARK.name if self._unknown_theme else wanted or DARK.name)
         super().__init__()
+        self.add_class(f"-theme-{self.theme}", update=False)
         self.core = core
         self.place = one_line(title, 40)
         self.focus_session = focus_session
@@ -127,15 +137,21 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self.keys = read_keymap(settings.config_file) if settings else Keymap()
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
-        self._theme_wanted = settings.ui.theme if settings else ""
         rings = settings is None or settings.ui.bell
         tells = settings is None or settings.notices.terminal
         self._calling = Calling(self.bell if rings else None, self._write if tells else None)
         self._replay = replay
         self._errors_s: list[float] = []
         self._lost_said = ""
+        self.painted = asyncio.Event()
+        """Set once the first screen has been drawn with something on it."""
 
     # --- look ----------
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        """Textual's themes and our own, by name."""
+        return {**BUILTIN_THEMES, DARK.name: DARK, LIGHT.name: LIGHT}
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return dict(FALLBACK)
@@ -148,14 +164,11 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     # --- life ----------
 
     def on_mount(self) -> None:
-        for theme in (DARK, LIGHT):
-            self.register_theme(theme)
-        known = self._theme_wanted in self.available_themes
-        self.theme = self._theme_wanted if known else DARK.name
-        if self._theme_wanted and not known:
-            self.say(f"There is no theme “{one_line(self._theme_wanted, 40)}”.", tone="warning")
+        if self._unknown_theme:
+            self.say(f"There is no theme “{one_line(self._unknown_theme, 40)}”.", tone="warning")
         if not self._replay:
-            self.push_screen(DeckScreen())
+            # Once Textual draws: what it works out before, it throws away.
+            self.call_later(self.push_screen, DeckScreen())
         self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock")
         self.set_interval(1.0, self._on_second, name="ages")
         self.set_interval(1 / LOOK_HZ, self._on_still_clock, name="still clock")
@@ -163,6 +176,11 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self.run_worker(self._begin(), name="begin", exit_on_error=False)
 
     async def _begin(self) -> None:
+        if not self._replay:
+            # Whoever opened the console sees it before the core is asked, which may take a while.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAINT_BOUND_S):
+                    await self.painted.wait()
         try:
             await self.bridge.start()
         except Exception as error:
@@ -175,6 +193,8 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         stale = attention(self.bridge.state)
         self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
         if self._replay:
+            from console.screens.replay import ReplayScreen
+
             self.push_screen(ReplayScreen(self._replay, alone=True))
         self._refresh_top()
 

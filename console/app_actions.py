@@ -2,7 +2,7 @@
 
 The half of the app that keys reach; the other half listens and draws. Invariants: an action is done
 by the screen that has it, else by the app; what it fails with becomes a notice; leaving says first
-what keeps running.
+what keeps running; other screens than the Deck are imported only to be shown.
 """
 
 from __future__ import annotations
@@ -23,21 +23,16 @@ from console import actions
 from console.keymap import Keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
-from console.screens.device import DeviceScreen
-from console.screens.help import HelpScreen
-from console.screens.history import HistoryScreen
-from console.screens.jobs import JobsScreen
-from console.screens.jobs_lists import Tab
-from console.screens.leave import LeaveScreen, under_way
-from console.screens.palette import PaletteScreen
-from console.screens.settings import SettingsScreen
 from console.screens.theme_picker import ThemePicker
-from console.screens.wall import WallScreen
 from console.themes import DARK, LIGHT
 from widgets.phone_pane import PhonePane
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
+    from console.screens.history import HistoryScreen
+    from console.screens.jobs import JobsScreen
+    from console.screens.settings import SettingsScreen
+    from console.screens.wall import WallScreen
 
 
 class AppActions(App[int], inherit_bindings=False):
@@ -102,14 +97,20 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_screen_wall(self) -> None:
         """Show every phone."""
+        from console.screens.wall import WallScreen
+
         self._show(WallScreen)
 
     def do_screen_jobs(self) -> None:
         """Show the jobs."""
+        from console.screens.jobs import JobsScreen
+
         self._show(JobsScreen)
 
     def do_screen_history(self) -> None:
         """Show all stored sessions."""
+        from console.screens.history import HistoryScreen
+
         self._show(HistoryScreen)
 
     def choose_another(self, session_id: str) -> None:
@@ -122,6 +123,9 @@ class AppActions(App[int], inherit_bindings=False):
 
     def show_reminder(self, one: Attention) -> None:
         """Show a due commitment or a watcher's match where they are dealt with."""
+        from console.screens.jobs import JobsScreen
+        from console.screens.jobs_lists import Tab
+
         self.do_screen_deck()
         is_commitment = one.kind is AttentionKind.COMMITMENT
         tab = Tab.COMMITMENTS if is_commitment else Tab.WATCHERS
@@ -129,6 +133,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_screen_settings(self) -> None:
         """Show the settings."""
+        from console.screens.settings import SettingsScreen
+
         self._show(SettingsScreen)
 
     def show_session(self, session_id: str) -> None:
@@ -142,6 +148,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def show_device(self, serial: str) -> None:
         """Show one phone large."""
+        from console.screens.device import DeviceScreen
+
         self.push_screen(DeviceScreen(serial))
 
     def _show(self, screen: type[WallScreen | JobsScreen | HistoryScreen | SettingsScreen]) -> None:
@@ -159,6 +167,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_help(self) -> None:
         """Show the keys of this screen."""
+        from console.screens.help import HelpScreen
+
         if isinstance(self.screen, HelpScreen):
             self.screen.dismiss()
         elif self.console_app.top is not None and isinstance(self.screen, ConsoleScreen):
@@ -167,6 +177,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_palette(self) -> None:
         """Offer every action of this screen."""
+        from console.screens.palette import PaletteScreen
+
         top = self.console_app.top
         if isinstance(self.screen, PaletteScreen):
             self.screen.dismiss("")
@@ -206,6 +218,8 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""
+        from console.screens.leave import LeaveScreen, under_way
+
         told = under_way(self.console_app.bridge.state)
         if not told:
             self.exit(0)

@@ -63,6 +63,8 @@ class Bridge:
     def __init__(self, core: Core, post: Callable[[Message], bool]) -> None:
         self.core = core
         self.state = State()
+        self.is_opening = True
+        """Whether the first picture is still to come: nothing in it yet says nothing."""
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
         self._post = post
@@ -73,8 +75,11 @@ class Bridge:
 
     async def start(self) -> None:
         """Read the picture and begin to follow. Raises what the core raises."""
-        self.state = from_overview(await self.core.overview())
-        self._is_dirty = True
+        try:
+            self.state = from_overview(await self.core.overview())
+        finally:
+            self.is_opening = False
+            self._is_dirty = True
         self._tasks = [
             asyncio.create_task(self._follow_events(), name="console events"),
             asyncio.create_task(self._follow_deltas(), name="console deltas"),

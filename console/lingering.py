@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from typing import TYPE_CHECKING
 
 from agent.core import Core
 from agent.records import Session, SessionState
-from console.host import Host
+
+if TYPE_CHECKING:
+    from console.host import Host
 
 _LOOK_S = 1.0
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})

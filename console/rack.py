@@ -119,7 +119,7 @@ async def make_rack(
     theirs: list[ServerAddress] = []
     if devices.connected:
         theirs = [ServerAddress.parse(text) for text in settings.adb.server]
-        await _reach_any(theirs, settings)
+        await _reach_any(theirs, settings, are_all=not devices.own_server)
         addresses += theirs
     if devices.own_server or devices.phones:
         addresses.append(await phones.start_server())
@@ -160,16 +160,25 @@ def rack_key(settings: Settings) -> str:
     return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
-async def _reach_any(addresses: list[ServerAddress], settings: Settings) -> None:
-    """Have the operator's adb servers answer. Raises AdbError when none does."""
+async def _reach_any(addresses: list[ServerAddress], settings: Settings, *, are_all: bool) -> None:
+    """Have the operator's adb servers answer.
+
+    Args:
+        are_all: whether there are no others: then one of them has to answer.
+
+    Raises:
+        AdbError: none answers, and there are no others.
+    """
     answers = await asyncio.gather(
         *(reach_server(address, adb_setting=settings.adb.path) for address in addresses),
         return_exceptions=True,
     )
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     # One of several that is down is watched for, as one that dies later is.
-    if failures and (len(failures) == len(answers) or not isinstance(failures[0], AdbError)):
-        raise failures[0]
+    is_none_left = are_all and len(failures) == len(answers)
+    for failure in failures:
+        if is_none_left or not isinstance(failure, AdbError):
+            raise failure
 
 
 async def devices_for(store: Store, settings: Settings, session_id: str) -> Devices:

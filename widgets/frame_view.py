@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from textual.events import MouseDown, MouseScrollDown, MouseScrollUp, MouseUp
@@ -18,12 +19,13 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agent.records import Bounds, Element, LiveFrame, Point
-from widgets import frame_marks
-from widgets.cells import Cells
 from widgets.live_cells import LiveCells
-from widgets.rgb565 import Pixels565, fit, of_rgb, settle
 from widgets.sturdy import Sturdy
 from widgets.touch import Hand, Touch, place
+
+if TYPE_CHECKING:
+    from widgets.cells import Cells
+    from widgets.rgb565 import Pixels565
 
 STILL_S = 0.3
 """After so long without a new picture the noise that was left out is drawn."""
@@ -120,6 +122,8 @@ class FrameView(Sturdy, LiveCells):
         """Cut the cells that nothing is drawn over into rectangles; none without a picture."""
         if self.drawn is None or self._settled is None or self.is_colourless:
             return []
+        from widgets import frame_marks
+
         return frame_marks.unmarked(self.drawn.cells.differs(self.blocks.cells(self._settled)))
 
     # --- hands ----------
@@ -160,6 +164,8 @@ class FrameView(Sturdy, LiveCells):
             self._settled = None
             self.show_cells(None)
             return
+        from widgets.rgb565 import fit, of_rgb, settle
+
         wide, high = self.wanted_px
         if self._fitted is None or self._fitted.shape != (high, wide):
             frame = self._source
@@ -184,6 +190,8 @@ class FrameView(Sturdy, LiveCells):
         self._redraw()
 
     def _draw(self, pixels: Pixels565) -> Cells:
+        from widgets import frame_marks
+
         cells = self.blocks.cells(pixels)
         if self._chosen is not None:
             frame_marks.draw_chosen(cells, self._chosen)
@@ -210,6 +218,8 @@ class FrameView(Sturdy, LiveCells):
             return [blank] * crop.height
         cells = self.drawn.cells
         if self.is_colourless:
+            from widgets import frame_marks
+
             lines = frame_marks.text_map(self._elements, cells.rows, cells.columns)
             mapped = [Strip([Segment(line, base)], cells.columns) for line in lines]
             strips: list[Strip] = mapped[crop.y : crop.bottom]

@@ -2,12 +2,13 @@
 is.
 
 Not a picture itself. Invariant: what the widget would draw anew and what the terminal was sent are
-the same cells.
+the same cells; what draws, and numpy with it, is imported when there is something to draw.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
@@ -15,8 +16,10 @@ from textual.widget import Widget
 
 from widgets import direct_route
 from widgets.blocks import Blocks
-from widgets.cells import Cells
-from widgets.frame_strip import Drawn, FrameStrip
+
+if TYPE_CHECKING:
+    from widgets.cells import Cells
+    from widgets.frame_strip import Drawn
 
 
 class LiveCells(Widget):
@@ -54,6 +57,8 @@ class LiveCells(Widget):
             if old is not None:
                 self.refresh()
             return
+        from widgets.frame_strip import Drawn
+
         truecolor = self.app.console.color_system == "truecolor"
         self.drawn = drawn = Drawn(cells, self.ground, truecolor=truecolor)
         if old is None or self.is_colourless or _size(old.cells) != _size(cells):
@@ -69,13 +74,15 @@ class LiveCells(Widget):
         if (cells.columns, cells.rows) != tuple(self.size) or not direct_route.show(
             self, lambda x, y: drawn.changes(changed, console, x=x, y=y)
         ):
-            rows = np.flatnonzero(changed.any(axis=1)).tolist()
+            rows = [row for row, line in enumerate(changed) if line.any()]
             self.refresh(*(Region(0, row, self.size.width, 1) for row in rows))
 
     def picture_strips(self, first: int, below: int) -> list[Strip]:
         """Give the rows from `first` on as strips; fewer where the picture ends."""
         if self.drawn is None:
             return []
+        from widgets.frame_strip import FrameStrip
+
         drawn = self.drawn
         return [FrameStrip(drawn, row) for row in range(first, min(below, drawn.cells.rows))]
 

@@ -113,6 +113,12 @@ class RowList(Sturdy, ScrollView, can_focus=True):
         """Columns that a row's text may take."""
         return max(1, self.scrollable_content_region.width - _GUTTER - _MARGIN)
 
+    def say_when_empty(self, sentence: str) -> None:
+        """Set what stands here while there are no rows."""
+        if sentence != self.empty:
+            self.empty = sentence
+            self.refresh()
+
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Replace the rows; the cursor keeps its row, or takes the one that moved up to it."""
         fresh = tuple(rows)

@@ -119,6 +119,12 @@ class WallView(Sturdy, LiveCells, can_focus=True):
 
     # --- what is shown ----------
 
+    def say_when_empty(self, sentence: str) -> None:
+        """Set what stands here while there are no phones."""
+        if sentence != self.empty:
+            self.empty = sentence
+            self.refresh()
+
     def show_tiles(self, tiles: Sequence[Tile]) -> None:
         """Show these phones; the cursor keeps its own, or takes the one in its place."""
         fresh = tuple(tiles)

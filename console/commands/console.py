@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
     from console.app import StartPhone
-    from console.host import Host
     from console.stopping import StopRequest
 
 
@@ -67,21 +67,22 @@ def open_console(ctx: click.Context) -> None:
 
     When that process dies, this one takes its place; when the terminal goes, the work goes on.
     """
-    from console.host import run_with_host
-    from console.rack import EVERYTHING
     from console.setup import settings_for
+    from console.stopping import run_async
 
     need_a_terminal("Work without one with: switchboard run GOAL, or see: switchboard --help")
     settings = settings_for(ctx)
+    # Thousands of classes and rules are about to be made, and none of them is garbage.
+    gc.disable()
     for _ in range(TAKEOVERS):
         taken_over: list[bool] = []
 
-        async def work(host: Host, stop: StopRequest, died: list[bool] = taken_over) -> ExitCode:
-            code, is_orphaned = await _show_while_it_lives(host, settings, stop)
+        async def work(stop: StopRequest, died: list[bool] = taken_over) -> ExitCode:
+            code, is_orphaned = await _show_while_it_lives(settings, stop)
             died.append(is_orphaned)
             return code
 
-        code = run_with_host(settings, EVERYTHING, work)
+        code = run_async(work)
         if not any(taken_over):
             end(code)
             return
@@ -89,15 +90,17 @@ def open_console(ctx: click.Context) -> None:
     raise UsageError("The core died again and again.", "See the log in the data directory.")
 
 
-async def _show_while_it_lives(
-    host: Host, settings: Settings, stop: StopRequest
-) -> tuple[ExitCode, bool]:
+async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[ExitCode, bool]:
     """Show the console until it is left, or until the core of another process dies under it.
+
+    The core is opened behind the console, once that is on the terminal.
 
     Returns:
         The exit code, and whether there is a core to take over.
     """
+    from console.coming import ComingCore
     from console.lingering import leave_terminal, linger
+    from console.opening import hold
 
     def hung_up() -> None:
         # Before anything is drawn again: whoever writes to a terminal that has gone may hang.
@@ -105,29 +108,53 @@ async def _show_while_it_lives(
         stop.ask(signal.SIGHUP)
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
-    showing = asyncio.ensure_future(show(host.core, settings, stop, start_phone=host.start_phone))
-    closing = asyncio.ensure_future(host.closed())
+    coming, left = ComingCore(), asyncio.Event()
+    showing = asyncio.ensure_future(show(coming, settings, stop, start_phone=coming.start_phone))
+    holding = asyncio.ensure_future(hold(coming, settings, left))
     try:
-        await asyncio.wait({showing, closing}, return_when=asyncio.FIRST_COMPLETED)
-        if not showing.done() and not host.owned and not closing.result():
+        code, is_left = await _shown(showing, holding, stop)
+        host = coming.host
+        if host is not None and stop.asked.is_set() and stop.code is ExitCode.HANGUP and host.owned:
+            await linger(host)
+    finally:
+        left.set()
+        if coming.host is None:
+            holding.cancel()
+        try:
+            # A signal that comes now reaches the closing.
+            has_died = await holding
+        except asyncio.CancelledError:
+            if coming.host is not None:
+                raise
+            has_died = False
+    return code, has_died and not is_left
+
+
+async def _shown(
+    showing: asyncio.Future[ExitCode], holding: asyncio.Future[bool], stop: StopRequest
+) -> tuple[ExitCode, bool]:
+    """Wait until the console is left; end it when it has no core any more, or gets none.
+
+    Returns:
+        The exit code, and whether it was the operator or a signal that ended the console.
+    """
+    both: set[asyncio.Future[Any]] = {showing, holding}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not showing.done():
             # Textual takes a cancellation as a wish to leave.
             showing.cancel()
             await asyncio.wait({showing})
-            return ExitCode.DONE, True
-        code = await showing
+            return ExitCode.DONE, False
+        return await showing, True
     except asyncio.CancelledError:
         showing.cancel()
         await asyncio.wait({showing})
-        code = stop.code
         if not stop.asked.is_set():
             raise
+        return stop.code, True
     except OSError:
         # A terminal that has gone cannot be restored.
         if stop.code is not ExitCode.HANGUP or not stop.asked.is_set():
             raise
-        code = stop.code
-    finally:
-        closing.cancel()
-    if host.owned and stop.asked.is_set() and stop.code is ExitCode.HANGUP:
-        await linger(host)
-    return code, False
+        return stop.code, True

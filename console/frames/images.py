@@ -13,7 +13,7 @@ from textual.geometry import Region, Size
 
 from agent.records import LiveFrame
 from console.frames.shared_image import SharedImage
-from widgets import kitty_images, sixel_images
+from widgets import kitty_images
 
 
 class Images(Protocol):
@@ -115,6 +115,8 @@ class SixelImages:
         x: int,
         y: int,
     ) -> str:
+        from widgets import sixel_images
+
         picture_px = frame.width_px, frame.height_px
         image = sixel_images.encode(
             frame.rgb, picture_px, cell_px, (cells.width, cells.height), parts

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from console.frames.stills import Source
 
 LEAST = (40, 12)
+OPENING = "Opening …"
+"""What stands where nothing is known yet: that there is none would be a guess."""
 _TYPING = (
     ("enter", "send"),
     ("esc", "back"),
@@ -63,7 +65,13 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def on_mount(self) -> None:
         self.is_composed = True
-        self.call_after_refresh(self.refresh_all)
+        # Before the first picture, which would be an empty one, and again with the widths it gave.
+        self.refresh_all()
+        self.call_after_refresh(self._show_measured)
+
+    def _show_measured(self) -> None:
+        self.refresh_all()
+        self.console_app.painted.set()
 
     # --- what a screen has ----------
 
@@ -109,6 +117,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
     def back(self) -> bool:
         """Go one layer back; False when there is none on this screen."""
         return False
+
+    def if_known(self, sentence: str) -> str:
+        """Give what is to be said of an empty place, or that the core is still being opened."""
+        return OPENING if self.console_app.bridge.is_opening else sentence
 
     # --- keeping it fresh ----------
 
@@ -181,7 +193,9 @@ class ConsoleScreen(Sturdy, Screen[None]):
             right.append((f"? {waiting} wait{'s' if waiting == 1 else ''} for you  ", "bold $ask"))
         if running:
             right.append((f"● {running} running  ", "$live"))
-        if width >= 80:
+        if app.bridge.is_opening:
+            right.append(("opening … ", "$muted"))
+        elif width >= 80:
             right.append((f"{online} device{'' if online == 1 else 's'} ", "$muted"))
         self.query_one("#header", PartsLine).show(spread(tuple(left), tuple(right), width))
 

@@ -19,7 +19,7 @@ from textual.widgets import Input, TextArea
 from agent.records import Question, TimeSplit
 from agent.state import SessionView, State, attention, failure_key, tree
 from console import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck_acts import DeckActs
 from console.screens.deck_phone import NO_DEVICES
 from widgets import status
@@ -35,6 +35,7 @@ from widgets.session_rows import delegating, device_rows, session_rows, session_
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
+_NOTHING_WAITS = "Nothing waits for you."
 READ_S = 3.0
 """How long a failed session is looked at until its failure counts as read."""
 _COLUMNS = ("left", "middle", "right")
@@ -60,12 +61,12 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="left"):
-            sessions = RowList(id="sessions", empty=_NO_SESSIONS)
+            sessions = RowList(id="sessions", empty=OPENING)
             sessions.add_class("pane")
             sessions.border_title = "Sessions"
             yield sessions
             yield Input(id="filter", placeholder="filter", compact=True)
-            waiting = AttentionList(id="attention", empty="Nothing waits for you.")
+            waiting = AttentionList(id="attention", empty=OPENING)
             waiting.add_class("pane")
             waiting.border_title = "Waiting for you"
             yield waiting
@@ -74,12 +75,12 @@ class DeckScreen(DeckActs, ConsoleScreen):
             devices.border_title = "Devices"
             yield devices
         with Vertical(id="middle"):
-            yield SessionPane(id="session", empty=_NO_SESSIONS)
+            yield SessionPane(id="session", empty=OPENING)
             yield Input(id="find", placeholder="words; enter goes to the next", compact=True)
             yield QuestionCard(id="card")
             yield Composer(id="composer")
         with Vertical(id="right"):
-            yield PhonePane(id="phone", empty=NO_DEVICES)
+            yield PhonePane(id="phone", empty=OPENING)
 
     def compose_tabs(self) -> ComposeResult:
         yield PartsLine(id="tabs")
@@ -122,6 +123,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         coming = self._coming(state)
         if self.selected not in state.sessions and (not coming or self.selected != coming):
             self.select(self._best(state))
+        self._say_when_empty()
         asking = {q.session_id for q in state.questions.values()}
         self.sessions.show_rows(
             session_rows(
@@ -143,6 +145,12 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._show_tabs(count)
         self.want_frames(state)
         self.show_frame()
+
+    def _say_when_empty(self) -> None:
+        """Say what it means that a pane is empty, once that is known."""
+        self.sessions.say_when_empty(self.if_known(_NO_SESSIONS))
+        self.attention.say_when_empty(self.if_known(_NOTHING_WAITS))
+        self.pane.empty = self.if_known(_NO_SESSIONS)
 
     def _look_at_failure(self) -> None:
         """Take a failure for read once its session was looked at for a moment."""
@@ -236,7 +244,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if len(rows) > 6:
             parts.append((f"and {len(rows) - 6} more", "$faint"))
         place = self.query_one("#devices", PartsLine)
-        place.show(tuple(parts[:-1]) if rows else ((NO_DEVICES, "$muted"),))
+        none = self.if_known(NO_DEVICES)
+        place.show(tuple(parts[:-1]) if rows else ((none, "$muted"),))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}

@@ -102,7 +102,7 @@ class DeckPhone(ConsoleScreen):
         """Say why there is no picture, and the next key where one helps."""
         devices = self.console_app.bridge.state.devices.values()
         if not any(device.state is DeviceState.ONLINE for device in devices):
-            return NO_DEVICES
+            return self.if_known(NO_DEVICES)
         if serial:
             return "No picture yet."
         return "It works on no phone of its own."

@@ -26,6 +26,8 @@ from widgets.session_rows import delegating
 from widgets.spending_pane import SpendingPane
 
 PAGE = 200
+_NOTHING = "Nothing is stored yet."
+_READING = "Reading …"
 MOST_HITS = 100
 _HINT = 'words, "two words" together, wor* begins, -word not'
 
@@ -41,6 +43,7 @@ class HistoryScreen(HistorySums):
         super().__init__()
         self.wanted = ""
         self._listed: list[Session] = []
+        self._is_read = False
         self._is_whole = False
         self._hits: tuple[SearchHit, ...] = ()
         self._known: dict[str, Session] = {}
@@ -52,7 +55,7 @@ class HistoryScreen(HistorySums):
         with Vertical(id="history-table"):
             yield Input(id="search", placeholder=_HINT, compact=True)
             yield PartsLine(id="history-heading")
-            yield RowList(id="history", empty="Nothing is stored yet.")
+            yield RowList(id="history", empty=_READING)
         with Vertical(id="history-sums"):
             yield PartsLine((("What was spent", "bold $foreground"),), id="sums-heading")
             yield SpendingPane(id="sums")
@@ -85,6 +88,9 @@ class HistoryScreen(HistorySums):
             )
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
             told += "" if self._is_whole else ", more below"
+            if not self._is_read:
+                told = _READING
+        self.table.say_when_empty(_NOTHING if self._is_read else _READING)
         self.table.show_rows(rows)
         self.show_sums()
         tone = "$warn" if self._said else "$muted"
@@ -108,6 +114,7 @@ class HistoryScreen(HistorySums):
         finally:
             self._is_paging = False
         self._listed += page
+        self._is_read = True
         self._is_whole = len(page) < PAGE
         self._show()
 

@@ -18,7 +18,7 @@ from agent.state import State
 from agent.text import one_line
 from console import actions
 from console.frames.clock import FrameClock
-from console.screens.base import ConsoleScreen
+from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck_phone import NO_DEVICES
 from console.starting_phone import start_virtual
 from widgets import status
@@ -40,7 +40,7 @@ class WallScreen(ConsoleScreen):
     def __init__(self) -> None:
         super().__init__()
         # Kept rather than looked up: frames still arrive while the screen is being taken down.
-        self.wall = WallView(id="wall", empty=NO_DEVICES)
+        self.wall = WallView(id="wall", empty=OPENING)
         self._heading = PartsLine(id="wall-heading")
 
     def compose_body(self) -> ComposeResult:
@@ -54,6 +54,7 @@ class WallScreen(ConsoleScreen):
         frames = self.console_app.wall_feeds.newest()
         now_ms = self.console_app.now_ms()
         devices = sorted(state.devices.values(), key=lambda one: one.serial)
+        self.wall.say_when_empty(self.if_known(NO_DEVICES))
         self.wall.show_tiles(
             [_tile(device, state, frames.get(device.serial), now_ms) for device in devices]
         )

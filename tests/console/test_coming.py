@@ -1,0 +1,244 @@
+"""The console before its core: what it shows and takes meanwhile, and how it ends without one."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import pty
+import select
+import sqlite3
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from agent.config import load_settings
+from agent.core import Core
+from agent.protocol import Interrupt
+from agent.store.schema import APPLICATION_ID
+from console.app import SwitchboardApp
+from console.coming import ComingCore
+from console.host import Host
+from console.rack import Phones
+from tests.console.conftest import Seat
+from tests.console.fakes import FakeCore
+from tests.console.script import evening
+from tests.end_to_end.conftest import free_port
+from tests.end_to_end.harness import end_all_of
+
+ROOT = Path(__file__).parent.parent.parent
+BOUND_S = 90.0
+CTRL_Q = b"\x11"
+LEFT = b"\x1b[?1049l"
+"""A terminal is given back its own screen (xterm, DECRST 1049)."""
+
+
+async def _never() -> bool:
+    await asyncio.Event().wait()
+    return True
+
+
+def _host(core: FakeCore) -> Host:
+    return Host(cast(Core, core), phones=cast(Phones, None), closed=_never)
+
+
+async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_there(
+    tmp_path: Path,
+) -> None:
+    core, coming = FakeCore(), ComingCore()
+    evening(core)
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    app = SwitchboardApp(coming, settings=settings)
+    try:
+        async with app.run_test(size=(160, 50)) as pilot:
+            seat = Seat(app, pilot, core)
+            await seat.see("opening …")
+            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+            text = seat.text()
+            assert "Opening …" in text
+            for known_later in ("No sessions", "Nothing waits", "No devices", "0 devices"):
+                assert known_later not in text
+            # The other screens know as little, and say so.
+            for key, unknown in (("2", "No devices"), ("4", "Nothing is stored")):
+                await seat.press(key)
+                assert unknown not in seat.text()
+            await seat.press("1")
+            await pilot.resize_terminal(100, 30)
+            # What is asked meanwhile is carried out, once.
+            await seat.press("ctrl+x")
+            assert core.ops == []
+            coming.came(_host(core))
+            await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
+            await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
+            await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
+            assert app._errors_s == []
+    finally:
+        await app.close()
+
+
+async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -> None:
+    core, coming = FakeCore(), ComingCore()
+    evening(core)
+    first = asyncio.ensure_future(coming.overview())
+    second = asyncio.ensure_future(coming.overview())
+    await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+    first.cancel()
+    await asyncio.wait({first})
+    coming.came(_host(core))
+    assert (await second).event_id == len(core.stored)
+    async with coming.events(after=0) as events:
+        assert (await anext(events)).event_id == 1
+
+
+def test_the_first_paint_imports_nothing_of_a_core_a_picture_or_another_screen() -> None:
+    before = "console.coming, console.commands.console, console.lingering, console.opening"
+    listed = subprocess.run(
+        [sys.executable, "-c", f"import sys, console.app, {before}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    ).stdout.split()
+    later = {
+        "PIL",
+        "agent.runtime",
+        "agent.store.sqlite",
+        "aiosqlite",
+        "av",
+        "console.host",
+        "console.screens.history",
+        "console.screens.jobs",
+        "console.screens.replay",
+        "console.screens.settings",
+        "console.screens.wall",
+        "numpy",
+        "openai",
+    }
+    assert "console.screens.deck" in listed
+    assert later.isdisjoint(listed)
+
+
+class _Console:
+    """The real program on a real terminal, with a data directory and no phones."""
+
+    def __init__(self, home: Path) -> None:
+        self.terminal, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        self.written = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "console"],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=ROOT,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "TERM": "xterm-256color",
+                "LANG": "C.UTF-8",
+                "SWITCHBOARD_DATA_DIR": str(home / "data"),
+                "ADB_SERVER_SOCKET": f"tcp:127.0.0.1:{free_port()}",
+                "ADB_MDNS": "0",
+                "ADB_USB": "0",
+            },
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def see(self, text: bytes) -> None:
+        """Read until a text was written."""
+        until = time.monotonic() + BOUND_S
+        while text not in self.written:
+            assert time.monotonic() < until, self.written[-2_000:]
+            assert self._read(), self.written[-2_000:]
+
+    def press(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self.terminal, keys)
+
+    def end(self) -> int:
+        """Read until nobody writes any more; gives the exit code."""
+        until = time.monotonic() + BOUND_S
+        while self._read():
+            assert time.monotonic() < until, self.written[-2_000:]
+        return self.process.wait(BOUND_S)
+
+    def _read(self) -> bool:
+        if select.select([self.terminal], [], [], 0.2)[0]:
+            try:
+                self.written += os.read(self.terminal, 65_536)
+            except OSError:
+                return False
+        return True
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+
+
+@contextmanager
+def _console(home: Path) -> Iterator[_Console]:
+    opened = _Console(home)
+    try:
+        yield opened
+    finally:
+        opened.close()
+        end_all_of(home / "data")
+
+
+def _broken(data: Path) -> None:
+    (data / "switchboard.db").write_bytes(b"no database, but long enough" * 200)
+
+
+def _newer(data: Path) -> None:
+    database = sqlite3.connect(data / "switchboard.db")
+    database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    database.execute("PRAGMA user_version = 999")
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"), [(_broken, b"switchboard.db"), (_newer, b"made by a newer Switchboard")]
+)
+def test_a_console_that_gets_no_core_gives_the_terminal_back_and_says_why(
+    tmp_path: Path, spoil: Callable[[Path], None], why: bytes
+) -> None:
+    (tmp_path / "data").mkdir()
+    spoil(tmp_path / "data")
+    with _console(tmp_path) as console:
+        assert console.end() == 1
+        shown, _, after = console.written.rpartition(LEFT)
+        assert b"Switchboard" in shown
+        assert why in after
+        assert b"Traceback" not in after
+
+
+def test_the_first_keys_count_and_a_console_that_is_left_while_it_opens_opens_again(
+    tmp_path: Path,
+) -> None:
+    with _console(tmp_path) as console:
+        console.see(b"Switchboard")
+        console.press(CTRL_Q)
+        assert console.end() == 0
+        assert LEFT in console.written
+    with _console(tmp_path) as console:
+        console.see(b"Switchboard")
+        # In the middle of the opening: a key, and a terminal of another size.
+        console.press(b"?")
+        fcntl.ioctl(console.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        console.see(b"Keys")
+        console.press(b"\x1b")
+        console.see(b"No sessions yet")
+        console.press(CTRL_Q)
+        assert console.end() == 0
