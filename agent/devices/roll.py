@@ -132,7 +132,8 @@ class Roll:
         # Those that left first: what is plugged in elsewhere has left its place.
         for slot in self.slots:
             if slot.place.address == address and slot.place.serial not in listed:
-                self.set_state(slot, DeviceState.GONE, explain(DeviceState.GONE))
+                why = explain(DeviceState.GONE, slot.place.serial)
+                self.set_state(slot, DeviceState.GONE, why)
         for place in [p for p in self._newcomers if p.address == address]:
             if place.serial not in listed:
                 self._newcomers.pop(place).cancel()

@@ -34,6 +34,23 @@ _REMEDIES = {
     DeviceState.GONE: "The adb server lists it no longer: plug it in again or reconnect it by adb.",
     DeviceState.UNKNOWN: "adb reports a state that Switchboard does not know: reconnect the phone.",
 }
+_NETWORK = re.compile(r".+:\d{1,5}|.+\._adb-tls-connect\._tcp\.?")
+"""Serials of phones that adb reaches by TCP: their address, or their mDNS name (adb's
+docs/user/adb_wifi.md)."""
+_EMULATOR = re.compile(r"emulator-\d{1,5}")
+_WITHOUT_CABLE = {
+    DeviceState.OFFLINE: "The phone does not answer adb over the network: see that it is awake and "
+    "on the same network, then adb disconnect {serial} and adb connect {serial}.",
+    DeviceState.GONE: "The adb server lists it no longer: see that it is on the same network, then "
+    "adb connect {serial}.",
+    DeviceState.UNAUTHORIZED: "The phone has not accepted this computer: unlock it and accept the "
+    'dialog "Allow USB debugging?"; if none shows, pair it again (adb pair).',
+}
+_OF_AN_EMULATOR = {
+    DeviceState.OFFLINE: "The emulator does not answer adb: wait until it has started, or start it "
+    "again.",
+    DeviceState.GONE: "The adb server lists it no longer: start the emulator again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +68,20 @@ class DeviceRow:
     @property
     def note(self) -> str:
         """Say why the device cannot be used and what to do; empty for one that can."""
-        return explain(self.state)
+        return explain(self.state, self.serial)
 
 
-def explain(state: DeviceState) -> str:
-    """Say in a sentence what a state means and what to do about it; empty for a usable device."""
+def explain(state: DeviceState, serial: str) -> str:
+    """Say in a sentence what a state means and what to do about it; empty for a usable device.
+
+    What to do depends on how adb reaches the device, which its serial tells: there is no cable to
+    pull from a phone on the network.
+    """
+    if _EMULATOR.fullmatch(serial):
+        return _OF_AN_EMULATOR.get(state, _REMEDIES[state])
+    if _NETWORK.fullmatch(serial):
+        said = _WITHOUT_CABLE.get(state, _REMEDIES[state])
+        return said.replace("{serial}", one_line(serial, 80))
     return _REMEDIES[state]
 
 

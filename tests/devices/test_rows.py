@@ -59,7 +59,19 @@ def test_a_serial_that_is_listed_twice_counts_by_its_usable_line() -> None:
 
 @pytest.mark.parametrize("state", [state for state in DeviceState if state != DeviceState.ONLINE])
 def test_every_state_but_online_has_a_remedy(state: DeviceState) -> None:
-    assert explain(state)
+    for serial in ("0a388e93", "192.168.1.20:5555", "emulator-5554"):
+        assert explain(state, serial)
+
+
+@pytest.mark.parametrize("serial", ["192.168.1.20:5555", "adb-0a38-Yw._adb-tls-connect._tcp"])
+def test_nobody_is_told_to_pull_a_cable_that_is_not_there(serial: str) -> None:
+    for state in DeviceState:
+        if state is not DeviceState.NO_PERMISSIONS:
+            assert "plug" not in explain(state, serial)
+    (row,) = parse_rows(f"{serial} offline transport_id:4")
+    assert f"adb connect {serial}" in row.note
+    assert "unplug" in explain(DeviceState.OFFLINE, "0a388e93")
+    assert "start it again" in explain(DeviceState.OFFLINE, "emulator-5554")
 
 
 @given(st.text())
