@@ -25,6 +25,7 @@ TOP_ZONE = 1 / 8
 BOTTOM_ZONE = 7 / 8
 UNLABELED = "unlabeled"
 _MAX_TEXT = 20_000
+_MAX_SAID = 2000
 # 2 px and 20 px of the 1080 × 2400 screen of CONTRACTS 5.1, as shares of width and height.
 _MIN_WIDTH, _MIN_HEIGHT = 2 / 1080, 2 / 2400
 _CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
@@ -100,6 +101,7 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
         key=_key(node, resource_id, class_name, label),
         kind=kind,
         label=label,
+        more="" if editable else _more(at, node, rows, label, redact),
         value=value,
         bounds=node.bounds,
         resource_id=resource_id,
@@ -118,12 +120,28 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
     )
 
 
+def _more(at: int, node: UiNode, rows: Rows, label: str, redact: Callable[[str], str]) -> str:
+    """Give what a node says beside its label; nearly always nothing."""
+    said = [node.text, node.description] if node.text and node.description else []
+    if len(node.text or node.description) > LABEL_CHARS or label.endswith("..."):
+        said += [node.text, node.description, *rows.parts_of(at)]
+    said += rows.inside.get(at, ())
+    if not said:
+        return ""
+    parts = dict.fromkeys(part for part in (_tidy(text, redact) for text in said) if part)
+    return " | ".join(part for part in parts if part.casefold() != label.casefold())
+
+
+def _tidy(text: str, redact: Callable[[str], str]) -> str:
+    # Redact before cutting: half a card number would no longer be recognised.
+    return redact(one_line(as_drawn(text[:_MAX_TEXT]), _MAX_SAID))
+
+
 def _label_and_value(
     at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]
 ) -> tuple[str, str]:
     def tidy(text: str) -> str:
-        # Redact before cutting: half a card number would no longer be recognised.
-        return redact(one_line(as_drawn(text[:_MAX_TEXT]), 2000))
+        return _tidy(text, redact)
 
     if node.password or (is_editable(node) and is_secret_field(node)):
         return cut(tidy(node.hint or node.description) or "password"), ""

@@ -19,6 +19,7 @@ from agent.protocol import ToolCallRequested
 from agent.records import Autonomy, Element, Observation, Subject
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
 from agent.safety.approval import OPTIONS, approval_text, is_yes, typed_instead
+from agent.safety.beneath import touched
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.granting import Grants
 from agent.safety.policy import (
@@ -27,6 +28,7 @@ from agent.safety.policy import (
     Verdict,
     judge_click,
     judge_enter,
+    judge_touch,
     judge_typing,
 )
 from agent.safety.redaction import redact_secrets
@@ -69,18 +71,27 @@ def judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
 def _judge(deed: Deed, screen: Sequence[Element]) -> Verdict:
     action = deed.action
     if isinstance(action, ClickElement | LongPressElement) and deed.element is not None:
-        return judge_click(deed.element)
+        return judge_touch(deed.element, deed.point, screen)
     if isinstance(action, Scroll) and deed.element is not None and not deed.element.scrollable:
         # A swipe over what does not scroll is no look around: "slide to pay" takes it as a press.
-        return judge_click(deed.element)
+        return judge_touch(deed.element, deed.element.bounds.center, screen)
     if isinstance(action, TypeText):
-        return judge_typing(action.text, deed.element, screen)
+        return _judge_typing(action, deed, screen)
     if isinstance(action, PressButton) and action.button in {"ENTER", "SPACE"}:
         focused = next((e for e in screen if e.focused and not e.editable), None)
         if focused is not None:
             return judge_click(focused)
         return judge_enter(screen) if action.button == "ENTER" else ALLOWED
     return ALLOWED
+
+
+def _judge_typing(action: TypeText, deed: Deed, screen: Sequence[Element]) -> Verdict:
+    """Judge a text, and the touch that gives its field the focus."""
+    verdict = judge_typing(action.text, deed.element, screen)
+    if verdict.decision is not Decision.ALLOW or deed.element is None or deed.point is None:
+        return verdict
+    over = (e for e in touched(deed.element, deed.point, screen) if e.clickable)
+    return next((v for v in map(judge_click, over) if v is not ALLOWED), verdict)
 
 
 def _plain_capability(deed: Deed) -> Capability:

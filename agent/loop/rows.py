@@ -37,6 +37,8 @@ class Rows:
     """Something that can be used on its own lies inside the node."""
     parts: dict[int, list[str]] = field(default_factory=dict)
     toggles: dict[int, int] = field(default_factory=dict)
+    inside: dict[int, list[str]] = field(default_factory=dict)
+    """Texts in a row that has a name of its own, which say more than the name."""
     borrowed: dict[int, str] = field(default_factory=dict)
     """Labels of switches that have none of their own, from the text beside them."""
 
@@ -95,6 +97,8 @@ def _settle_row(
         for at in texts:
             said = words((nodes[at].text or nodes[at].description)[:_MAX_OWN_CHARS])
             rows.absorbed[at] = bool(said) and has_phrase(own, said)
+            if not rows.absorbed[at]:
+                rows.inside.setdefault(owner, []).append(nodes[at].text or nodes[at].description)
     if toggles:
         rows.toggles[owner] = toggles[0]
         rows.absorbed[toggles[0]] = True

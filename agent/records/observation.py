@@ -41,6 +41,9 @@ class Element(Record, frozen=True, kw_only=True):
     """Stable across captures: resource id, class, label and position cell."""
     kind: str
     label: str
+    more: str = ""
+    """What else it says, which is no part of the label: the rest of a long one, a description under
+    a text, texts inside. Judged, not shown to a model."""
     value: str = ""
     """What an editable field holds; always empty for a password."""
     bounds: Bounds

@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
-from agent.records import Element
+from agent.records import Element, Point
+from agent.safety.beneath import touched
 from agent.safety.capabilities import Capability, Decision
 from agent.safety.phrasebook import Act, glued, phrases
 from agent.safety.redaction import PASSWORD, SSN_WRITTEN_OUT, find_card
 from agent.safety.secrets import is_secret_field
-from agent.safety.words import has_phrase, id_words, is_disguised, words
+from agent.safety.words import has_phrase, id_words, is_disguised, is_price, squeezed, words
 
 MAX_TEXT_CHARS = 2000
 """CONTRACTS 5.4: a longer text is blocked."""
@@ -61,6 +63,8 @@ _FINANCIAL = _phrases(
     *("pay", "purchase", "subscribe", "buy", "checkout", "check out", "place order"),
     *("confirm order", "confirm payment", "add to cart", "complete purchase", "authorize"),
     *("authorise", "donate", "send money", "transfer money", "place bid", "upgrade plan"),
+    *("pay now", "pay here", "buy now", "buy it now", "order now", "subscribe now"),
+    *("make payment", "make a payment", "submit payment", "complete payment", "send payment"),
 ) + phrases(Act.SPEND)
 _ORDER_BUTTONS = phrases(Act.ORDER)
 _DESTRUCTIVE = _phrases(
@@ -94,10 +98,35 @@ _SEND_IDS = _phrases(
     *("button send", "send message", "send message button", "send message button icon"),
 )
 _BUTTON_WORDS = 4
+# As one word: labels that are written in pieces say the same to who reads them.
+_FINANCIAL_WORDS = frozenset(map("".join, _FINANCIAL))
+_DESTRUCTIVE_WORDS = frozenset(map("".join, _DESTRUCTIVE + _DESTRUCTIVE_BUTTONS))
+
+
+def judge_touch(element: Element, point: Point | None, screen: Sequence[Element]) -> Verdict:
+    """Judge a touch by the element that was named and by all that it may press there.
+
+    Args:
+        point: where it is touched; None where it is not by a finger.
+        screen: the elements that were numbered with it.
+    """
+    verdicts = [judge_click(element)]
+    if point is not None:
+        verdicts += map(judge_click, touched(element, point, screen))
+    asked = [verdict for verdict in verdicts if verdict.decision is not Decision.ALLOW]
+    costly = (verdict for verdict in asked if verdict.risk is Risk.FINANCIAL)
+    return next(costly, asked[0] if asked else ALLOWED)
 
 
 def judge_click(element: Element) -> Verdict:
-    """Judge a click or a long press on an element by its own label and resource id."""
+    """Judge a click or a long press by all that an element says, and by its resource id."""
+    verdict = _judge_label(element)
+    if verdict is ALLOWED and element.more:
+        verdict = _judge_label(replace(element, label=element.more, more=""))
+    return verdict
+
+
+def _judge_label(element: Element) -> Verdict:
     label = words(element.label)
     ids = id_words(element.resource_id)
     title = words(element.label.split(" | ", 1)[0])
@@ -108,7 +137,7 @@ def judge_click(element: Element) -> Verdict:
     destructive = _says(element, title, Act.DELETE, _DESTRUCTIVE_BUTTONS) or _button(
         ids, _DESTRUCTIVE_BUTTONS
     )
-    if _any(label, _DESTRUCTIVE) or destructive:
+    if _any(label, _DESTRUCTIVE) or destructive or squeezed(label) in _DESTRUCTIVE_WORDS:
         return _ask(Risk.DESTRUCTIVE, f'"{name}" may destroy something', Capability.DELETE)
     if element.editable:
         return ALLOWED
@@ -204,6 +233,8 @@ def is_send(element: Element) -> bool:
 
 def _spends(element: Element, label: tuple[str, ...], title: tuple[str, ...]) -> bool:
     if _any(label, _FINANCIAL) or glued(Act.SPEND, element.label):
+        return True
+    if squeezed(label) in _FINANCIAL_WORDS or (element.clickable and is_price(element.label)):
         return True
     return element.clickable and not element.editable and _button(title, _ORDER_BUTTONS)
 

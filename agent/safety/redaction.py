@@ -2,9 +2,9 @@
 
 Not the policy on what may be typed (that is `agent.safety.policy`) and not the memory of what was
 typed into password fields (`agent.safety.secrets`). Text that a phone shows loses secrets,
-telephone numbers and e-mail addresses; what the operator or the model wrote loses secrets only,
-because the operator's own goal may be to write to an address. Invariant: redacting twice changes
-nothing. Pixels are never redacted: a stored frame shows what the phone showed.
+telephone and account numbers and e-mail addresses; what the operator or the model wrote loses
+secrets only, because the operator's own goal may be to write to an address. Invariant: redacting
+twice changes nothing. Pixels are never redacted: a stored frame shows what the phone showed.
 
 The patterns follow Resolve's filters, with cards of 13 to 19 digits proved by Luhn's sum (so
 American Express is caught and a long order number is not), also among other digits.
@@ -27,11 +27,19 @@ _GROUP = re.compile(r"\d+")
 CVV = re.compile(r"\b(?:cvv|cvc|cvv2)\s*:?\s*\d{3,4}\b", re.IGNORECASE)
 PASSWORD = re.compile(r"\b(?:password|passwd|pwd)\s*[:=]\s*(?!\[PASSWORD REDACTED\])\S+", re.I)
 PHONE = re.compile(r"(?<![\w+])(?:\+?1[-.\s]?)?\(?\d{3}\)?[-.\s]?\d{3}[-.\s]?\d{4}(?!\w)")
+PHONE_ABROAD = re.compile(r"(?<![\w+])\+\d(?:[ \u00a0()./-]{0,3}\d){8,14}(?!\w)")
+"""With a country's code: E.164 allows fifteen digits; fewer than nine are as often no number."""
+IBAN = re.compile(
+    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ \u00a0-]?[A-Z0-9]{4}){2,7}(?:[ \u00a0-]?[A-Z0-9]{1,3})?"
+    r"(?![A-Za-z0-9])"
+)
+"""Whether its check digits are right is tested apart (ISO 13616)."""
 KEY = re.compile(r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{12,}=*")
 """Keys of model endpoints and bearer tokens."""
 EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
 
 _MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
+_IBAN_CHARS = range(15, 35)
 _MAX_GROUPS = 1000
 _MAX_PASSES = 8
 _NINE_DIGITS = re.compile(r"\d(?:\D*\d){8}")
@@ -101,13 +109,29 @@ def _without_cards(run: Match[str]) -> str:
     return "".join([*kept, text[at:]])
 
 
+def is_iban(text: str) -> bool:
+    """Tell whether a text is an international bank account number, by its check digits."""
+    plain = "".join(c for c in text if c.isalnum())
+    if len(plain) not in _IBAN_CHARS:
+        return False
+    return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
+
+
+def _without_iban(found: Match[str]) -> str:
+    # A word that follows in capitals looks like one more group of it.
+    text = found.group()
+    ends = [m.end() for m in re.finditer(r"[A-Z0-9]+", text)]
+    end = next((end for end in reversed(ends) if is_iban(text[:end])), None)
+    return text if end is None else "[IBAN REDACTED]" + text[end:]
+
+
 def redact_secrets(text: str) -> str:
     """Take out cards, social security numbers, CVVs, passwords and keys."""
     return _settled(text, _redact_secrets)
 
 
 def redact(text: str) -> str:
-    """Take out secrets, telephone numbers and e-mail addresses."""
+    """Take out secrets, telephone numbers, account numbers (IBAN) and e-mail addresses."""
     return _settled(text, _redact_all)
 
 
@@ -139,7 +163,10 @@ def _redact_secrets(text: str) -> str:
 
 
 def _redact_all(text: str) -> str:
+    # Before the cards: an account's digits may pass for one, and would leave the rest behind.
+    text = IBAN.sub(_without_iban, text)
     text = PHONE.sub("[PHONE ***]", _redact_secrets(text))
+    text = PHONE_ABROAD.sub("[PHONE ***]", text)
     return EMAIL.sub("[EMAIL ***]", text)
 
 

@@ -42,9 +42,12 @@ _SHAPES = {
     "y": "уΥγүʏᎩꓬ",
     "z": "ΖᴢᏃꓜ",
 }
+_PANELS = {first + at: chr(ord("a") + at) for first in (0x1F150, 0x1F170) for at in range(26)}
+"""Letters in black circles and squares, which no compatibility form leads back to letters."""
 _LOOK_ALIKES = str.maketrans(
     {shape: letter for letter, shapes in _SHAPES.items() for shape in shapes}
     | {shape.lower(): letter for letter, shapes in _SHAPES.items() for shape in shapes}
+    | {chr(panel): letter for panel, letter in _PANELS.items()}
 )
 _TWIN_SCRIPTS = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "LISU", "COPTIC"})
 """Scripts whose letters pass for Latin; nobody mixes them with it inside a word."""
@@ -55,6 +58,18 @@ _DIGIT_SHAPES = {"0": "o", "1": "l", "5": "s"}
 _DRAWS_NOTHING = frozenset("\u115f\u1160\u3164\uffa0\u2800\u180e")
 _OVERRIDE = re.compile("\u202e([^\u202c\n]*)\u202c?")
 _MAX_CHARS = 4000
+_FEW_WORDS = 5
+_MAX_PRICE_CHARS = 60
+_CURRENCY = (
+    r"(?:[$€£¥₹₩₽₺₫₴₪฿₦₱₲₵₡₸₼₾]|R\$|(?:US|CA|AU|NZ|HK|A|C|NT)\$|USD|EUR|GBP|JPY|CNY|INR|KRW|CHF|CAD"
+    r"|AUD|BRL|MXN|PLN|CZK|HUF|SEK|NOK|DKK|TRY|UAH|ILS|AED|zł|kr\.?|Kč|Ft|Rs\.?|Fr\.|lei|лв\.?|руб\.?)"
+)
+_AMOUNT = r"\d[\d.,'\u00a0\u202f ]{0,14}(?:[.,]-)?"
+_PRICE = re.compile(
+    rf"\s*(?:{_CURRENCY}\s*{_AMOUNT}|{_AMOUNT}\s*{_CURRENCY})"
+    r"\s*(?:/\s*|per\s+|a\s+)?(?:mo|month|yr|year|wk|week|day)?\.?\s*",
+    re.IGNORECASE,
+)
 
 
 def as_drawn(text: str) -> str:
@@ -87,6 +102,22 @@ def words(text: str) -> tuple[str, ...]:
 def id_words(resource_id: str) -> tuple[str, ...]:
     """Give the words of a resource id's own name: `com.x:id/btn_sendNow` → btn, send, now."""
     return words(_CAMEL.sub(" ", resource_id.rsplit("/", 1)[-1]).replace("_", " "))
+
+
+def squeezed(found: tuple[str, ...]) -> str:
+    """Give the few words of a label as one, without a number before or after them.
+
+    Longer labels give nothing: joined anywhere, words would make others by chance.
+    """
+    if len(found) > _FEW_WORDS:
+        return ""
+    return "".join(found).strip("0123456789")
+
+
+def is_price(text: str) -> bool:
+    """Tell whether a label says nothing but what something costs, as a button that buys may."""
+    parts = text[:_MAX_PRICE_CHARS].split(" | ")
+    return len(text) <= _MAX_PRICE_CHARS and all(map(_PRICE.fullmatch, parts))
 
 
 def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
