@@ -5,8 +5,9 @@ Widgets that draw what they are given. Invariant: nothing is drawn again while i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from textual.content import Content
 from textual.widgets import Static
 
 from agent.records import FrameSource, FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
@@ -117,6 +118,32 @@ def frame_label(
         # A picture of the past is not static: it is stored.
         return ((device, "$foreground"),), ((f"{glyph} {about}", style),)
     return ((device, "$foreground"), (f"  {about}", "$muted")), ((f"{glyph} {word}", style),)
+
+
+_LEAST_NAME_CELLS = 10
+
+
+def frame_labels(
+    frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
+) -> Iterator[tuple[Parts, Parts]]:
+    """Say what the picture is in fewer and fewer letters, for a line that is too narrow for more.
+
+    First the spaces go, then the end of a long name, then where the picture comes from; how old it
+    is and what it is worth stay.
+    """
+    left, right = frame_label(frame, device, now_ms, step=step)
+    yield left, right
+    if len(left) < 2:
+        return
+    (name, style), (about, muted) = left
+    dense = about.strip().replace(" · ", " ")
+    yield ((name, style), (f" {dense}", muted)), right
+    for cells in range(Content(name).cell_length - 1, _LEAST_NAME_CELLS - 1, -1):
+        cut = Content(name).truncate(cells, ellipsis=True).plain
+        yield ((cut, style), (f" {dense}", muted)), right
+    age = dense.partition(" ")[2]
+    if age:
+        yield ((name, style), (f" {age}", muted)), right
 
 
 def time_panel(split: TimeSplit, width: int, what: str) -> Parts:

@@ -5,7 +5,7 @@ Draws a frame and its marks. Invariant: the picture never has other proportions 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ from textual.message import Message
 from agent.records import Element, FrameStatus, LiveFrame, Point, TimeSplit
 from agent.text import clean, one_line
 from widgets.frame_view import FrameView
-from widgets.lines import PartsLine, frame_label, time_panel
+from widgets.lines import PartsLine, frame_labels, time_panel
 from widgets.parts import Parts, steady, to_content
 from widgets.sturdy import Sturdy
 from widgets.touch import Touch
@@ -134,8 +134,10 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
         if usable != self._proportions:
             self._proportions = usable
             self._fit()
-        left, right = frame_label(frame, one_line(name, 40), now_ms, step=step)
-        self._label.show(spread(left, right, self._label.size.width))
+        width = self._label.size.width
+        labels = frame_labels(frame, one_line(name, 40), now_ms, step=step)
+        left, right = first_fitting(labels, width)
+        self._label.show(spread(left, right, width))
         note: Parts = ()
         if frame is not None and frame.detail:
             note = ((one_line(frame.detail, 300), "$warn"),)
@@ -222,6 +224,16 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
 
     def on_frame_view_resized(self, event: FrameView.Resized) -> None:
         self.post_message(self.Wants(*event.view.wanted_px))
+
+
+def first_fitting(labels: Iterable[tuple[Parts, Parts]], width: int) -> tuple[Parts, Parts]:
+    """Give the first label that fits a width with a space between its ends; else the last."""
+    left: Parts = ()
+    right: Parts = ()
+    for left, right in labels:
+        if to_content((*left, *right)).cell_length < width:
+            break
+    return left, right
 
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:

@@ -225,7 +225,8 @@ def _decode() -> list[Bar]:
         where = f"1+{count} with H.264"
         print(
             f"\n| {where} | fps large, small | console's core | decoder's core |"
-            " ms of console a picture | key p50 / p99 ms | lag p99 ms |\n|---|---|---|---|---|---|---|"
+            " ms of console a picture | key p50 / p99 ms | lag p99 ms |"
+            "\n|---|---|---|---|---|---|---|"
         )
         idle = run("idle", size=size, seconds=_SECONDS)
         seen: dict[str, Ran] = {}

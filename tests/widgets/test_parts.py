@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.records import TimeSplit, Usage
+from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit, Usage
 from widgets import phrases
+from widgets.lines import frame_labels
 from widgets.parts import steady, to_content
-from widgets.phone_pane import spread
+from widgets.phone_pane import first_fitting, spread
 from widgets.scrubber import scrubber
 from widgets.time_bar import bar
 
@@ -33,6 +34,25 @@ def test_what_changes_the_letter_before_is_left_out() -> None:
 def test_a_spread_line_never_grows_over_its_width(left: str, right: str, width: int) -> None:
     line = to_content(spread(((left, ""),), ((right, ""),), width))
     assert line.cell_length <= max(width, 4)
+
+
+def test_a_frame_label_is_said_in_fewer_letters_before_any_is_cut() -> None:
+    frame = LiveFrame(
+        serial="p", width_px=1, height_px=1, rgb=b"123", captured_ms=0,
+        source=FrameSource.SCRCPY, status=FrameStatus.STATIC,
+    )  # fmt: skip
+
+    def said(width: int) -> str:
+        ends = first_fitting(frame_labels(frame, "Pixel 8 of Ada", 12_000), width)
+        return to_content(spread(*ends, width)).plain
+
+    assert said(40) == "Pixel 8 of Ada  scrcpy · 12s    ○ static"
+    assert said(35) == "Pixel 8 of Ada scrcpy 12s  ○ static"
+    assert said(31) == "Pixel 8 of… scrcpy 12s ○ static"
+    assert said(27) == "Pixel 8 of Ada 12s ○ static"
+    assert said(24).endswith("○ static")
+    for width in range(12, 45):
+        assert "scrc…" not in said(width)
 
 
 @given(

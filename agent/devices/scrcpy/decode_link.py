@@ -39,7 +39,7 @@ _WORDS_BYTES = 4096
 # What we import is imported there, whatever directory the operator stands in.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from agent.devices.scrcpy.decode_worker import main; main(int(sys.argv[2]))"
+    "from agent.devices.scrcpy.decode_program import main; main(int(sys.argv[2]))"
 )
 
 

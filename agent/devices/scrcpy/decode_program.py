@@ -51,10 +51,10 @@ def main(memory: int) -> Never:
     os.nice(_NICER)
     link = socket.socket(fileno=0)
     load()
-    Worker(link, PictureMemory(memory)).run()
+    DecodeProgram(link, PictureMemory(memory)).run()
 
 
-class Worker:
+class DecodeProgram:
     """The streams and the threads that decode them."""
 
     def __init__(self, link: socket.socket, memory: PictureMemory) -> None:
