@@ -25,6 +25,7 @@ from agent.state import (
     with_session,
     without_old_transcripts,
 )
+from console.pulse import Pulse
 
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
@@ -67,6 +68,8 @@ class Bridge:
         """Whether the first picture is still to come: nothing in it yet says nothing."""
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
+        self.pulse = Pulse()
+        """How long phones took to be looked at, since the console follows."""
         self._post = post
         self._is_dirty = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -112,6 +115,7 @@ class Bridge:
                     async for event in events:
                         await self._bring_in(event)
                         self.state = reduce(self.state, event)
+                        self.pulse.follow(event, self.state)
                         self._is_dirty = True
                         self._let_go_after(event)
                         if getattr(event.msg, "text", None) is not None or event.session_id:

@@ -58,7 +58,7 @@ def row_strip(
         here = tile.serial == cursor
         lines: tuple[tuple[Parts, Parts], ...] = (
             (tile.name, tile.state),
-            (tile.label, ()),
+            (tile.label, tile.looks if _fits(tile.label, tile.looks, plan.columns) else ()),
             (tile.driver, ()),
         )
         left, right = lines[number]
@@ -80,6 +80,11 @@ def empty_strips(widget: Widget, sentence: str, width: int) -> list[Strip]:
         _filtered(widget, Strip.join([blank, strip]).adjust_cell_length(width, plain))
         for strip in strips
     ]
+
+
+def _fits(left: Parts, right: Parts, width: int) -> bool:
+    """Tell whether both have room, with a gap between them."""
+    return to_content(left).cell_length + to_content(right).cell_length + 2 <= width
 
 
 def _fitted(left: Parts, right: Parts, width: int, *, keep_end: bool) -> Content:

@@ -41,6 +41,8 @@ class Tile(NamedTuple):
     """Who drives."""
     proportions: tuple[int, int]
     """Width and height of its screen, in any unit."""
+    looks: Parts = ()
+    """How long the newest looks took, where there is room beside the label."""
     missing: str = ""
     """Why there is no live picture, in a few of our own words; empty when there is one."""
 

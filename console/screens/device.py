@@ -38,6 +38,7 @@ from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.phone_pane import PhonePane
 from widgets.phrases import ago
+from widgets.pulse_line import pulse_line
 from widgets.row_list import RowList
 from widgets.session_rows import device_name, session_title
 
@@ -193,9 +194,12 @@ class DeviceScreen(DeviceActs):
             (f"  {' · '.join(filter(None, (self.serial, *facts)))}\n", "$muted"),
             *who,
         )
+        facts_line = self.query_one("#device-facts", PartsLine)
+        took_ms = self.console_app.bridge.pulse.of(self.serial)
+        parts = (*parts, ("\n", ""), *pulse_line(took_ms, max(1, facts_line.size.width - 2)))
         if device.note:
             parts = (*parts, (f"\n{device.note[:200]}", "$warn"))
-        self.query_one("#device-facts", PartsLine).show(parts)
+        facts_line.show(parts)
 
     def _show_list(self) -> None:
         table, known, told = self.table, self.parts, ""

@@ -7,6 +7,7 @@ a sentence beside what was known before; nothing is asked that nobody looks at.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from agent.errors import SwitchboardError
@@ -85,7 +86,9 @@ class DeviceParts:
             self.read_elements()
 
     async def _read_elements(self) -> None:
+        began_s = monotonic()
         self.look = (await self._app.core.request(DeviceLook(serial=self.serial))).look
+        self._app.bridge.pulse.note(self.serial, round((monotonic() - began_s) * 1000))
 
     async def _read_log(self) -> None:
         reply = await self._app.core.request(DeviceLog(serial=self.serial, last=LOG_LINES))

@@ -25,6 +25,7 @@ from widgets import status
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.phone_pane import spread
+from widgets.pulse_line import small_pulse
 from widgets.session_rows import device_name, session_title, step_words
 from widgets.tile_text import picture_label
 from widgets.wall_view import Tile, WallView
@@ -52,11 +53,14 @@ class WallScreen(ConsoleScreen):
 
     def show_state(self, state: State) -> None:
         frames = self.console_app.wall_feeds.newest()
-        now_ms = self.console_app.now_ms()
+        now_ms, pulse = self.console_app.now_ms(), self.console_app.bridge.pulse
         devices = sorted(state.devices.values(), key=lambda one: one.serial)
         self.wall.say_when_empty(self.if_known(NO_DEVICES))
         self.wall.show_tiles(
-            [_tile(device, state, frames.get(device.serial), now_ms) for device in devices]
+            [
+                _tile(device, state, frames.get(device.serial), now_ms, pulse.of(device.serial))
+                for device in devices
+            ]
         )
         self._show_heading(devices)
         self.want_frames()
@@ -123,7 +127,13 @@ class WallScreen(ConsoleScreen):
         return first + super().footer_keys()
 
 
-def _tile(device: DeviceInfo, state: State, frame: LiveFrame | None, now_ms: int) -> Tile:
+def _tile(
+    device: DeviceInfo,
+    state: State,
+    frame: LiveFrame | None,
+    now_ms: int,
+    took_ms: tuple[int, ...],
+) -> Tile:
     mark = status.of_device(device)
     there = device.state is DeviceState.ONLINE
     view = state.sessions.get(device.driver)
@@ -153,5 +163,6 @@ def _tile(device: DeviceInfo, state: State, frame: LiveFrame | None, now_ms: int
         label=picture_label(frame, now_ms) if there else ((mark.word, mark.style),),
         driver=driver,
         proportions=(device.width_px, device.height_px),
+        looks=small_pulse(took_ms) if there else (),
         missing="" if there else mark.word,
     )
