@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from agent.core import Core, Overview, TextDelta
     from agent.protocol import Event, Op, Reply
-    from agent.records import LiveFrame, SearchHit, Session
+    from agent.records import LiveFrame, SearchHit, Session, Spending
     from console.host import Host
 
 Fact = TypeVar("Fact")
@@ -108,6 +108,10 @@ class ComingCore:
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words; see `Core.search`."""
         return await (await self._core()).search(query, limit=limit)
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what sessions used; see `Core.spending`."""
+        return await (await self._core()).spending(since_ms=since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a blob; see `Core.blob`."""

@@ -78,12 +78,15 @@ def web(
     from msgspec.structs import replace
 
     from console.host import run_with_host
+    from console.keymap import read_keymap
     from console.rack import EVERYTHING
     from console.setup import settings_for
     from console.web.server import serving
     from console.web.tab import INSTEAD
 
     settings = settings_for(ctx)
+    # What is wrong in it would end every tab, and say so where nobody reads.
+    read_keymap(settings.config_file)
     line = [sys.executable, "-m", "console.web.tab", "--data-dir", str(settings.data_dir)]
     line += ["--config", str(settings.config_file)] if settings.config_file.exists() else []
     line += ["--drive"] if drive else []

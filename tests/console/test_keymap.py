@@ -17,6 +17,7 @@ from console.keymap import Keymap, parse_keymap, read_keymap
 from console.screens.help import HelpScreen
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
+from tests.console.test_cli import call
 from widgets.record_pane import RecordPane
 from widgets.row_list import RowList
 from widgets.transcript_view import TranscriptView
@@ -105,6 +106,21 @@ def test_a_console_with_a_broken_keymap_says_so_and_does_not_open(tmp_path: Path
     options = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
     with pytest.raises(ConfigError, match="not UTF-8"):
         SwitchboardApp(FakeCore(), settings=options)
+
+
+def test_a_server_of_consoles_says_what_is_wrong_with_the_keymap_before_it_serves(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "config.toml").write_text("")
+    (tmp_path / "keymap.toml").write_text('[session]\nstp = "p"\n')
+    ended = call(
+        *("--data-dir", str(tmp_path / "data"), "--config", str(tmp_path / "config.toml")),
+        *("web", "--port", "0", "--virtual-only"),
+    )
+    assert ended.returncode == 2
+    assert "keymap.toml" in ended.stderr
+    assert "session.stp" in ended.stderr
+    assert not (tmp_path / "data").exists()
 
 
 async def test_changed_keys_do_what_the_old_ones_did_and_are_what_is_shown(

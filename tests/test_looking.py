@@ -1,0 +1,44 @@
+"""A core that only looks: what every screen asks of it is answered, what acts is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import WrongStateError
+from agent.looking import LookingCore
+from agent.protocol import (
+    CommitmentSearch,
+    Interrupt,
+    JobHistory,
+    JobQueue,
+    JobStop,
+    Op,
+    Reply,
+    WatcherList,
+)
+from agent.records import Spending
+from tests.console.fakes import FakeCore
+
+
+@pytest.mark.parametrize(
+    "op", [JobQueue(), JobHistory(job_id=1), WatcherList(), CommitmentSearch()]
+)
+async def test_what_the_jobs_screen_asks_for_is_looking(op: Op) -> None:
+    core = FakeCore()
+    assert isinstance(await LookingCore(core, remedy="").request(op), Reply)
+    assert core.reads == [op]
+
+
+@pytest.mark.parametrize("op", [Interrupt(), JobStop(job_id=1)])
+async def test_what_acts_is_refused_and_says_how_to_act(op: Op) -> None:
+    core = FakeCore()
+    looking = LookingCore(core, remedy="Do it elsewhere.")
+    for give in (looking.request, looking.submit):
+        with pytest.raises(WrongStateError, match="only looks") as refused:
+            await give(op)
+        assert refused.value.remedy == "Do it elsewhere."
+    assert core.ops == []
+
+
+async def test_what_was_spent_may_be_seen() -> None:
+    assert await LookingCore(FakeCore(), remedy="").spending(since_ms=0) == Spending()
