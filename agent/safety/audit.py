@@ -43,6 +43,8 @@ DIRECTORY = "audit"
 REVIEW_REQUESTED = "assistant.background_job.review_requested"
 REVIEW_RESOLVED = "assistant.background_job.review_resolved"
 """OpenPhone's words; their lines hold digests, and nothing of what is on the screen."""
+STARTED = "audit_started"
+"""The first line; the number of the newest event that was stored before it."""
 DELETED = "sessions_deleted"
 """A line that names sessions of which, from then on, nothing is stored."""
 REPLACED = "store_replaced"
@@ -226,7 +228,7 @@ async def audited(store: Store, data_dir: Path) -> AsyncIterator[None]:
     after = newest_event_id(chain.newest)
     if chain.is_empty:
         # What was stored before there was an audit is not made up afterwards.
-        await asyncio.to_thread(chain.append, [{"event_type": "audit_started", "event_id": last}])
+        await asyncio.to_thread(chain.append, [{"event_type": STARTED, "event_id": last}])
         after = last
     elif last < after:
         # The operator set the store aside, or brought an older one back.

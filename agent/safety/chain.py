@@ -42,6 +42,8 @@ class Flaw(StrEnum):
     TRUNCATED = "truncated"
     """The chain ends before the line that its head, or the operator, knows."""
     HEAD_MISSING = "head_missing"
+    CHAIN_MISSING = "chain_missing"
+    """Not a line is there, though something is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class Report:
 def line_hash(line: Mapping[str, object]) -> str:
     """Hash a line without its own hash."""
     body = {name: value for name, value in line.items() if name != "hash"}
-    return hashlib.sha256(_canonical(body).encode()).hexdigest()
+    # A line that was edited may hold what no text can; whatever that hashes to, it is another.
+    return hashlib.sha256(_canonical(body).encode("utf-8", "replace")).hexdigest()
 
 
 class Chain:
@@ -165,10 +168,13 @@ def read_head(directory: Path) -> tuple[int, str] | None:
         return None
 
 
-def verify(directory: Path, expect: tuple[int, str] | None = None) -> Report:
+def verify(
+    directory: Path, expect: tuple[int, str] | None = None, *, is_needed: bool = False
+) -> Report:
     """Check a whole chain: edits, deletions, another order, and a tail that was cut off.
 
     Args:
+        is_needed: whether anything is stored, so that there must be lines.
         expect: a seq and its hash that the operator wrote down; they must stand in the chain.
     """
     report = Report()
@@ -181,6 +187,9 @@ def verify(directory: Path, expect: tuple[int, str] | None = None) -> Report:
         report.findings.append(
             Finding(Flaw.HEAD_MISSING, _HEAD, "without it a tail that was cut off is not noticed")
         )
+    if is_needed and not report.lines:
+        detail = "sessions are stored, and not a line about them is there"
+        report.findings.append(Finding(Flaw.CHAIN_MISSING, directory.name, detail))
     for known, whose in ((head, "the head"), (expect, "what was expected")):
         if known is not None and hashes.get(known[0]) != known[1]:
             detail = f"{whose} is line {known[0]} with hash {known[1][:12]}…"

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from agent.errors import UsageError
 from agent.protocol import Event
-from agent.safety.audit import DELETED, REPLACED, event_digest
+from agent.safety.audit import DELETED, REPLACED, STARTED, event_digest
 
 
 class History(Protocol):
@@ -31,6 +31,8 @@ class Compared:
     """Gone without a word in the chain."""
     deleted: int = 0
     """How many are gone as the chain says."""
+    untold: int = 0
+    """The number of the newest event that was stored before the chain began."""
 
 
 async def compare(lines: Sequence[dict[str, Any]], history: History) -> Compared:
@@ -39,15 +41,19 @@ async def compare(lines: Sequence[dict[str, Any]], history: History) -> Compared
     wanted: dict[str, dict[int, str]] = {}
     deleted: dict[str, int] = {}
     for line in lines:
-        session_id, event_id = str(line.get("session_id", "")), line.get("event_id")
+        session_id, event_id = _name(line.get("session_id")), line.get("event_id")
         match line.get("event_type"):
+            case kind if kind == STARTED:
+                found.untold = event_id if isinstance(event_id, int) else 0
             case kind if kind == REPLACED:
                 found.deleted += sum(map(len, wanted.values()))
                 wanted.clear()
                 deleted.clear()
             case kind if kind == DELETED:
                 at = event_id if isinstance(event_id, int) else 0
-                deleted.update((str(gone), at) for gone in line.get("sessions") or ())
+                named = line.get("sessions")
+                for gone in named if isinstance(named, list) else ():
+                    deleted[_name(gone)] = at
             case _ if session_id and isinstance(event_id, int) and "event_sha256" in line:
                 wanted.setdefault(session_id, {})[event_id] = str(line["event_sha256"])
             case _:
@@ -60,6 +66,11 @@ async def compare(lines: Sequence[dict[str, Any]], history: History) -> Compared
         found.deleted += len(left) - len(gone)
         found.missing += [(session_id, event_id) for event_id in gone]
     return found
+
+
+def _name(value: object) -> str:
+    """Read a session's id from a line that may have been edited into anything."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 async def _left(

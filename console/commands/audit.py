@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from console.stored import Records
 
 _SHOWN_FINDINGS = 50
+_LAST_MS = 253_402_300_800_000
+"""The year 10000: no clock says later, but a line that was edited may."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -95,7 +97,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     known = _expected(expect) if expect else None
 
     async def work(records: Records) -> ExitCode:
-        report = check(directory, known)
+        report = check(directory, known, is_needed=bool(await records.sessions(limit=1)))
         found = await compare(list(read_lines(directory)), records.history)
         findings = [
             *(
@@ -121,6 +123,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
                     "head": head,
                     "findings": findings,
                     "events_gone": found.deleted,
+                    "events_before_the_audit": found.untold,
                 }
             )
         else:
@@ -135,6 +138,11 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
                     f"note  {found.deleted} events that it names went with sessions whose deletion "
                     "it names too, or with a store that was set aside"
                 )
+            if found.untold:
+                plain.print_text(
+                    f"note  the audit began after event {found.untold}: of what was stored until "
+                    "then it says nothing"
+                )
             plain.print_text(f"{'ok  ' if whole else 'FAIL'}  {report.lines} lines, head {head}")
         return ExitCode.DONE if whole else ExitCode.FAILED
 
@@ -143,9 +151,9 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:
     at_ms = line.get("timestamp_wall_ms")
-    moment = datetime.datetime.fromtimestamp(
-        at_ms / 1000 if isinstance(at_ms, int) else 0, tz=datetime.UTC
-    ).astimezone()
+    is_time = isinstance(at_ms, int) and 0 <= at_ms < _LAST_MS
+    seconds = at_ms / 1000 if is_time else 0
+    moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).astimezone()
     parts = [
         str(line[name])
         for name in ("action", "capability", "risk", "decision", "package", "caller", "detail")
