@@ -63,7 +63,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
     Action("notice.done", ("D",), "Done", "Take the notice of the selected session as read; a hidden app of it is closed.", _DECK, "Sessions", 14),
     Action("notice.send", ("s",), "Go on", "Write what is to be done now, from what the selected, ended session came to.", _DECK, "Sessions", 15),
-    Action("steer.edit", ("e",), "Change hint", "Change the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 16),
+    Action("session.editor", ("e",), "In your editor", "Open the step under the cursor with all that was stored of it, else the whole transcript, in $VISUAL or $EDITOR.", _DECK, "Sessions"),
+    Action("steer.edit", ("h",), "Change hint", "Change the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 16),
     Action("steer.withdraw", ("u",), "Take back", "Take back the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 17),
     # --- questions
     Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
@@ -136,6 +137,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.branch", ("b",), "Branch", "Begin a new session with the past up to this step; press twice.", _REPLAY, "Replay", 16),
     Action("replay.again", ("a",), "Do again", "Do what the session did again on a free phone, asking the model only where the screen differs; press twice.", _REPLAY, "Replay", 18),
     Action("replay.export", ("E",), "Write to a file", "Write the session as an HTML page, a film or a rollout.", _REPLAY, "Replay", 17),
+    Action("replay.editor", ("e",), "In your editor", "Open the step under the cursor with all that was stored of it, else the transcript up to here, in $VISUAL or $EDITOR.", _REPLAY, "Replay"),
     Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
     Action("replay.compare", ("d",), "Compare", "Pick this session and choose another in the history, to see where the two part.", _REPLAY, "Replay", 19),
     # --- two sessions

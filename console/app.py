@@ -20,6 +20,7 @@ from textual.binding import BindingType
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
+from textual.timer import Timer
 
 from agent.core import Core
 from agent.errors import SwitchboardError
@@ -145,6 +146,9 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self._lost_said = ""
         self.painted = asyncio.Event()
         """Set once the first screen has been drawn with something on it."""
+        self._clocks: list[Timer] = []
+        self.is_lending = False
+        """Whether another program has the terminal, because the operator asked for it."""
 
     # --- look ----------
 
@@ -169,9 +173,11 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         if not self._replay:
             # Once Textual draws: what it works out before, it throws away.
             self.call_later(self.push_screen, DeckScreen())
-        self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock")
-        self.set_interval(1.0, self._on_second, name="ages")
-        self.set_interval(1 / LOOK_HZ, self._on_still_clock, name="still clock")
+        self._clocks = [
+            self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock"),
+            self.set_interval(1.0, self._on_second, name="ages"),
+            self.set_interval(1 / LOOK_HZ, self._on_still_clock, name="still clock"),
+        ]
         self.guarded("asking the terminal", self.stills.begin)
         self.run_worker(self._begin(), name="begin", exit_on_error=False)
 
@@ -204,6 +210,30 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         await self.feed.close()
         await self.wall_feeds.close()
         self.stills.close()
+
+    # --- the terminal, lent ----------
+
+    @property
+    def has_terminal_to_lend(self) -> bool:
+        """Whether another program could have the terminal for a while; a browser is none."""
+        return self._driver is not None and self._driver.can_suspend and not self.is_web
+
+    def stop_pictures(self) -> None:
+        """Draw nothing until `resume_pictures`; the core and the bridge go on."""
+        self.is_lending = True
+        for clock in self._clocks:
+            clock.pause()
+        self.stills.withdraw()
+        self.feed.want(None)
+        self.wall_feeds.want({})
+
+    def resume_pictures(self) -> None:
+        """Draw again, all that was missed."""
+        self.is_lending = False
+        for clock in self._clocks:
+            clock.resume()
+        self.stills.repair()
+        self._refresh_top()
 
     def now_ms(self) -> int:
         """Tell the time."""

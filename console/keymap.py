@@ -44,6 +44,11 @@ class Keymap(NamedTuple):
         """Name the first key of an action as the operator reads it."""
         return actions.key_name(self.keys(actions.BY_ID[action_id])[0])
 
+    def chord(self, action_id: str) -> str:
+        """Name the first key of an action that types no character; empty when each does."""
+        keys = self.keys(actions.BY_ID[action_id])
+        return next((actions.key_name(key) for key in keys if not _types(key)), "")
+
     def bound(self) -> dict[str, str]:
         """Give the changes as Textual's `set_keymap` takes them."""
         return {action_id: ",".join(keys) for action_id, keys in self.changed.items()}

@@ -38,6 +38,11 @@ class StepRecord(NamedTuple):
     is_whole: bool
     """Whether the step had ended at this place of the tape."""
 
+    def digest_of(self, part: Part) -> str:
+        """Name the stored text of a part; empty when there is none."""
+        digests = {Part.PROMPT: self.prompt_digest, Part.REPLY: self.reply_digest}
+        return digests.get(part, "")
+
 
 def record_at(events: Sequence[Event], position: int) -> StepRecord:
     """Find the step that is under way, or has just ended, after so many events."""
@@ -81,38 +86,44 @@ def tree_parts(record: StepRecord) -> Parts:
     return tuple(parts)
 
 
-def blob_parts(data: bytes) -> Parts:
-    """Write a stored prompt or reply so that it can be read."""
+def blob_parts(data: bytes, most_chars: int = MOST_CHARS) -> Parts:
+    """Write a stored prompt or reply so that it can be read.
+
+    Args:
+        data: what was stored.
+        most_chars: how much of its end is written; what is left out is counted.
+    """
     try:
         value = msgspec.json.decode(data)
     except msgspec.DecodeError:
-        return ((clean(data.decode("utf-8", "replace"), MOST_CHARS), "$foreground"),)
+        return ((clean(data.decode("utf-8", "replace"), most_chars), "$foreground"),)
     messages = value if isinstance(value, list) else [value]
     parts: list[tuple[str, str]] = []
     for message in messages:
-        parts += _message(message if isinstance(message, dict) else {"text": str(message)})
+        known = message if isinstance(message, dict) else {"text": str(message)}
+        parts += _message(known, most_chars)
     whole = sum(len(text) for text, _ in parts)
-    if whole <= MOST_CHARS:
+    if whole <= most_chars:
         return tuple(parts)
     # The end of a conversation is what the step is about.
     kept: list[tuple[str, str]] = []
-    room = MOST_CHARS
+    room = most_chars
     for text, style in reversed(parts):
         kept.append((text[-room:], style))
         room -= len(text)
         if room <= 0:
             break
-    return ((f"… {whole - MOST_CHARS:,} characters before\n", "$faint"), *reversed(kept))
+    return ((f"… {whole - most_chars:,} characters before\n", "$faint"), *reversed(kept))
 
 
-def _message(message: dict[str, Any]) -> list[tuple[str, str]]:
+def _message(message: dict[str, Any], most_chars: int) -> list[tuple[str, str]]:
     role = one_line(str(message.get("role", "")), 20)
     kind = one_line(str(message.get("kind", "")), 20)
     head = " · ".join(filter(None, (role, kind if kind != role else "")))
     parts: list[tuple[str, str]] = [(f"{head}\n", "bold $primary")] if head else []
     text = message.get("text") or ""
     if text:
-        parts.append((f"{clean(str(text), MOST_CHARS)}\n", "$foreground"))
+        parts.append((f"{clean(str(text), most_chars)}\n", "$foreground"))
     calls = message.get("tool_calls") or ()
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):

@@ -1,7 +1,8 @@
 """Signals of a command: the first one asks it to end in order, the next ones insist.
 
-Invariant: after SIGINT, SIGTERM or SIGHUP every `finally` of the command runs, so the store, the
-phones it started and the socket are closed; only a third signal ends the process on the spot.
+Invariants: after SIGINT, SIGTERM or SIGHUP every `finally` of the command runs, so the store, the
+phones it started and the socket are closed; only a third signal ends the process on the spot; what
+is typed at another program that was lent the keyboard ends nothing here.
 """
 
 from __future__ import annotations
@@ -19,6 +20,26 @@ CODES = {
     signal.SIGTERM: ExitCode.TERMINATED,
     signal.SIGHUP: ExitCode.HANGUP,
 }
+
+
+_lent: list[None] = []
+"""One entry while another program has the keyboard."""
+
+
+@contextmanager
+def keyboard_lent() -> Iterator[None]:
+    """Leave ctrl+c and ctrl+\\ to another program on this terminal, as git does for its editor.
+
+    The terminal sends both signals to every process in the foreground. They are taken by handlers
+    and not ignored: what is ignored stays ignored in the program that is started.
+    """
+    quit_before = signal.signal(signal.SIGQUIT, lambda *_: None)
+    _lent.append(None)
+    try:
+        yield
+    finally:
+        _lent.pop()
+        signal.signal(signal.SIGQUIT, quit_before)
 
 
 class StopRequest:
@@ -50,6 +71,8 @@ class StopRequest:
 
     def ask(self, signum: signal.Signals) -> None:
         """Take note of a signal."""
+        if signum is signal.SIGINT and _lent:
+            return
         self._signals += 1
         self.code = CODES[signum]
         if self._signals > 2:

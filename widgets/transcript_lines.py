@@ -137,6 +137,8 @@ def _details(step: StepItem) -> list[Paragraph]:
     if shares := legend(step.time):
         line = tuple(part for share in shares for part in (*share, ("  ", "")))
         written.append(Paragraph(indent, ((f"{'time':<9}", "$faint"), *line)))
+    if spent := phrases.spent(step.usage):
+        written.append(Paragraph(indent, ((f"{'model':<9}", "$faint"), (spent, "$muted"))))
     return written
 
 

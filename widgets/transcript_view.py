@@ -10,24 +10,24 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
 
-from agent.state import Item
+from agent.state import Item, StepItem
 from agent.text import clean
-from widgets.parts import to_content
+from widgets.expansion import Depth, Expansion
+from widgets.paragraph_strips import empty_line, strips_of, with_cursor
 from widgets.sturdy import Sturdy
 from widgets.transcript_lines import Paragraph, as_text, paragraphs
 
 WINDOW = 120
 """Items laid out at first, and each time the reader reaches the top."""
+_LINES_A_KEY = 3
+"""How far a key goes in an item that is taller than the view."""
 
 
 class _Laid(NamedTuple):
@@ -35,7 +35,8 @@ class _Laid(NamedTuple):
 
     item: Item
     width: int
-    expanded: bool
+    depth: Depth
+    record: tuple[Paragraph, ...]
     strips: list[Strip]
 
 
@@ -62,6 +63,18 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             super().__init__()
             self.count = count
 
+    class Wants(Message):
+        """A step is open to its record, which was not read since the step changed."""
+
+        def __init__(self, view: TranscriptView, session_id: str, step: StepItem) -> None:
+            super().__init__()
+            self.view = view
+            self.session_id = session_id
+            self.step = step
+
+    class Pointed(Message):
+        """The cursor went to another item, or away."""
+
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
         self.empty = empty
@@ -71,7 +84,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         self._first = 0
         self._laid: dict[str, _Laid] = {}
         self._tops: list[int] = []
-        self._expanded: set[tuple[str, str]] = set()
+        self._open = Expansion()
         self._following = True
         self._seen = 0
         self._behind = 0
@@ -130,6 +143,24 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
                 return item
         return self._items[-1] if self._items else None
 
+    def show_record(self, session_id: str, step: StepItem, record: tuple[Paragraph, ...]) -> None:
+        """Show what was stored of a step below it."""
+        self._open.keep_record(session_id, step, record)
+        self._lay_out()
+
+    def step_open_to_record(self) -> StepItem | None:
+        """Give the step under the cursor if its record is open."""
+        item = self.item_under_cursor() if self.cursor_key else None
+        if not isinstance(item, StepItem):
+            return None
+        is_open = self._open.depth(self.session_id, item) is Depth.RECORD
+        return item if is_open else None
+
+    def depth_under_cursor(self) -> Depth:
+        """Tell how far the item under the cursor is open."""
+        item = self.item_under_cursor()
+        return Depth.BRIEF if item is None else self._open.depth(self.session_id, item)
+
     # --- layout ----------
 
     @property
@@ -149,6 +180,8 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         for item in shown:
             self._tops.append(top)
             top += len(self._strips_of(item))
+            if isinstance(item, StepItem) and self._open.asks_for_record(self.session_id, item):
+                self.post_message(self.Wants(self, self.session_id, item))
         self.virtual_size = Size(0, top + len(self._saying))
         self._place(anchor)
         # A rollback may take off what the reader has seen.
@@ -159,51 +192,27 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         self.refresh()
 
     def _strips_of(self, item: Item) -> list[Strip]:
-        expanded = (self.session_id, item.key) in self._expanded
+        depth = self._open.depth(self.session_id, item)
+        record = self._open.record(self.session_id, item)
         laid = self._laid.get(item.key)
         if (
             laid is None
             or laid.item is not item
             or laid.width != self._width
-            or laid.expanded != expanded
+            or laid.depth is not depth
+            or laid.record is not record
         ):
-            strips = [
-                strip
-                for paragraph in paragraphs(item, expanded=expanded)
-                for strip in self._draw(paragraph)
-            ]
-            laid = self._laid[item.key] = _Laid(item, self._width, expanded, strips)
+            written = [*paragraphs(item, expanded=depth > Depth.BRIEF), *record]
+            strips = [strip for one in written for strip in strips_of(self, one, self._width)]
+            laid = self._laid[item.key] = _Laid(item, self._width, depth, record, strips)
         return laid.strips
-
-    def _draw(self, paragraph: Paragraph) -> list[Strip]:
-        style = self.visual_style
-        head = to_content(paragraph.head)
-        right = to_content(paragraph.right)
-        body = to_content(paragraph.body)
-        room = max(4, self._width - head.cell_length)
-        # The right part stands on the first line; where it leaves too little room it gets its own.
-        beside = right.cell_length + 2 if right else 0
-        if beside and room - beside < 16:
-            body, right, beside = body + Content("\n") + right, Content(""), 0
-        strips = Visual.to_strips(self, body, room - beside, None, style)
-        base = style.rich_style
-        [first, *_] = Visual.to_strips(self, head, head.cell_length, 1, style)
-        drawn: list[Strip] = []
-        for at, strip in enumerate(strips):
-            lead = first if at == 0 else Strip([Segment(" " * head.cell_length, base)])
-            line = Strip.join([lead, strip])
-            if at == 0 and beside:
-                [end] = Visual.to_strips(self, right, right.cell_length, 1, style)
-                line = line.adjust_cell_length(self._width - right.cell_length, base)
-                line = Strip.join([line, end])
-            drawn.append(line.adjust_cell_length(self._width + 1, base))
-        return drawn
 
     def _draw_saying(self) -> list[Strip]:
         if not self._said:
             return []
         said = clean(self._said[-2_000:], 2_000)
-        return self._draw(Paragraph((("   … ", "$live"),), ((said, "italic $muted"),)))
+        paragraph = Paragraph((("   … ", "$live"),), ((said, "italic $muted"),))
+        return strips_of(self, paragraph, self._width)
 
     def _anchor(self) -> tuple[str, int] | None:
         """Name the item at the top and how far it is scrolled out."""
@@ -290,13 +299,28 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         if not keys:
             return
         at = keys.index(self.cursor_key) if self.cursor_key in keys else len(keys) - (by < 0)
+        if at < len(keys) and self._scroll_within(at, by):
+            return
         if at + by < 0 and self._first > 0:
             self._load_older()
             return
         self._point_at(keys[max(0, min(len(keys) - 1, at + by))])
 
+    def _scroll_within(self, at: int, by: int) -> bool:
+        """Scroll on in an item that is taller than the view; False when its end is in view."""
+        top, height = self._tops[at], len(self._strips_of(self._items[self._first + at]))
+        room = self.scrollable_content_region.height
+        hidden = (
+            top + height - self.scroll_offset.y - room if by > 0 else self.scroll_offset.y - top
+        )
+        if height <= room or not 0 < hidden < height:
+            return False
+        self.scroll_relative(y=by * min(_LINES_A_KEY, hidden), animate=False, force=True)
+        return True
+
     def _point_at(self, key: str) -> None:
         self.cursor_key = key
+        self.post_message(self.Pointed())
         for at, item in enumerate(self._items[self._first :]):
             if item.key == key:
                 last = self._first + at == len(self._items) - 1
@@ -328,14 +352,15 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         self._following = True
         self._seen = len(self._items)
         self.cursor_key = ""
+        self.post_message(self.Pointed())
         self._lay_out()
 
     def action_expand(self) -> None:
-        """Show all of the item under the cursor, or its summary."""
+        """Show more of the item under the cursor: all of it, then its record, then its summary."""
         item = self.item_under_cursor()
         if item is None:
             return
-        self._expanded ^= {(self.session_id, item.key)}
+        self._open.deepen(self.session_id, item)
         self.cursor_key = item.key
         self._following = False
         self._lay_out()
@@ -364,7 +389,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         base = self.visual_style.rich_style
         shown = self._items[self._first :]
         if not shown and not self._saying:
-            return self._empty_line(y, width)
+            return empty_line(self, self.empty, y, width)
         line = y + self.scroll_offset.y
         at = bisect_right(self._tops, line) - 1
         if at >= 0 and at < len(shown):
@@ -373,25 +398,9 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             if within < len(strips):
                 strip = strips[within].adjust_cell_length(width, base)
                 if self.has_focus and shown[at].key == self.cursor_key:
-                    return self._with_cursor(strip)
+                    return with_cursor(self, strip)
                 return strip
         spoken = line - (self.virtual_size.height - len(self._saying))
         if 0 <= spoken < len(self._saying):
             return self._saying[spoken].adjust_cell_length(width, base)
         return Strip.blank(width, base)
-
-    def _with_cursor(self, strip: Strip) -> Strip:
-        style = self.app.stylesheet.parse_style("$primary on $cursor").rich_style
-        paper = self.app.stylesheet.parse_style("on $cursor").rich_style
-        rest = strip.crop(1).apply_style(paper)
-        return Strip.join([Strip([Segment("▌", style)], 1), rest])
-
-    def _empty_line(self, y: int, width: int) -> Strip:
-        style = self.visual_style
-        content = Content.styled(self.empty, "$muted")
-        strips = Visual.to_strips(self, content, max(1, width - 4), None, style)
-        at = y - 1
-        if 0 <= at < len(strips):
-            pad = Segment("  ", style.rich_style)
-            return Strip([pad, *strips[at]]).adjust_cell_length(width, style.rich_style)
-        return Strip.blank(width, style.rich_style)

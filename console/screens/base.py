@@ -21,7 +21,7 @@ from agent.state import State, attention
 from console import actions
 from widgets.lines import PartsLine
 from widgets.parts import Parts
-from widgets.phone_pane import spread
+from widgets.phone_pane import PhonePane, spread
 from widgets.sturdy import Sturdy
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ _TYPING = (
     ("tab", "next pane"),
 )
 _STOP_ALL = "session.stop_all"
+_WAYS = ["app.help", "app.palette"]
+_AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
+_ROOM_FOR_BOTH = 100
+"""Columns from which the palette's key stands beside that of help."""
 
 
 class ConsoleScreen(Sturdy, Screen[None]):
@@ -204,16 +208,39 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if not self.is_composed:
             return
         width = self.size.width
-        # Stopping everything has a place of its own: the other keys give way to it.
-        stop: Parts = ()
-        if self.can(_STOP_ALL):
-            action = actions.BY_ID[_STOP_ALL]
-            key, word = self.key_of(action.id), action.title.lower()
-            stop = ((key, "$footer-key"), (f" {word} ", "$muted"))
-        room = width - sum(len(text) for text, _ in stop)
         armed = self.console_app.two_acts.sentence
+        fixed = self._fixed_keys(width, alone=bool(armed))
+        room = width - sum(len(text) for text, _ in fixed) - 1
         left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self.footer_keys(), room)
-        self.query_one("#footer", PartsLine).show(spread(left, stop, width))
+        self.query_one("#footer", PartsLine).show(spread(left, fixed, width))
+
+    def _fixed_keys(self, width: int, *, alone: bool) -> Parts:
+        """Write the keys at the right end, which the others give way to.
+
+        The way to all other keys is always there, and so is stopping everything while something
+        works; `alone` leaves stopping only, beside a sentence that has to be read.
+        """
+        fixed: list[str] = [_STOP_ALL] if self.can(_STOP_ALL) else []
+        if not alone:
+            fixed[:0] = _WAYS if width >= _ROOM_FOR_BOTH else _WAYS[:1]
+        parts: list[tuple[str, str]] = []
+        for action_id in fixed:
+            key = self._key_now(action_id)
+            if key:
+                word = actions.BY_ID[action_id].title.lower()
+                parts += [(key, "$footer-key"), (f" {word}  ", "$muted")]
+        return tuple([*parts[:-1], (parts[-1][0][:-1], parts[-1][1])]) if parts else ()
+
+    def _key_now(self, action_id: str) -> str:
+        """Name a key of an action that works where the focus is; empty when none does."""
+        keys = self.console_app.keys
+        return keys.chord(action_id) if self.is_typing else keys.name(action_id)
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether letters are text where the focus is, not keys."""
+        driven = isinstance(self.focused, PhonePane) and self.focused.is_driven
+        return driven or isinstance(self.focused, TextArea | Input)
 
     def key_of(self, action_id: str) -> str:
         """Name the key of an action, as the operator has it."""
@@ -226,7 +253,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         return [
             (self.key_of(action.id), action.title.lower())
             for action in actions.footer(self.WHERE)
-            if action.id != _STOP_ALL and self.can(action.id)
+            if action.id not in _AT_THE_END and self.can(action.id)
         ]
 
 
@@ -237,6 +264,7 @@ def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:
         length = Content(f"{key} {word}   ").cell_length
         if used + length - 2 > width:
             break
-        parts += [(key, "$footer-key"), (f" {word}   ", "$muted")]
+        gap = "   " if used > 1 else ""
+        parts += [(f"{gap}{key}", "$footer-key"), (f" {word}", "$muted")]
         used += length
     return tuple(parts)

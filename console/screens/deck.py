@@ -16,7 +16,7 @@ from textual.events import DescendantFocus, Resize
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from agent.records import Question, TimeSplit
+from agent.records import Question
 from agent.state import SessionView, State, attention, failure_key, tree
 from console import actions
 from console.screens.base import OPENING, ConsoleScreen
@@ -205,21 +205,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
             # The card goes; what is typed next must not land on something that acts.
             self.pane.transcript.focus()
         self.aim_composer(view, asked)
-        # Numbers belong to what the session saw; on a live picture they hold only while it works.
-        # The picture is of the main display: what is seen on another has no place on it.
-        at_work = view is not None and view.session.turn_id and not view.session.target_display
-        observed = view.transcript.observation if view and at_work else None
-        touch = view.transcript.touch if view and at_work else None
-        self.phone.show_marks(observed.elements if observed else (), touch)
-        if view is None:
-            self.phone.show_time(TimeSplit(), "Last step")
-        else:
-            done = view.session.state.is_terminal
-            split = view.session.time if done else view.transcript.last_time
-            self.phone.show_time(split, "All steps" if done else "Last step")
-            if view.is_behind:
-                app = self.console_app
-                app.spawn(app.bridge.read_history(self.selected), "reading the transcript")
+        self.show_marks(view)
+        if view is not None and view.is_behind:
+            app = self.console_app
+            app.spawn(app.bridge.read_history(self.selected), "reading the transcript")
 
     def _parts(self, state: State) -> list[tuple[status.Mark, str]]:
         """List the children of the selected session."""
@@ -389,7 +378,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             if digits := self.taken_digits():
                 first.append((_span(digits), "choose"))
         elif self.focused is self.pane.transcript:
-            first = [("space", "expand"), ("G", "follow")]
+            first = self.transcript_keys()
         return first + super().footer_keys()
 
 

@@ -56,6 +56,8 @@ class DeckActs(DeckFind):
                 return session is not None and not session.state.is_terminal
             case "session.write":
                 return session is not None and not session.state.is_terminal
+            case "session.editor":
+                return self.can_open_editor()
             case "session.replay" | "session.copy":
                 return session is not None
             case "session.stop_all":
@@ -338,6 +340,10 @@ class DeckActs(DeckFind):
 
         if self.deck.selected:
             self.console_app.push_screen(ReplayScreen(self.deck.selected))
+
+    def do_session_editor(self) -> None:
+        """Show the step under the cursor in an editor, else the whole transcript."""
+        self.open_editor()
 
     def do_session_copy(self) -> None:
         """Copy what is under the cursor."""

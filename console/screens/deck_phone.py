@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from textual.events import ScreenSuspend
 
-from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime
-from agent.state import State
+from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
+from agent.state import SessionView, State
 from console.frame_feed import Wanted
 from console.frames.stills import Source
-from console.screens.base import ConsoleScreen
+from console.screens.step_reader import StepReader
 from console.starting_phone import start_virtual
 from widgets.phone_pane import PhonePane
 from widgets.session_rows import device_name
+from widgets.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
     from console.screens.deck import DeckScreen
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
 
 
-class DeckPhone(ConsoleScreen):
+class DeckPhone(StepReader):
     """The right column of the Deck."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reading_frame = ""
 
     @property
     def deck(self) -> DeckScreen:
@@ -79,16 +84,17 @@ class DeckPhone(ConsoleScreen):
         apart = view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
         if apart:
             frame = None
-        if frame is None and view is not None and view.transcript.observation is not None:
-            kept = view.transcript.observation.frame
+        kept: Frame | None = None
+        past = self.past_step()
+        if past is not None and past.frame is not None:
+            kept, step = past.frame, past.number
+        elif frame is None and view is not None and view.transcript.observation is not None:
             away = device is None or device.state is not DeviceState.ONLINE
-            if kept is not None and (apart or away):
-                frame = app.stored.ready(kept, self.deck.phone.wanted_px)
-                proportions = (kept.width_px, kept.height_px)
-                step = view.session.steps
-                if frame is None:
-                    size = self.deck.phone.wanted_px
-                    app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
+            if apart or away:
+                kept, step = view.transcript.observation.frame, view.session.steps
+        if kept is not None:
+            frame = self._stored(kept, serial)
+            proportions = (kept.width_px, kept.height_px)
         self.deck.phone.empty = self._why_no_picture(serial)
         self.deck.phone.show_phone(
             frame,
@@ -107,8 +113,55 @@ class DeckPhone(ConsoleScreen):
             return "No picture yet."
         return "It works on no phone of its own."
 
+    def show_marks(self, view: SessionView | None) -> None:
+        """Show what the model saw and touched, and where the time went."""
+        phone, past = self.deck.phone, self.past_step()
+        if past is not None:
+            seen = self.seen_at(past)
+            touched = past.actions[-1] if past.actions else None
+            element = touched.element if touched else None
+            point = touched.point if touched else None
+            phone.show_marks(
+                seen.elements if seen else (), point or (element.bounds.center if element else None)
+            )
+            phone.show_time(past.time, f"Step {past.number}")
+            return
+        # Numbers belong to what the session saw; on a live picture they hold only while it works.
+        # The picture is of the main display: what is seen on another has no place on it.
+        at_work = view is not None and view.session.turn_id and not view.session.target_display
+        observed = view.transcript.observation if view and at_work else None
+        phone.show_marks(
+            observed.elements if observed else (),
+            view.transcript.touch if view and at_work else None,
+        )
+        if view is None:
+            phone.show_time(TimeSplit(), "Last step")
+        else:
+            done = view.session.state.is_terminal
+            split = view.session.time if done else view.transcript.last_time
+            phone.show_time(split, "All steps" if done else "Last step")
+
+    def on_transcript_view_pointed(self, _event: TranscriptView.Pointed) -> None:
+        """Go to the moment of a step that is open to its record, and back to the present."""
+        self.show_marks(self.deck.view())
+        self.show_frame()
+        self.show_footer()
+
+    def _stored(self, kept: Frame, serial: str) -> LiveFrame | None:
+        """Give a stored frame at the size that is drawn; None while it is read."""
+        app, size = self.console_app, self.deck.phone.wanted_px
+        ready = app.stored.ready(kept, size)
+        wanted = f"{kept.digest}:{size}"
+        if ready is None and wanted != self._reading_frame:
+            self._reading_frame = wanted
+            app.spawn(self._read_stored(kept, size, serial), "reading a stored frame")
+        return ready
+
     async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
-        await self.console_app.stored.read(kept, size, serial=serial)
+        try:
+            await self.console_app.stored.read(kept, size, serial=serial)
+        finally:
+            self._reading_frame = ""
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
         if self.deck.is_running and self.deck.phone.is_mounted:
             self.show_frame()

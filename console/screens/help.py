@@ -19,8 +19,8 @@ from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.sturdy import Sturdy
 
-_LEAD = 33
-"""Cells before a sentence: keys and title."""
+_LEAST_SENTENCE = 24
+"""Cells that a sentence needs beside its keys and title; with less, it stands below them."""
 
 
 class HelpScreen(Sturdy, ModalScreen[None]):
@@ -61,8 +61,14 @@ class HelpScreen(Sturdy, ModalScreen[None]):
 
 def help_text(where: actions.Where, width: int, keymap: Keymap) -> Parts:
     """Write the keys of a screen, by group, with sentences that wrap under themselves."""
+    listing = actions.on_screen(where)
+    keys_wide = max(len(keymap.names(action)) for action in listing) + 1
+    titles_wide = max(len(action.title) for action in listing) + 2
+    lead = 2 + keys_wide + titles_wide
+    is_beside = width >= lead + _LEAST_SENTENCE
+    indent = lead if is_beside else 4
     groups: dict[str, list[actions.Action]] = {}
-    for action in actions.on_screen(where):
+    for action in listing:
         groups.setdefault(action.group, []).append(action)
     parts: list[tuple[str, str]] = []
     for group, listed in groups.items():
@@ -70,13 +76,12 @@ def help_text(where: actions.Where, width: int, keymap: Keymap) -> Parts:
         for action in listed:
             keys = keymap.names(action)
             parts += [
-                (f"  {keys:<12} ", "$footer-key"),
-                (f"{action.title:<17}", "$foreground"),
+                (f"  {keys:<{keys_wide}}", "$footer-key"),
+                (f"{action.title:<{titles_wide}}", "$foreground"),
             ]
-            lines = wrap(action.sentence, max(20, width - _LEAD - 2))
-            under = "\n" + " " * _LEAD if width >= _LEAD + 24 else "\n    "
-            first = " " if width >= _LEAD + 24 else under
-            parts.append((first + under.join(lines) + "\n", "$muted"))
+            lines = wrap(action.sentence, max(20, width - indent - 2))
+            under = "\n" + " " * indent
+            parts.append((("" if is_beside else under) + under.join(lines) + "\n", "$muted"))
         parts.append(("\n", ""))
     stop, leave = keymap.name("session.stop_all"), keymap.name("app.quit")
     said = f"{stop} and {leave} also work while typing. Nothing here asks before it stops."

@@ -230,7 +230,6 @@ class ReplayScreen(ReplayActs):
             ("g G", "start, end"),
             ("tab", "pane"),
             ("esc", "leave"),
-            (self.key_of("app.help"), "help"),
         ]
 
     def can(self, action_id: str) -> bool:

@@ -6,18 +6,19 @@ the session that is replayed; a file that is there is never written over.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.errors import StoreError
 from agent.protocol import SessionFork, SessionReplay
 from agent.records import DeviceState
+from agent.state import StepItem
 from console.report.writing import Kind, write
-from console.screens.base import ConsoleScreen
 from console.screens.export import ExportScreen
-from console.step_record import Part, StepRecord, blob_parts, record_at, tree_parts
+from console.screens.step_reader import StepReader
+from console.step_reading import read_part
+from console.step_record import Part, StepRecord, record_at
 from widgets.lines import PartsLine
-from widgets.parts import Parts
 from widgets.record_pane import RecordPane
 from widgets.session_rows import device_name
 
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 _FOLDER = "exports"
 
 
-class ReplayActs(ConsoleScreen):
+class ReplayActs(StepReader):
     """The replay's actions beside the tape's."""
 
+    EDITOR_ACTION = "replay.editor"
     part = Part.TREE
     shows_record = False
     """Whether the record stands beside the transcript."""
@@ -62,30 +64,13 @@ class ReplayActs(ConsoleScreen):
             parts += [(f" {part.value} ", style), (" ", "")]
         parts.append((" i changes", "$faint"))
         self.query_one("#record-tabs", PartsLine).show(tuple(parts))
-        digest = {
-            Part.TREE: "",
-            Part.PROMPT: record.prompt_digest,
-            Part.REPLY: record.reply_digest,
-        }[self.part]
-        pane = self.query_one(RecordPane)
-        key = f"{self.part.value}:{record.step}:{digest}"
-        if self.part is Part.TREE:
-            pane.show_text(key, tree_parts(record))
-        elif not digest:
-            said = "This step has none yet." if not record.is_whole else "Nothing was kept of it."
-            pane.show_text(key, ((said, "$faint"),))
-        else:
-            self.console_app.spawn(self._read_blob(key, digest), "reading a stored step")
+        self.console_app.spawn(self._show_part(record, self.part), "reading a stored step")
 
-    async def _read_blob(self, key: str, digest: str) -> None:
-        parts: Parts
-        try:
-            parts = blob_parts(await self.console_app.core.blob(digest))
-        except StoreError as error:
-            parts = ((error.message, "$warn"),)
-        record = self._record()
-        wanted = f"{self.part.value}:{record.step if record else 0}:{digest}"
-        if self.is_running and self.is_attached and key == wanted:
+    async def _show_part(self, record: StepRecord, part: Part) -> None:
+        parts = await read_part(self.console_app.core, record, part)
+        # Another place of the tape may be shown by now.
+        if self.is_running and self.is_attached and (record, part) == (self._record(), self.part):
+            key = f"{part.value}:{record.step}:{record.digest_of(part)}"
             self.query_one(RecordPane).show_text(key, parts)
 
     def do_replay_record(self) -> None:
@@ -99,6 +84,20 @@ class ReplayActs(ConsoleScreen):
         else:
             self.part = listed[listed.index(self.part) + 1]
         self.refresh_all()
+
+    async def record_of(self, session_id: str, step: StepItem) -> StepRecord:
+        """Give the record of a step as far as the tape has come."""
+        tape = self.replay.playback
+        if tape is None:
+            return await super().record_of(session_id, step)
+        # A step's key is the seq of the event that it began with.
+        start = bisect_left(tape.events, int(step.key), key=lambda event: event.seq)
+        ends = next((stop for stop in tape.stops if stop > start), len(tape.events))
+        return record_at(tape.events, min(ends, tape.position))
+
+    def do_replay_editor(self) -> None:
+        """Show the step under the cursor in an editor, else the transcript up to here."""
+        self.open_editor()
 
     # --- branching ----------
 

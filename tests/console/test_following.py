@@ -151,7 +151,7 @@ async def test_a_waiting_hint_is_changed_and_taken_back(console: Open) -> None:
         await look_at(seat, "s1")
         await seat.see("waits for the next step")
         seat.deck.sessions.focus()
-        await seat.press("e")
+        await seat.press("h")
         await seat.until(lambda: seat.deck.composer.text == "use dark", "the hint")
         await seat.press(*" mode", "enter")
         await seat.until(

@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyte
@@ -23,9 +24,15 @@ BOUND_S = 90.0
 
 
 class Terminal:
-    """A program on a pty; everything it wrote, and the screen it made."""
+    """A program on a pty; everything it wrote, and the screen it made.
 
-    def __init__(self, columns: int, rows: int, **environment: str) -> None:
+    With `controls` the pty is its controlling terminal, so that ctrl+c becomes a signal where the
+    program lets it.
+    """
+
+    def __init__(
+        self, columns: int, rows: int, *, controls: bool = False, **environment: str
+    ) -> None:
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.master = master
@@ -46,7 +53,8 @@ class Terminal:
                 "LANG": "C.UTF-8",
                 **environment,
             },
-            start_new_session=True,
+            start_new_session=not controls,
+            preexec_fn=partial(os.login_tty, slave) if controls else None,
         )
         os.close(slave)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from agent.state import Item
+from agent.protocol import AgentMessage, StepStarted
+from agent.state import Item, StepItem
 from console.themes import FALLBACK
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from tests.console.waiting import wait_for
+from widgets.record_lines import Section, record_paragraphs
 from widgets.transcript_view import WINDOW, TranscriptView
 
 
@@ -21,6 +23,10 @@ class Bench(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.counts: list[int] = []
+        self.wanted: list[StepItem] = []
+
+    def on_transcript_view_wants(self, event: TranscriptView.Wants) -> None:
+        self.wanted.append(event.step)
 
     def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
         self.counts.append(event.count)
@@ -121,9 +127,72 @@ async def test_space_shows_what_a_step_was_made_of() -> None:
             pilot, lambda: "com.android.settings" in "".join(text_of(view)), "the details"
         )
         await pilot.press("space")
+        await wait_for(pilot, lambda: app.wanted == [view.items[-1]], "a wish for its record")
+        assert "reading its record" in "".join(text_of(view))
+        section = Section("tree", (("1 Back\n2 Zebra\n", ""),))
+        view.show_record("s1", app.wanted[0], record_paragraphs((section,), "e"))
+        await wait_for(pilot, lambda: "2 Zebra" in "".join(text_of(view)), "the record")
+        await pilot.press("space")
         await wait_for(
             pilot, lambda: "com.android.settings" not in "".join(text_of(view)), "the summary"
         )
+        assert "2 Zebra" not in "".join(text_of(view))
+        assert app.wanted == [view.items[-1]], "read more than once"
+
+
+async def test_a_step_that_goes_on_while_its_record_is_open_is_read_again() -> None:
+    app = Bench()
+    async with app.run_test(size=(90, 30)) as pilot:
+        view = app.query_one(TranscriptView)
+        core = FakeCore()
+        configure(core, "s1", "a goal")
+        step(core, "s1", 1, "thought 1")
+        core.tell(StepStarted(step=2), "s1")
+        view.show_items("s1", core.state.sessions["s1"].transcript.items)
+        view.focus()
+        await pilot.press("space", "space")
+        await wait_for(pilot, lambda: len(app.wanted) == 1, "a wish for its record")
+        view.show_record("s1", app.wanted[0], ())
+        core.tell(AgentMessage(step=2, text="thought 2"), "s1")
+        view.show_items("s1", core.state.sessions["s1"].transcript.items)
+        await wait_for(pilot, lambda: len(app.wanted) == 2, "a wish for the new one")
+        assert [step.thought for step in app.wanted] == ["", "thought 2"]
+
+
+async def test_an_item_taller_than_the_view_is_scrolled_through_before_the_next() -> None:
+    app = Bench()
+    async with app.run_test(size=(90, 12)) as pilot:
+        view = app.query_one(TranscriptView)
+        view.show_items("s1", items_of(3))
+        view.focus()
+        await pilot.press("g", "space", "space")
+        await wait_for(pilot, lambda: len(app.wanted) == 1, "a wish for its record")
+        lines = "".join(f"element {at}\n" for at in range(30))
+        record = record_paragraphs((Section("tree", ((lines, ""),)),), "e")
+        view.show_record("s1", app.wanted[0], record)
+        first = view.cursor_key
+        seen: set[str] = set()
+        for _ in range(30):
+            seen |= set("".join(text_of(view)).split("element ")[1:])
+            if view.cursor_key != first:
+                break
+            await pilot.press("j")
+        assert view.cursor_key == view.items[1].key
+        assert {line.split()[0] for line in seen} >= {str(at) for at in range(30)}
+
+
+def test_what_does_not_fit_of_a_record_is_counted_and_its_end_kept_where_that_tells() -> None:
+    lines = "".join(f"line {at}\n" for at in range(100))
+    start, end = record_paragraphs(
+        (Section("tree", ((lines, ""),)), Section("prompt", ((lines, ""),), from_end=True)), "e"
+    )
+    told = ["".join(text for text, _ in paragraph.body).split("\n") for paragraph in (start, end)]
+    assert told[0][0] == "line 0"
+    assert told[0][-1] == "… 60 more lines; e opens all"
+    assert told[1][0] == "… 60 lines before; e opens all"
+    assert told[1][-1] == "line 99"
+    [endless] = record_paragraphs((Section("reply", (("x" * 1_000_000, ""),)),), "e")
+    assert len("".join(text for text, _ in endless.body)) <= 601
 
 
 async def test_what_the_model_is_saying_stands_below_and_goes() -> None:
