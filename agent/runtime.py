@@ -364,7 +364,7 @@ class Runtime(Lookups):
         """Do what a session asks of a desk."""
         if isinstance(op, JobOp):
             return await self._desk.carry_out(session, op)
-        return await self._watches.carry_out(op)
+        return await self._watches.carry_out(op, asker=session)
 
     def _shut_down(self, death: RuntimeDiedError | None = None) -> asyncio.Task[None]:
         if self._closing is None:

@@ -23,6 +23,7 @@ _KINDS = {
     WatcherType.TIME: "a time",
     WatcherType.NOTIFICATION: "notifications",
     WatcherType.MESSAGE_REPLY: "messages",
+    WatcherType.CALL_BACK: "calls",
     WatcherType.WEB_CHANGE: "a page",
     WatcherType.SCREEN_TEXT: "a screen",
 }
@@ -74,6 +75,9 @@ def watcher_detail(one: Watcher, now_ms: int) -> Parts:
         ("last job", str(one.job_id or "—"), "$foreground"),
     ]
     prompt = one.delivery_json.get("prompt", "")
+    tool = one.delivery_json.get("tool", "")
+    if isinstance(tool, str) and tool:
+        prompt = f"call {one_line(tool, 100)} with {one.delivery_json.get('arguments', {})}"
     return (
         *_facts(one.title, facts),
         *_passage("what a match starts", prompt if isinstance(prompt, str) else ""),
@@ -165,8 +169,11 @@ def _wanted(condition: Mapping[str, Any]) -> list[tuple[str, str]]:
     if isinstance(texts, list | tuple) and texts:
         joined = " or " if condition.get("match_any") else " and "
         said.append(("words", one_line(joined.join(str(text) for text in texts), 200)))
-    if condition.get("notify_on") == "no_reply":
-        said.append(("when", "nobody writes"))
+    if condition.get("meaning"):
+        said.append(("meaning", one_line(str(condition["meaning"]), 200)))
+    silence = {"no_reply": "nobody writes", "no_call": "nobody calls"}
+    if condition.get("notify_on") in silence:
+        said.append(("when", silence[str(condition["notify_on"])]))
     return said
 
 

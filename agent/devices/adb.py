@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from secrets import token_hex
 from shlex import quote
 
+from agent.devices.calls import Call, call_log
 from agent.devices.captures import Screencap
 from agent.devices.client import AdbClient
 from agent.devices.device import Button, Capture, Typed, UiTree
@@ -357,6 +358,10 @@ class AdbDevice:
         if "Notification Manager" not in result.text:
             raise self._shell.failure("dumpsys notification", result)
         return read_notifications(result.text, mark)
+
+    async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
+        """List the newest calls of the phone's log: foreign text. Raises DeviceError."""
+        return await call_log(self._shell, timeout_s)
 
     async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
         """Say which boot the phone is in, and which versions its apps have. Raises DeviceError."""

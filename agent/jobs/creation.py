@@ -14,6 +14,7 @@ import msgspec
 from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
 from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
+from agent.jobs.tool_calls import call_of
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType, Schedule
 from agent.safety.redaction import redact_secrets
@@ -22,6 +23,8 @@ from agent.sessions.assignment import Assignment
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
+MAIN = "main"
+"""The job's standing session: each run goes on where the one before it ended."""
 SESSION_PREFIX = "session:"
 WORDING_LIMIT_CHARS = 400
 PAYLOAD_LIMIT_BYTES = 16_384
@@ -121,11 +124,11 @@ def _first_ms(schedule: Schedule, now_ms: int) -> int:
 def _checked_target(target: str, creator: Creator | None) -> str:
     """Give where a job runs; `current` is the session that asks for it."""
     named = target.startswith(SESSION_PREFIX) and len(target) > len(SESSION_PREFIX)
-    if target in {"main", "isolated"} or named:
+    if target in {MAIN, "isolated"} or named:
         return target
     if target == "current" and creator is not None:
         return f"{SESSION_PREFIX}{creator.session_id}"
-    remedy = "Use main or isolated, which open a session for each run, or session:ID."
+    remedy = "Use main (its own standing session), isolated (a new one each time) or session:ID."
     if target == "current":
         remedy = "Only a session has a current one: give session:ID, main or isolated."
     raise UsageError(f"A job cannot run in session target {one_line(target, 80)!r}.", remedy)
@@ -138,6 +141,7 @@ def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
             f"The payload is larger than {PAYLOAD_LIMIT_BYTES:,} bytes.", "Put less into it."
         )
     payload = dict(op.payload)
+    call_of(payload)
     if op.serial:
         assignment.check_known(op.serial)
         payload["serial"] = op.serial

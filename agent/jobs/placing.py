@@ -36,6 +36,25 @@ def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
     return set(wanted_tags(payload)) <= set(info.tags)
 
 
+async def is_still_fit(job: Job, rack: Rack, library: Library, serial: str) -> bool:
+    """Tell whether a phone that a job has worked on is one that it may go on with.
+
+    One that is away is, where the job wants just that one, or none is there: it is waited for.
+    """
+    payload = job.payload_json
+    here = {info.serial: info for info in rack.devices()}
+    online = {one for one, info in here.items() if info.state is DeviceState.ONLINE}
+    wants = wanted(payload, "serial")
+    if wants or not serial:
+        return wants in ("", serial)
+    app, tags = wanted(payload, "app"), wanted_tags(payload)
+    if serial not in online:
+        return not online and not app and not tags
+    if not fits(payload, here[serial]):
+        return False
+    return not app or await _has(rack, serial, library.called(app) | {app.casefold()})
+
+
 async def place(job: Job, rack: Rack, library: Library) -> str:
     """Give the phone of a run; empty when any will do.
 

@@ -16,21 +16,18 @@ from msgspec.structs import replace
 
 from agent.errors import StoreError, SwitchboardError
 from agent.jobs import history, verdicts
-from agent.jobs.creation import SESSION_PREFIX
-from agent.jobs.placing import place
+from agent.jobs.opening import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.schedule import failed, is_same_run, succeeded
-from agent.knowledge.library import DIRECTORY, load
+from agent.jobs.tool_calls import call_of
 from agent.protocol import (
     Event,
     RunChanged,
-    SessionCreate,
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import Budget, Job, JobStatus, JobType, Question, RunOutcome, RunRecord
+from agent.records import Job, JobStatus, JobType, Question, RunOutcome, RunRecord
 from agent.safety.confirmable import read_params
-from agent.sessions.creation import planned_sessions
 from agent.sessions.errands import Errands
 from agent.sessions.live import Errand, LiveSession
 from agent.sessions.operations import Operations
@@ -38,8 +35,6 @@ from agent.sessions.parts import Parts
 from agent.store.store import EventDraft, Store
 from agent.text import one_line
 
-RUN_LIMIT_S = 300.0
-RUN_LIMIT_STEPS = 25
 _LEAST_S = 15.0
 """What an approved action is given, however much of its time the run has used up."""
 _log = logging.getLogger(__name__)
@@ -79,7 +74,7 @@ class Runs:
     ) -> None:
         self._parts = parts
         self._operations = operations
-        self._errands = errands
+        self._opening = Opening(parts, operations, errands)
         self._records = records
         self.told = told
         self._sessions: dict[int, str] = {}
@@ -141,7 +136,7 @@ class Runs:
 
     async def _agent_turn(self, job: Job, run: RunRecord) -> None:
         try:
-            live = await self._open(job)
+            live = await self._opening.open(job)
         except StoreError:
             raise
         except SwitchboardError as error:
@@ -150,29 +145,6 @@ class Runs:
         run = replace(run, session_id=live.session_id)
         await self._parts.book.append(EventDraft("", RunChanged(run=run)))
         await self._follow(job, run, live)
-
-    async def _open(self, job: Job) -> LiveSession:
-        """Send a session off for a job. Raises SwitchboardError when none can be."""
-        errand = Errand(job_id=job.id, deadline_s=RUN_LIMIT_S, max_steps=RUN_LIMIT_STEPS)
-        if job.session_target.startswith(SESSION_PREFIX):
-            session_id = job.session_target.removeprefix(SESSION_PREFIX)
-            return await self._errands.prompt(session_id, job.prompt, errand)
-        settings = self._parts.settings.jobs
-        library = load(self._parts.settings.config_file.parent / DIRECTORY)
-        planned = planned_sessions(
-            SessionCreate(
-                goal=job.prompt,
-                title=job.title,
-                serial=await place(job, self._parts.rack, library),
-                budget=Budget(tokens=settings.max_tokens, cost_usd=settings.max_cost_usd),
-            ),
-            settings=self._parts.settings,
-            assignment=self._parts.assignment,
-            now_ms=self._parts.clock_ms(),
-            job_id=job.id,
-        )
-        await self._operations.enter(planned, start=True, errand=errand)
-        return await self._parts.book.get(planned[0].session_id)
 
     # --- going on after a review ----------
 
@@ -187,6 +159,7 @@ class Runs:
             deadline_s=max(left_s, _LEAST_S),
             max_steps=RUN_LIMIT_STEPS,
             grant=Grant(call_id=checkpoint.call_id, screen_digest=checkpoint.screen_digest),
+            call=call_of(job.payload_json),
         )
 
     async def go_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:

@@ -97,11 +97,12 @@ class Memory:
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
         match msg:
-            case UserMessage(text=text, message_id=message_id, steer=steer):
+            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
                     self._hints[message_id] = text
                 else:
-                    self.order(text)
+                    # A job asks for the same each time, and wants it done each time.
+                    self.order(text, again=bool(job_id and self.step))
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = text
@@ -149,9 +150,9 @@ class Memory:
                 # Every other fact is for operators, not for the model.
                 return
 
-    def order(self, text: str) -> None:
-        """Take in what the operator asks for; asking for the same again says nothing new."""
-        if self._orders[-1] == text.strip() or not text.strip():
+    def order(self, text: str, *, again: bool = False) -> None:
+        """Take in what the operator asks for; asking for the same says nothing new, or `again`."""
+        if (self._orders[-1] == text.strip() and not again) or not text.strip():
             return
         self._orders.append(text.strip())
         self.total = 0

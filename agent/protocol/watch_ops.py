@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import CommitmentStatus, Evaluator, NotifyOn, WatcherType
+from agent.records import CommitmentStatus, Evaluator, NotifyOn, Origin, WatcherType
 
 
 class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
@@ -21,6 +21,8 @@ class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
     sender: str = ""
     texts: tuple[str, ...] = ()
     match_any: bool = False
+    meaning: str = ""
+    """For `semantic_match`: what must be so, in words."""
     url: str = ""
     evaluator: Evaluator = Evaluator.HASH_CHANGE
     notify_on: NotifyOn = NotifyOn.REPLY
@@ -32,6 +34,10 @@ class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
     deadline_at: int = 0
     prompt: str = ""
     """What a job does that each match starts."""
+    tool: str = ""
+    """In its place, the one tool that the job calls."""
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    """What it is called with; `{{event.title}}` and the like stand for what was seen."""
     session_target: str = "isolated"
     delivery_mode: str = "notification"
     notification_text: str = ""
@@ -74,8 +80,11 @@ class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create
     due_at: int = 0
     """In ms since the epoch; 0: it waits to be done, and is never due by itself."""
     expires_at: int = 0
-    confidence: float = 0.8
+    confidence: float | None = None
+    """0 to 1; None for what is usual: 0.8, and 0.75 where it is from a notification."""
     evidence: dict[str, Any] = msgspec.field(default_factory=dict)
+    origin: Origin | None = None
+    """The notification that it is from: what that says on the phone becomes its evidence."""
 
 
 class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search"):

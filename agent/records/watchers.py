@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from agent.records.jobs import Moment
+from agent.records.observation import Usage
 
 Words = Annotated[str, Meta(max_length=400)]
 
@@ -25,6 +26,8 @@ class WatcherType(StrEnum):
     """A notification that is posted on a phone."""
     MESSAGE_REPLY = "message_reply"
     """Somebody writes, or does not until a deadline: told by the notifications of a phone."""
+    CALL_BACK = "call_back"
+    """Somebody calls, or does not until a deadline: told by the call log of a phone."""
     WEB_CHANGE = "web_change"
     SCREEN_TEXT = "screen_text"
     """A text on the screen of a phone."""
@@ -45,19 +48,28 @@ class WatcherStatus(StrEnum):
 
 
 class Evaluator(StrEnum):
-    """What counts as a match on a page."""
+    """What counts as a match on a page; the last one also in notifications and messages."""
 
     HASH_CHANGE = "hash_change"
     """The page's text is another than before."""
     TEXT_CONTAINS = "text_contains"
+    SEMANTIC_MATCH = "semantic_match"
+    """A model finds that what is there means what was said."""
 
 
 class NotifyOn(StrEnum):
-    """Which outcome of waiting for a message counts."""
+    """Which outcome of waiting for a message, or for a call, counts."""
 
     REPLY = "reply"
     NO_REPLY = "no_reply"
     """None came until the deadline."""
+    CALL = "call"
+    NO_CALL = "no_call"
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether it counts that nothing comes."""
+        return self in {NotifyOn.NO_REPLY, NotifyOn.NO_CALL}
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,11 +80,13 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     package: Annotated[str, Meta(max_length=200)] = ""
     """The app that a notification or screen must be of; empty for any."""
     sender: Words = ""
-    """Who must have written, as the notification names them."""
+    """Who must have written or called, as the phone names them; of a call also a number."""
     texts: Annotated[tuple[Words, ...], Meta(max_length=20)] = ()
     """What must be in it, in any case."""
     match_any: bool = False
     """Whether one of the texts is enough."""
+    meaning: Words = ""
+    """For `semantic_match`: what must be so, in words."""
     url: Annotated[str, Meta(max_length=2000)] = ""
     evaluator: Evaluator = Evaluator.HASH_CHANGE
     notify_on: NotifyOn = NotifyOn.REPLY
@@ -98,6 +112,10 @@ class Reaction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Exactly what the notice says."""
     prompt: Annotated[str, Meta(max_length=8000)] = ""
     """What the job is to do that a match starts; empty: none is started."""
+    tool: Annotated[str, Meta(max_length=100)] = ""
+    """In its place, the one tool that the job calls."""
+    arguments: dict[str, Any] = {}
+    """What it is called with; `{{event.title}}` and the like stand for what was seen."""
 
 
 class Watcher(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +148,8 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its last match waits to be seen by the operator."""
     marks: dict[str, tuple[str, ...]] = {}
     """By phone, the fingerprints of what was there and matched: it counts no second time."""
+    usage: Usage = Usage()
+    """What judging by meaning has used of a model."""
 
 
 class CommitmentStatus(StrEnum):
@@ -156,6 +176,24 @@ class TriggerType(StrEnum):
 
     MANUAL = "manual"
     TIME = "time"
+
+
+class OriginKind(StrEnum):
+    """What a commitment was found in."""
+
+    NOTIFICATION = "notification"
+    MESSAGE = "message"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which notification of a phone a commitment is from: what it must say to be the one."""
+
+    kind: OriginKind
+    serial: Annotated[str, Meta(max_length=200)] = ""
+    """The phone; empty for every phone that is online."""
+    package: Annotated[str, Meta(max_length=200)] = ""
+    sender: Words = ""
+    text: Words = ""
 
 
 class Commitment(msgspec.Struct, frozen=True, kw_only=True):

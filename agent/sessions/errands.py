@@ -10,7 +10,7 @@ from __future__ import annotations
 from secrets import token_hex
 
 from agent.errors import WrongStateError
-from agent.protocol import UserMessage
+from agent.protocol import EventMsg, UserMessage
 from agent.sessions.live import Errand, LiveSession
 from agent.sessions.parts import Parts
 from agent.sessions.resuming import Resuming, way_on
@@ -26,8 +26,16 @@ class Errands:
         self._turns = turns
         self._resuming = Resuming(parts.assignment)
 
-    async def prompt(self, session_id: str, prompt: str, errand: Errand) -> LiveSession:
+    async def prompt(
+        self, session_id: str, prompt: str, errand: Errand, *before: EventMsg
+    ) -> LiveSession:
         """Begin a job's turn in a session that is idle or settled.
+
+        Args:
+            session_id: which.
+            prompt: what it is to do.
+            errand: for which job, and within which bounds.
+            before: facts of the session that are stored with it.
 
         Raises:
             UsageError: there is no such session.
@@ -48,7 +56,7 @@ class Errands:
             message = UserMessage(text=prompt, message_id=f"m-{token_hex(6)}", job_id=errand.job_id)
             moves = self._resuming.going_on(live, live.record.generation + 1)
             # After the resume, which would begin the goal again; before the queueing, to be staged.
-            await self._parts.book.append(*live.drafts(*moves[:-1], message, moves[-1]))
+            await self._parts.book.append(*live.drafts(*moves[:-1], *before, message, moves[-1]))
             self._turns.begin(live, errand=errand)
         return live
 

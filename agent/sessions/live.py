@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from agent.errors import SwitchboardError
+from agent.models.model import ToolCall
 from agent.protocol import (
     AbortReason,
     ErrorEvent,
@@ -34,6 +35,8 @@ class Errand:
     """Counted steps for the prompt; 0 = the session's."""
     grant: Grant | None = None
     """The one action that a person let pass."""
+    call: ToolCall | None = None
+    """What it does in place of asking a model."""
 
 
 @dataclass(eq=False)

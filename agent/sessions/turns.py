@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from agent.devices.device import Device
 from agent.errors import DeviceLostError, UsageError, WrongStateError
 from agent.models.model import Model
+from agent.models.one_call import OneCall
 from agent.protocol import (
     AbortReason,
     Event,
@@ -263,7 +264,7 @@ class Turns:
                 history = await self._parts.book.events(live.session_id)
                 staging = stage(history, live.record.goal)
                 await self._start(live, turn, device, task, staging)
-                model = self._parts.models(live.record)
+                model = _decided(turn) or self._parts.models(live.record)
                 seen = seen_by(turn.kind, visible(history))
                 if device is not None:
                     await self._targets.place(live, device)
@@ -349,6 +350,12 @@ class Turns:
             place=self._targets.place,
             screen=self._targets.screen,
         )
+
+
+def _decided(turn: Turn) -> Model | None:
+    """Give what does the work of a turn whose one call is decided already."""
+    call = None if turn.errand is None else turn.errand.call
+    return None if call is None else OneCall(call)
 
 
 async def _outcome(task: SessionTask, context: TurnContext, turn: Turn) -> Ending:

@@ -192,8 +192,9 @@ def decode(kind: type[A], arguments: str) -> A:
             known[name] = raw[alias]
     if "plan" in fields:
         known["plan"] = _plan_items(known.get("plan"))
-    if isinstance(known.get("payload"), dict):
-        known["payload"] = json.dumps(known["payload"])
+    for name in ("payload", "arguments"):
+        if isinstance(known.get(name), dict):
+            known[name] = json.dumps(known[name])
     if isinstance(known.get("element"), str):
         known["element"] = known["element"].strip().strip("[]")
     if isinstance(known.get("button"), str):

@@ -144,15 +144,16 @@ def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
         session_target=wanted.session_target or "main",
         delivery_mode=delivery.mode or "notification",
         notification_text=wanted.notification_text or delivery.notification_text,
-        payload=_payload(wanted.payload),
+        payload=json_object(wanted.payload, "payload"),
     )
 
 
-def _payload(text: str) -> dict[str, Any]:
+def json_object(text: str, name: str) -> dict[str, Any]:
+    """Read an object that a model wrote as JSON in a text. Raises BadArguments naming the field."""
     try:
         return msgspec.json.decode(text, type=dict[str, Any]) if text.strip() else {}
     except msgspec.MsgspecError as error:
-        raise BadArguments("`payload` must be one JSON object") from error
+        raise BadArguments(f"`{name}` must be one JSON object") from error
 
 
 def moment_ms(said: int | str) -> int:

@@ -42,6 +42,8 @@ from agent.tools.watching import (
     CreateCommitment,
     CreateWatcher,
     ListWatchers,
+    MessageCommitment,
+    NotificationCommitment,
     SearchCommitments,
     StopWatchers,
     UpdateCommitment,
@@ -67,6 +69,8 @@ ToolArguments: TypeAlias = (
     | StopWatchers
     | SearchCommitments
     | CreateCommitment
+    | NotificationCommitment
+    | MessageCommitment
     | UpdateCommitment
 )
 
@@ -190,8 +194,9 @@ _TOOLS = (
         name="watcher_create",
         kind=ToolKind.ACTION,
         description=(
-            "Look out for a notification, somebody's message, a change of a page, a text on a "
-            "screen or a time, when the goal asks for that; then tell the operator or start a job."
+            "Look out for a notification, somebody's message or call, a change of a page, a text "
+            "on a screen or a time, when the goal asks for that; then tell the operator or start a "
+            "job."
         ),
         arguments=CreateWatcher,
     ),
@@ -218,6 +223,24 @@ _TOOLS = (
         kind=ToolKind.ACTION,
         description="Write down what was promised, so that the operator is reminded of it.",
         arguments=CreateCommitment,
+    ),
+    Tool(
+        name="notification_commitment_create",
+        kind=ToolKind.ACTION,
+        description=(
+            "Write down what a notification on the phone asks for or promises; what it says is "
+            "kept as the evidence."
+        ),
+        arguments=NotificationCommitment,
+    ),
+    Tool(
+        name="message_commitment_create",
+        kind=ToolKind.ACTION,
+        description=(
+            "Write down what somebody's message asks for or promises, while its notification is "
+            "on the phone; what it says is kept as the evidence."
+        ),
+        arguments=MessageCommitment,
     ),
     Tool(
         name="commitment_update_status",

@@ -27,13 +27,23 @@ from agent.records import (
     CommitmentStatus,
     Evaluator,
     NotifyOn,
+    Origin,
+    OriginKind,
     Watcher,
     WatcherType,
 )
 from agent.safety.redaction import redact
 from agent.text import one_line
 from agent.tools.arguments import Arguments
-from agent.tools.background_jobs import LIST_DEFAULT, LIST_MOST, Moment, Reason, moment_ms, reply
+from agent.tools.background_jobs import (
+    LIST_DEFAULT,
+    LIST_MOST,
+    Moment,
+    Reason,
+    json_object,
+    moment_ms,
+    reply,
+)
 
 _RESULT_SHOWN_CHARS = 400
 
@@ -42,8 +52,8 @@ class CreateWatcher(Arguments, frozen=True, kw_only=True):
     type: Annotated[
         WatcherType,
         msgspec.Meta(
-            description="notification, message_reply, web_change, screen_text or time: what is "
-            "looked at."
+            description="notification, message_reply, call_back, web_change, screen_text or time: "
+            "what is looked at."
         ),
     ]
     reason: Reason = ""
@@ -53,13 +63,21 @@ class CreateWatcher(Arguments, frozen=True, kw_only=True):
     ] = ()
     match_any: Annotated[bool, msgspec.Meta(description="Whether one text is enough.")] = False
     package: Annotated[str, msgspec.Meta(description="Only of this app.")] = ""
-    sender: Annotated[str, msgspec.Meta(description="Whose message, for message_reply.")] = ""
+    sender: Annotated[
+        str, msgspec.Meta(description="Whose message or call; of a call also a number.")
+    ] = ""
     url: Annotated[str, msgspec.Meta(description="The page, for web_change.")] = ""
     evaluator: Annotated[
-        Evaluator, msgspec.Meta(description="hash_change: any change of the page.")
+        Evaluator,
+        msgspec.Meta(
+            description="hash_change: any change of the page; text_contains: it says `texts`; "
+            "semantic_match: page or message means `meaning`."
+        ),
     ] = Evaluator.HASH_CHANGE
+    meaning: Annotated[str, msgspec.Meta(description="What must be so, for semantic_match.")] = ""
     notify_on: Annotated[
-        NotifyOn, msgspec.Meta(description="no_reply: when nobody has written by deadline_at.")
+        NotifyOn,
+        msgspec.Meta(description="no_reply, no_call: when nobody has by deadline_at."),
     ] = NotifyOn.REPLY
     run_at: Moment = 0
     interval_ms: Annotated[int, msgspec.Meta(description="15000 or more; 0 = as usual.")] = 0
@@ -69,6 +87,17 @@ class CreateWatcher(Arguments, frozen=True, kw_only=True):
     prompt: Annotated[
         str, msgspec.Meta(description="What a job does at each match; empty: the operator is told.")
     ] = ""
+    tool: Annotated[
+        str, msgspec.Meta(description="In place of prompt: the one tool that each match calls.")
+    ] = ""
+    arguments: Annotated[
+        str,
+        msgspec.Meta(description="Its arguments, a JSON object; {{event.title}} is what was seen."),
+    ] = ""
+    session_target: Annotated[
+        str, msgspec.Meta(description="isolated (default), main, current or session:ID.")
+    ] = ""
+    delivery: Annotated[str, msgspec.Meta(description="notification (default) or silent.")] = ""
     notification_text: Annotated[str, msgspec.Meta(description="Exactly what they are told.")] = ""
 
 
@@ -101,6 +130,31 @@ class CreateCommitment(Arguments, frozen=True, kw_only=True):
     evidence: Annotated[str, msgspec.Meta(description="The words that say so.")] = ""
 
 
+class NotificationCommitment(Arguments, frozen=True, kw_only=True):
+    title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
+    reason: Reason = ""
+    text: Annotated[str, msgspec.Meta(description="Words that stand in the notification.")] = ""
+    package: Annotated[str, msgspec.Meta(description="Of this app.")] = ""
+    description: str = ""
+    due_at: Moment = 0
+    expires_at: Moment = 0
+    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.75
+    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: yours.")] = ""
+
+
+class MessageCommitment(Arguments, frozen=True, kw_only=True):
+    title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
+    sender: Annotated[str, msgspec.Meta(description="Who wrote, as the phone names them.")] = ""
+    reason: Reason = ""
+    text: Annotated[str, msgspec.Meta(description="Words that stand in the message.")] = ""
+    package: Annotated[str, msgspec.Meta(description="Of this app.")] = ""
+    description: str = ""
+    due_at: Moment = 0
+    expires_at: Moment = 0
+    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.75
+    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: yours.")] = ""
+
+
 class UpdateCommitment(Arguments, frozen=True, kw_only=True):
     commitment_id: Annotated[int, msgspec.Meta(description="The commitment's number.")]
     status: Annotated[
@@ -116,6 +170,8 @@ WatchArguments: TypeAlias = (
     | StopWatchers
     | SearchCommitments
     | CreateCommitment
+    | NotificationCommitment
+    | MessageCommitment
     | UpdateCommitment
 )
 WatchOp: TypeAlias = (
@@ -132,6 +188,8 @@ REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
     StopWatchers: ("reason",),
     SearchCommitments: ("reason",),
     CreateCommitment: ("title", "reason"),
+    NotificationCommitment: ("title", "text", "reason"),
+    MessageCommitment: ("title", "sender", "reason"),
     UpdateCommitment: ("commitment_id", "status", "reason"),
 }
 """What a model is told that it must give."""
@@ -151,12 +209,17 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
                 match_any=wanted.match_any,
                 url=wanted.url,
                 evaluator=wanted.evaluator,
+                meaning=wanted.meaning,
                 notify_on=wanted.notify_on,
                 next_run_at=moment_ms(wanted.run_at),
                 interval_ms=wanted.interval_ms,
                 recurring=wanted.recurring,
                 deadline_at=moment_ms(wanted.deadline_at),
                 prompt=wanted.prompt,
+                tool=wanted.tool,
+                arguments=json_object(wanted.arguments, "arguments"),
+                session_target=wanted.session_target or "isolated",
+                delivery_mode=wanted.delivery or "notification",
                 notification_text=wanted.notification_text,
             )
         case ListWatchers(query=query, limit=limit):
@@ -173,6 +236,22 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
                 expires_at=moment_ms(promised.expires_at),
                 confidence=promised.confidence,
                 evidence={"said": promised.evidence} if promised.evidence else {},
+            )
+        case NotificationCommitment() | MessageCommitment() as found:
+            is_message = isinstance(found, MessageCommitment)
+            return CommitmentCreate(
+                title=found.title,
+                description=found.description,
+                due_at=moment_ms(found.due_at),
+                expires_at=moment_ms(found.expires_at),
+                confidence=found.confidence,
+                origin=Origin(
+                    kind=OriginKind.MESSAGE if is_message else OriginKind.NOTIFICATION,
+                    serial=found.device.strip(),
+                    package=found.package,
+                    sender=found.sender if isinstance(found, MessageCommitment) else "",
+                    text=found.text,
+                ),
             )
         case UpdateCommitment() as change:
             return CommitmentUpdate(
@@ -201,9 +280,11 @@ def answered(arguments: WatchArguments, came: Reply) -> str:
         case SearchCommitments(query=query):
             found = [_commitment(one) for one in came.commitments]
             return reply("commitment.search.results", query=query, commitments=found)
-        case CreateCommitment() | UpdateCommitment():
+        case (
+            CreateCommitment() | NotificationCommitment() | MessageCommitment() | UpdateCommitment()
+        ):
             assert came.commitment is not None, "the commitment is in the reply"
-            what = "created" if isinstance(arguments, CreateCommitment) else "updated"
+            what = "updated" if isinstance(arguments, UpdateCommitment) else "created"
             return reply(f"commitment.{what}", **_commitment(came.commitment))
 
 
@@ -218,14 +299,22 @@ def said(arguments: WatchArguments) -> str:
     """Say what would be done, for whoever is asked."""
     match arguments:
         case CreateWatcher() as wanted:
-            what = ", ".join(filter(None, (*wanted.texts, wanted.sender, wanted.url)))
-            then = f"; then: {one_line(wanted.prompt, 200)}" if wanted.prompt else ""
+            looked_for = (*wanted.texts, wanted.meaning, wanted.sender, wanted.url)
+            what = ", ".join(filter(None, looked_for))
+            then = wanted.prompt or (wanted.tool and f"call {wanted.tool} {wanted.arguments}")
+            then = f"; then: {one_line(then, 200)}" if then else ""
             return f"Look out for a {wanted.type.value}: {one_line(what, 200)}{then}"
         case StopWatchers(watcher_id=watcher_id, query=query):
             which = str(watcher_id) if watcher_id else f'all with "{one_line(query, 80)}"'
             return f"Stop watchers: {'all' if arguments.all else which}"
         case CreateCommitment(title=title):
             return f'Write down the commitment "{one_line(title, 120)}"'
+        case NotificationCommitment(title=title, text=text):
+            origin = f'the notification with "{one_line(text, 80)}"'
+            return f'Write down the commitment "{one_line(title, 120)}" from {origin}'
+        case MessageCommitment(title=title, sender=sender):
+            origin = f'a message of "{one_line(sender, 80)}"'
+            return f'Write down the commitment "{one_line(title, 120)}" from {origin}'
         case UpdateCommitment(commitment_id=number, status=status):
             return f"Make commitment {number} {status.value}"
         case ListWatchers() | SearchCommitments():

@@ -22,6 +22,9 @@ from agent.text import clean, one_line
 
 SNOOZE_MS = 3_600_000
 """An hour, as in OpenPhone."""
+USUAL_CONFIDENCE = 0.8
+CONFIDENCE_IN_A_NOTIFICATION = 0.75
+"""OpenPhone's figures."""
 EXPIRED = "expired"
 _TITLE_LIMIT_CHARS = 200
 _DESCRIPTION_LIMIT_CHARS = 4000
@@ -38,8 +41,11 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
             raise UsageError(f"{name} is {at_ms}.", "Use milliseconds since the epoch.")
     if op.expires_at and op.expires_at <= max(now_ms, op.due_at):
         raise UsageError("It would expire before it is due.", "Give a later `expires_at`.")
-    if not 0 <= op.confidence <= 1:
-        raise UsageError(f"confidence is {op.confidence}.", "Use 0 to 1.")
+    confidence = op.confidence
+    if confidence is None:
+        confidence = USUAL_CONFIDENCE if op.origin is None else CONFIDENCE_IN_A_NOTIFICATION
+    if not 0 <= confidence <= 1:
+        raise UsageError(f"confidence is {confidence}.", "Use 0 to 1.")
     if len(msgspec.json.encode(op.evidence)) > _EVIDENCE_LIMIT_BYTES:
         raise UsageError("The evidence is too long.", f"Use at most {_EVIDENCE_LIMIT_BYTES} bytes.")
     evidence = {
@@ -61,7 +67,7 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
             due_at=op.due_at,
             expires_at=op.expires_at,
             status=CommitmentStatus.ACTIVE if op.due_at else CommitmentStatus.PENDING,
-            confidence=op.confidence,
+            confidence=confidence,
             evidence_json=evidence,
             created_at=now_ms,
             updated_at=now_ms,

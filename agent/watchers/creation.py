@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from agent.errors import UsageError
-from agent.jobs.creation import SESSION_PREFIX
+from agent.jobs.creation import MAIN, SESSION_PREFIX
 from agent.protocol import WatcherCreate
 from agent.records import (
     LATEST_MS,
@@ -28,6 +28,7 @@ from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
 from agent.text import one_line
+from agent.tools.direct import direct_call
 from agent.watchers.rules import LONGEST_MS, SHORTEST_MS, usual_interval_ms
 from agent.watchers.web import checked_url
 
@@ -35,7 +36,9 @@ T = TypeVar("T", Condition, Reaction)
 MODES = ("notification", "silent")
 PROMPT_LIMIT_CHARS = 4000
 _TITLE_LIMIT_CHARS = 200
-_TARGETS = ("main", "isolated", "current")
+_TARGETS = (MAIN, "isolated")
+_JUDGED = (WatcherType.WEB_CHANGE, WatcherType.NOTIFICATION, WatcherType.MESSAGE_REPLY)
+"""What a model may judge: pages, notifications and messages."""
 
 
 def planned_watcher(
@@ -52,7 +55,7 @@ def planned_watcher(
     title = one_line(redact_secrets(op.title), _TITLE_LIMIT_CHARS) or _title(
         op.watcher_type, condition
     )
-    _check_target(op.session_target)
+    target = checked_target(op.session_target)
     next_ms = schedule.next_run_at if op.watcher_type is WatcherType.TIME else now_ms
 
     def build(watcher_id: int) -> Watcher:
@@ -62,7 +65,7 @@ def planned_watcher(
             title=title,
             condition_json=_builtins(condition),
             schedule_json=_builtins(schedule),
-            session_target=op.session_target,
+            session_target=target,
             delivery_json=_builtins(reaction),
             status=WatcherStatus.ACTIVE,
             last_result_hash="",
@@ -80,7 +83,9 @@ def planned_watcher(
 def _condition(op: WatcherCreate, assignment: Assignment) -> Condition:
     if op.serial:
         if not op.watcher_type.is_on_a_phone:
-            raise UsageError(f"A {op.watcher_type} watcher looks at no phone.", "Leave it out.")
+            raise UsageError(
+                f"A {op.watcher_type} watcher looks at no phone.", "Leave out `serial` (--device)."
+            )
         assignment.check_known(op.serial)
     texts = tuple(one for one in (text.strip() for text in op.texts) if one)
     raw = Condition(
@@ -91,22 +96,68 @@ def _condition(op: WatcherCreate, assignment: Assignment) -> Condition:
         match_any=op.match_any,
         url=checked_url(op.url) if op.url else "",
         evaluator=op.evaluator,
-        notify_on=op.notify_on,
+        meaning=redact_secrets(op.meaning.strip()),
+        notify_on=_outcome(op),
     )
-    match op.watcher_type:
-        case WatcherType.MESSAGE_REPLY if not raw.sender:
-            raise UsageError("It is not said whose message is waited for.", "Give `sender`.")
-        case WatcherType.SCREEN_TEXT if not texts:
-            raise UsageError("It is not said what the screen is to show.", "Give `texts`.")
-        case WatcherType.WEB_CHANGE if not raw.url:
-            raise UsageError("It is not said which page is watched.", "Give its `url`.")
-        case WatcherType.WEB_CHANGE if raw.evaluator is Evaluator.TEXT_CONTAINS and not texts:
-            raise UsageError("It is not said what the page is to say.", "Give `texts`.")
+    _check_condition(op.watcher_type, raw)
+    if raw.notify_on.is_silence and not op.deadline_at:
+        raise UsageError(
+            "It is not said until when to wait for an answer.", "Give `deadline_at` (--until)."
+        )
+    return _converted(raw, Condition, "condition")
+
+
+def _check_condition(kind: WatcherType, wanted: Condition) -> None:
+    """Refuse what cannot be looked for. Raises UsageError naming the field and the option."""
+    match kind:
+        case WatcherType.MESSAGE_REPLY if not wanted.sender:
+            raise UsageError(
+                "It is not said whose message is waited for.", "Give `sender` (--from)."
+            )
+        case WatcherType.SCREEN_TEXT if not wanted.texts:
+            raise UsageError("It is not said what the screen is to show.", "Give `texts` (--text).")
+        case WatcherType.CALL_BACK if wanted.texts or wanted.package:
+            raise UsageError(
+                "A call has no words and no app.",
+                "Leave out `texts` (--text) and `package` (--app).",
+            )
+        case WatcherType.WEB_CHANGE if not wanted.url:
+            raise UsageError("It is not said which page is watched.", "Give its `url` (URL).")
+        case WatcherType.WEB_CHANGE if (
+            wanted.evaluator is Evaluator.TEXT_CONTAINS and not wanted.texts
+        ):
+            raise UsageError("It is not said what the page is to say.", "Give `texts` (--text).")
         case _:
             pass
-    if raw.notify_on is NotifyOn.NO_REPLY and not op.deadline_at:
-        raise UsageError("It is not said until when to wait for a reply.", "Give `deadline_at`.")
-    return _converted(raw, Condition, "condition")
+    is_judged = wanted.evaluator is Evaluator.SEMANTIC_MATCH
+    if is_judged != bool(wanted.meaning):
+        raise UsageError(
+            "What is judged by its meaning needs the meaning, and only that does.",
+            "Give `meaning` (--means) with the evaluator semantic_match, or neither.",
+        )
+    if is_judged and kind not in _JUDGED:
+        raise UsageError(
+            f"A {kind} watcher cannot go by what something means.",
+            f"Use {', '.join(_JUDGED)}; or start a job that looks (--do).",
+        )
+    if is_judged and wanted.notify_on.is_silence:
+        raise UsageError("What does not come means nothing.", "Leave out `meaning` (--means).")
+
+
+def _outcome(op: WatcherCreate) -> NotifyOn:
+    """Give which outcome counts, in the words of its type. Raises UsageError."""
+    waits = op.notify_on
+    match op.watcher_type:
+        case WatcherType.CALL_BACK:
+            return NotifyOn.NO_CALL if waits.is_silence else NotifyOn.CALL
+        case WatcherType.MESSAGE_REPLY if waits in (NotifyOn.REPLY, NotifyOn.NO_REPLY):
+            return waits
+        case _ if waits is NotifyOn.REPLY:
+            return waits
+    raise UsageError(
+        f"A {op.watcher_type} watcher cannot wait for {waits}.",
+        "Only message_reply waits for reply or no_reply, and call_back for call or no_call.",
+    )
 
 
 def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
@@ -114,15 +165,24 @@ def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
         if not 0 <= at_ms <= LATEST_MS:
             raise UsageError(f"{name} is {at_ms}.", "Use milliseconds since the epoch.")
     if op.deadline_at and op.deadline_at <= now_ms:
-        raise UsageError("The deadline has passed already.", "Give one that is to come.")
+        raise UsageError(
+            "The deadline has passed already.", "Give a `deadline_at` (--until) that is to come."
+        )
     if op.interval_ms and not SHORTEST_MS <= op.interval_ms <= LONGEST_MS:
         raise UsageError(
             f"interval_ms is {op.interval_ms}.",
-            f"Use {SHORTEST_MS:,} (15 s) to {LONGEST_MS:,} (a day), or 0 for what is usual.",
+            f"Use {SHORTEST_MS:,} (--every 15s) to {LONGEST_MS:,} (1d), or 0 for what is usual.",
         )
     is_time = op.watcher_type is WatcherType.TIME
     if is_time and not op.next_run_at and not op.interval_ms:
-        raise UsageError("It is not said when.", "Give `next_run_at`, `interval_ms` or both.")
+        raise UsageError(
+            "It is not said when.", "Give `next_run_at` (--at), `interval_ms` (--every) or both."
+        )
+    if op.next_run_at and not is_time:
+        raise UsageError(
+            f"A {op.watcher_type} watcher looks from now on.",
+            "Leave out `next_run_at` (--at), or start a job with `interval_ms` (--every).",
+        )
     return WatchSchedule(
         next_run_at=(op.next_run_at or now_ms + op.interval_ms) if is_time else 0,
         interval_ms=op.interval_ms or usual_interval_ms(op.watcher_type),
@@ -139,21 +199,49 @@ def _reaction(op: WatcherCreate) -> Reaction:
     prompt = op.prompt.strip()
     if prompt:
         prompt = checked_text(prompt, "The prompt", limit=PROMPT_LIMIT_CHARS)
+    if op.tool and prompt:
+        raise UsageError(
+            "A match starts a job that does a prompt or calls a tool, not both.",
+            "Give `prompt` (--do) or `tool` (--tool).",
+        )
+    if op.arguments and not op.tool:
+        raise UsageError(
+            "It is not said which tool the arguments are for.", "Give `tool` (--tool)."
+        )
+    if op.tool:
+        direct_call(op.tool, op.arguments)
     raw = Reaction(
         mode=op.delivery_mode,
         notification_text=one_line(redact_secrets(op.notification_text), 400),
         prompt=prompt,
+        tool=op.tool,
+        arguments=redacted(op.arguments),
     )
     return _converted(raw, Reaction, "delivery")
 
 
-def _check_target(target: str) -> None:
+def redacted(value: Any) -> Any:
+    """Take the secrets out of every text of a JSON value."""
+    match value:
+        case str():
+            return redact_secrets(value)
+        case dict():
+            return {name: redacted(one) for name, one in value.items()}
+        case list() | tuple():
+            return [redacted(one) for one in value]
+        case _:
+            return value
+
+
+def checked_target(target: str) -> str:
+    """Give where a match's job runs; whether a session is there is not asked. Raises UsageError."""
     named = target.startswith(SESSION_PREFIX) and len(target) > len(SESSION_PREFIX)
-    if target not in _TARGETS and not named:
-        raise UsageError(
-            f"A watcher's job cannot run in session target {target!r}.",
-            "Use isolated, main or session:ID.",
-        )
+    if target in _TARGETS or named:
+        return target
+    raise UsageError(
+        f"A watcher's job cannot run in session target {one_line(target, 80)!r}.",
+        "Use isolated, main or session:ID (--target).",
+    )
 
 
 def _title(kind: WatcherType, condition: Condition) -> str:
@@ -163,13 +251,17 @@ def _title(kind: WatcherType, condition: Condition) -> str:
         case WatcherType.TIME:
             return "A time"
         case WatcherType.NOTIFICATION:
-            what = " ".join(filter(None, (words, condition.package)))
+            what = " ".join(filter(None, (words or condition.meaning, condition.package)))
             return one_line(f"Notification: {what or 'any'}", _TITLE_LIMIT_CHARS)
         case WatcherType.MESSAGE_REPLY:
             what = "No message" if condition.notify_on is NotifyOn.NO_REPLY else "Message"
             return one_line(f"{what} from {condition.sender}", _TITLE_LIMIT_CHARS)
+        case WatcherType.CALL_BACK:
+            what = "No call" if condition.notify_on is NotifyOn.NO_CALL else "Call"
+            return one_line(f"{what} from {condition.sender or 'anybody'}", _TITLE_LIMIT_CHARS)
         case WatcherType.WEB_CHANGE:
-            return one_line(f"Page: {words or condition.url}", _TITLE_LIMIT_CHARS)
+            what = words or condition.meaning or condition.url
+            return one_line(f"Page: {what}", _TITLE_LIMIT_CHARS)
         case WatcherType.SCREEN_TEXT:
             return one_line(f"Screen: {words}", _TITLE_LIMIT_CHARS)
 

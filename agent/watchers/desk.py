@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
+from msgspec.structs import replace
+
 from agent.errors import UsageError
+from agent.jobs.creation import SESSION_PREFIX
 from agent.jobs.desk import JobDesk
 from agent.notices.desk import NoticeDesk
 from agent.protocol import (
@@ -23,11 +26,13 @@ from agent.protocol import (
     WatcherShow,
     WatcherStop,
 )
-from agent.records import Commitment, Watcher
+from agent.records import Commitment, Evaluator, Session, Watcher
 from agent.sessions.parts import Parts
 from agent.watchers.book import WatchBook
 from agent.watchers.commitments import planned_commitment, updated
 from agent.watchers.creation import planned_watcher
+from agent.watchers.judging import Judge
+from agent.watchers.origins import evidence_of
 from agent.watchers.rules import seen, stopped
 from agent.watchers.sight import Sight
 from agent.watchers.wake import WatchWake
@@ -54,7 +59,9 @@ class WatchDesk:
     def __init__(self, parts: Parts, jobs: JobDesk, notices: NoticeDesk) -> None:
         self._parts = parts
         self._book = WatchBook(parts.store)
-        sight = Sight(parts.rack, allow_private=parts.settings.watchers.allow_private)
+        self._judge = Judge(lambda: parts.models(_asker(parts)))
+        allow_private = parts.settings.watchers.allow_private
+        sight = Sight(parts.rack, self._judge, allow_private=allow_private)
         self.wake = WatchWake(parts, self._book, sight, jobs, notices)
 
     async def start(self, *, wake: bool = True) -> None:
@@ -84,12 +91,17 @@ class WatchDesk:
         newest = await watches.commitments(limit=_NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
-    async def carry_out(self, op: WatchOp, submission_id: str = "") -> Reply:
-        """Carry one op out. Raises UsageError, WrongStateError, StoreError."""
+    async def carry_out(
+        self, op: WatchOp, submission_id: str = "", *, asker: Session | None = None
+    ) -> Reply:
+        """Carry one op out, for a person or for the session that asks for it.
+
+        Raises UsageError, WrongStateError, StoreError, and what a phone or a model fails with.
+        """
         now_ms = self._parts.clock_ms()
         match op:
             case WatcherCreate():
-                watcher = await self._create(op, submission_id)
+                watcher = await self._create(op, submission_id, asker)
                 return Reply(submission_id=submission_id, watcher=watcher)
             case WatcherList(query=query, limit=limit, before=before):
                 found = await self._parts.store.watches.watchers(
@@ -108,13 +120,7 @@ class WatchDesk:
                 )
                 return Reply(submission_id=submission_id, watcher=watcher)
             case CommitmentCreate():
-                if len(self._book.commitments) >= MOST_COMMITMENTS:
-                    raise UsageError(
-                        f"There are {MOST_COMMITMENTS:,} open commitments.",
-                        "Complete or dismiss some first.",
-                    )
-                planned = planned_commitment(op, now_ms=now_ms)
-                commitment = await self._book.add_commitment(planned, submission_id)
+                commitment = await self._write_down(op, submission_id, asker)
                 return Reply(submission_id=submission_id, commitment=commitment)
             case CommitmentSearch(query=query, limit=limit, before=before):
                 listed = await self._parts.store.watches.commitments(
@@ -132,16 +138,46 @@ class WatchDesk:
             case _:
                 assert_never(op)
 
-    async def _create(self, op: WatcherCreate, submission_id: str) -> Watcher:
+    async def _write_down(
+        self, op: CommitmentCreate, submission_id: str, asker: Session | None
+    ) -> Commitment:
+        if len(self._book.commitments) >= MOST_COMMITMENTS:
+            raise UsageError(
+                f"There are {MOST_COMMITMENTS:,} open commitments.",
+                "Complete or dismiss some first.",
+            )
+        now_ms = self._parts.clock_ms()
+        planned_commitment(op, now_ms=now_ms)
+        origin = op.origin
+        if origin is not None:
+            if asker is not None and not origin.serial:
+                origin = replace(origin, serial=asker.serial)
+            if origin.serial:
+                self._parts.assignment.check_known(origin.serial)
+            op = replace(
+                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.rack)}
+            )
+        planned = planned_commitment(op, now_ms=now_ms)
+        return await self._book.add_commitment(planned, submission_id)
+
+    async def _create(
+        self, op: WatcherCreate, submission_id: str, asker: Session | None
+    ) -> Watcher:
         most = self._parts.settings.watchers.most
         if len(self._book.watchers) >= most:
             raise UsageError(
                 f"There are {most} active watchers, as many as watchers.most allows.",
                 "Stop some first: switchboard watchers stop",
             )
+        if op.session_target == "current" and asker is not None:
+            op = replace(op, session_target=f"{SESSION_PREFIX}{asker.session_id}")
         build = planned_watcher(
             op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms()
         )
+        if op.session_target.startswith(SESSION_PREFIX):
+            await self._parts.book.get(op.session_target.removeprefix(SESSION_PREFIX))
+        if op.evaluator is Evaluator.SEMANTIC_MATCH:
+            await self._judge.check()
         return await self._book.add_watcher(build, submission_id)
 
     async def _stop(self, op: WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
@@ -166,6 +202,11 @@ class WatchDesk:
                 for one in wanted
             ]
         )
+
+
+def _asker(parts: Parts) -> Session:
+    """Give who a model is made for that judges: no session, so it has the model of the settings."""
+    return Session(session_id="", goal="", created_ms=0, model=parts.settings.model.name)
 
 
 def _checked_limit(limit: int) -> int:

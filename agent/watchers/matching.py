@@ -1,7 +1,8 @@
 """What counts as a match, pure: notifications, pages, screens and times against a condition.
 
-Not the looking (`agent.watchers.sight`). Invariants: what was there at the first look, or has
-matched before, is no match again while it stays; a page's first look only remembers it.
+Not the looking (`agent.watchers.sight`), nor calls and deadlines (`agent.watchers.silence`).
+Invariants: what was there at the first look, or has matched before, is no match again while it
+stays; a page's first look only remembers it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.devices.notifications import Notification
-from agent.records import Condition, Evaluator, NotifyOn, UiNode, Watcher
+from agent.records import Condition, Evaluator, UiNode, Usage, Watcher
 from agent.safety.redaction import redact
 from agent.text import clean, one_line
-from agent.watchers.reading import condition_of, schedule_of
+from agent.watchers.judging import Verdict
+from agent.watchers.reading import condition_of
 from agent.watchers.web import Page
 
 MATCHES_A_LOOK = 8
@@ -51,6 +54,12 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The watcher's marks as they then are; None leaves them."""
     page: str = ""
     """The page as it is, when it was looked at."""
+    heard: tuple[str, ...] = ()
+    """The phones that told something."""
+    has_come: bool = False
+    """Whether what is not to come has."""
+    usage: Usage = Usage()
+    """What a judge used of a model."""
 
     def after(self, done: int) -> Look:
         """Give what is to be remembered once so many of the matches are dealt with."""
@@ -61,7 +70,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
             serial: tuple(mark for mark in there if (serial, mark) not in left)
             for serial, there in self.marks.items()
         }
-        return Look(matches=self.matches, marks=marks, page=self.page)
+        # What judging took counts once, with the first.
+        return replace(self, marks=marks, usage=self.usage if done == 1 else Usage())
 
 
 def time_look(watcher: Watcher, now_ms: int) -> Look:
@@ -74,42 +84,22 @@ def time_look(watcher: Watcher, now_ms: int) -> Look:
     return Look(matches=(Match(what=what, digest=f"time:{watcher.next_run_at}", event=event),))
 
 
-def deadline_look(watcher: Watcher) -> Look:
-    """Match what waits for nobody to write until a deadline that has passed."""
-    condition = condition_of(watcher)
-    if condition.notify_on is not NotifyOn.NO_REPLY:
-        return Look()
-    what = f"{one_line(condition.sender, 100)} has not written."
-    digest = f"message_reply:none:{schedule_of(watcher).deadline_at}"
-    return Look(matches=(Match(what=what, digest=digest, event={"sender": condition.sender}),))
-
-
 def notifications_look(watcher: Watcher, serial: str, there: Sequence[Notification]) -> Look:
     """Match notifications that have come since the first look."""
     condition = condition_of(watcher)
-    wanted = {_fingerprint(one): one for one in there if _fits(one, condition)}
+    wanted = {_fingerprint(one): one for one in there if fits(one, condition)}
     known = watcher.marks.get(serial)
     if known is None:
         return Look(marks={**watcher.marks, serial: tuple(wanted)})
     new = [mark for mark in wanted if mark not in known][:MATCHES_A_LOOK]
     marks = tuple(mark for mark in wanted if mark in known or mark in new)
     is_reply = bool(condition.sender)
-    matches = tuple(_of_notification(wanted[mark], mark, serial, is_reply) for mark in new)
-    if is_reply and condition.notify_on is NotifyOn.NO_REPLY:
+    marked = {**watcher.marks, serial: marks}
+    if condition.notify_on.is_silence:
         # An answer came: what there was to wait for is over, and that is no match.
-        matches = ()
-    return Look(matches=matches, marks={**watcher.marks, serial: marks})
-
-
-def has_reply(watcher: Watcher, look: Look) -> bool:
-    """Tell whether an answer has come to what waits for there being none."""
-    if condition_of(watcher).notify_on is not NotifyOn.NO_REPLY or look.marks is None:
-        return False
-    return any(
-        set(marks) - set(watcher.marks[serial])
-        for serial, marks in look.marks.items()
-        if serial in watcher.marks
-    )
+        return Look(marks=marked, has_come=bool(new))
+    matches = tuple(_of_notification(wanted[mark], mark, serial, is_reply) for mark in new)
+    return Look(matches=matches, marks=marked)
 
 
 def screen_look(watcher: Watcher, serial: str, nodes: Iterable[UiNode]) -> Look:
@@ -140,23 +130,37 @@ def screen_look(watcher: Watcher, serial: str, nodes: Iterable[UiNode]) -> Look:
     return Look(matches=(match,), marks=marks)
 
 
-def page_look(watcher: Watcher, page: Page) -> Look:
-    """Match when a page has changed, or has come to hold a text."""
+def is_as_before(watcher: Watcher, page: Page) -> bool:
+    """Tell whether a page is as it was at the last look."""
+    return watcher.last_result_hash == f"web:{page.digest}"
+
+
+def page_look(watcher: Watcher, page: Page, verdict: Verdict | None = None) -> Look:
+    """Match when a page has changed, or has come to hold a text or a meaning.
+
+    Args:
+        watcher: as it is stored.
+        page: as it was fetched.
+        verdict: what a judge found in it, for a watcher that waits for a meaning.
+    """
     condition = condition_of(watcher)
     now = f"web:{page.digest}"
     event = {"url": page.url, "text": redact(clean(page.text, _EXCERPT_CHARS))}
     host = one_line(page.url, 200)
-    if condition.evaluator is Evaluator.TEXT_CONTAINS:
-        is_there = _holds(page.text, condition)
-        says: tuple[str, ...] = (SHOWN,) if is_there else ()
-        marks = {PAGE: says}
-        if not is_there or watcher.marks.get(PAGE):
-            return Look(marks=marks, page=now)
+    if condition.evaluator is not Evaluator.HASH_CHANGE:
         words = one_line(", ".join(condition.texts), 200)
-        match = Match(
-            what=f"{host} says {words}.", digest=now, event=event, serial=PAGE, mark=SHOWN
-        )
-        return Look(matches=(match,), marks=marks, page=now)
+        is_there = _holds(page.text, condition)
+        what = f"{host} says {words}."
+        if condition.evaluator is Evaluator.SEMANTIC_MATCH:
+            is_there = verdict is not None and verdict.holds
+            what = f"{host}: {verdict.why if verdict and verdict.why else condition.meaning}"
+        says: tuple[str, ...] = (SHOWN,) if is_there else ()
+        usage = Usage() if verdict is None else verdict.usage
+        look = Look(marks={PAGE: says}, page=now, usage=usage)
+        if not is_there or watcher.marks.get(PAGE):
+            return look
+        match = Match(what=what, digest=now, event=event, serial=PAGE, mark=SHOWN)
+        return replace(look, matches=(match,))
     if not watcher.last_result_hash or watcher.last_result_hash == now:
         return Look(page=now)
     return Look(matches=(Match(what=f"{host} has changed.", digest=now, event=event),), page=now)
@@ -179,7 +183,8 @@ def _of_notification(one: Notification, mark: str, serial: str, is_reply: bool) 
     )
 
 
-def _fits(one: Notification, condition: Condition) -> bool:
+def fits(one: Notification, condition: Condition) -> bool:
+    """Tell whether a notification is of the app and the person, and says the words."""
     if condition.package and one.package != condition.package:
         return False
     if condition.sender and not _names(one, condition.sender):

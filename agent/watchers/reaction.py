@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
+import msgspec
+
+from agent.jobs.creation import MAIN
+from agent.jobs.tool_calls import CALL, CONTINUES
 from agent.protocol import JobCreate
 from agent.records import Watcher
 from agent.text import clean, one_line
+from agent.watchers.fence import fenced, unfenced
 from agent.watchers.matching import Match
 from agent.watchers.reading import reaction_of
 
 _PLACE = re.compile(r"\{\{\s*event\.(\w{1,40})\s*\}\}")
-_FENCE_BEGIN, _FENCE_END = "<<< SEEN", "SEEN >>>"
-_FENCES = re.compile(r"[<>]{3,}")
 _WORD_CHARS = 200
 _SEEN_CHARS = 3000
 _ABOUT = (
@@ -29,11 +33,22 @@ _ABOUT = (
 def job_of(watcher: Watcher, match: Match, now_ms: int) -> JobCreate | None:
     """Give the job that a match starts; None when it starts none."""
     reaction = reaction_of(watcher)
-    if not reaction.prompt:
+    payload: dict[str, Any] = {}
+    if reaction.tool:
+        arguments = _filled_arguments(reaction.arguments, match.event)
+        payload[CALL] = {"tool": reaction.tool, "arguments": arguments}
+        written = one_line(msgspec.json.encode(arguments).decode(), _WORD_CHARS * 2)
+        prompt = f"Call {reaction.tool} with {written}"
+    elif reaction.prompt:
+        prompt = f"{filled(reaction.prompt, match.event)}\n\n{seen(match)}"
+    else:
         return None
+    if watcher.session_target == MAIN and watcher.job_id:
+        payload[CONTINUES] = watcher.job_id
     return JobCreate(
         title=one_line(f"{watcher.title}", 150),
-        prompt=f"{filled(reaction.prompt, match.event)}\n\n{seen(match)}",
+        prompt=prompt,
+        payload=payload,
         next_run_at=now_ms,
         session_target=watcher.session_target,
         serial=match.event.get("serial", ""),
@@ -47,11 +62,24 @@ def filled(text: str, event: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: f"“{_word(event.get(place.group(1), ''))}”", text)
 
 
+def _filled_arguments(value: Any, event: Mapping[str, str]) -> Any:
+    """Put what was seen into the texts of a tool's arguments, unquoted: they are values already."""
+    match value:
+        case str():
+            return _PLACE.sub(lambda place: _word(event.get(place.group(1), "")), value)
+        case dict():
+            return {name: _filled_arguments(one, event) for name, one in value.items()}
+        case list():
+            return [_filled_arguments(one, event) for one in value]
+        case _:
+            return value
+
+
 def seen(match: Match) -> str:
     """Write what was seen as a block of data."""
-    lines = [f"{name}: {_unfenced(value)}" for name, value in match.event.items()]
+    lines = [f"{name}: {value}" for name, value in match.event.items()]
     block = clean("\n".join(lines), _SEEN_CHARS)
-    return f"{_ABOUT}\n{_FENCE_BEGIN}\n{block}\n{_FENCE_END}"
+    return f"{_ABOUT}\n{fenced(block)}"
 
 
 def notice_words(watcher: Watcher, match: Match) -> tuple[str, str]:
@@ -65,8 +93,4 @@ def notice_words(watcher: Watcher, match: Match) -> tuple[str, str]:
 
 
 def _word(value: str) -> str:
-    return one_line(_unfenced(value).replace("“", "'").replace("”", "'"), _WORD_CHARS)
-
-
-def _unfenced(value: str) -> str:
-    return _FENCES.sub("…", value)
+    return one_line(unfenced(value).replace("“", "'").replace("”", "'"), _WORD_CHARS)

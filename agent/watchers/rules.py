@@ -22,7 +22,8 @@ DEADLINE_PASSED = "its deadline has passed"
 _USUAL_MS = {
     WatcherType.TIME: 0,
     WatcherType.NOTIFICATION: SHORTEST_MS,
-    WatcherType.MESSAGE_REPLY: 60_000,
+    WatcherType.MESSAGE_REPLY: 5 * 60_000,
+    WatcherType.CALL_BACK: 5 * 60_000,
     WatcherType.WEB_CHANGE: 15 * 60_000,
     WatcherType.SCREEN_TEXT: 60_000,
 }
@@ -53,6 +54,7 @@ def looked(watcher: Watcher, look: Look, now_ms: int) -> Watcher | None:
         watcher,
         last_result_hash=look.page or watcher.last_result_hash,
         marks=look.marks if look.marks is not None else watcher.marks,
+        usage=watcher.usage.plus(look.usage),
         failure_count=0,
         failure_alert_at=0,
     )
@@ -71,6 +73,7 @@ def matched(watcher: Watcher, match: Match, look: Look, now_ms: int) -> Watcher:
         last_result_hash=match.digest,
         last_result=match.what[:RESULT_LIMIT_CHARS],
         marks=look.marks if look.marks is not None else watcher.marks,
+        usage=watcher.usage.plus(look.usage),
         fired_at=now_ms,
         fired_count=watcher.fired_count + 1,
         failure_count=0,

@@ -1,4 +1,4 @@
-"""Look at what watchers watch: the notifications and screens of phones, pages, the clock.
+"""Look at what watchers watch: the notifications, calls and screens of phones, pages, the clock.
 
 Not what counts as a match (`agent.watchers.matching`). Invariants: looking takes no lease and does
 nothing to a phone; a phone that is away is no failure, for it comes back.
@@ -13,19 +13,23 @@ from typing import Protocol, TypeVar, assert_never, runtime_checkable
 
 from msgspec.structs import replace
 
+from agent.devices.calls import Call
 from agent.devices.device import Device, Rack
 from agent.devices.notifications import Notification
 from agent.errors import DeviceError, DeviceLostError
-from agent.records import DeviceState, UiNode, Watcher, WatcherType
+from agent.records import DeviceState, Evaluator, UiNode, Watcher, WatcherType
+from agent.watchers.judging import Judge
 from agent.watchers.matching import (
     Look,
+    is_as_before,
     notifications_look,
     page_look,
     screen_look,
     time_look,
 )
 from agent.watchers.reading import condition_of
-from agent.watchers.web import fetch
+from agent.watchers.silence import calls_look
+from agent.watchers.web import Page, fetch
 
 LOOK_TIMEOUT_S = 15.0
 T = TypeVar("T")
@@ -41,15 +45,26 @@ class TellsNotifications(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsCalls(Protocol):
+    """A device whose call log can be read."""
+
+    async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
+        """List the newest calls. Raises DeviceError."""
+        ...
+
+
 class Sight:
     """The eyes of the watchers of one core.
 
     Args:
+        judge: finds what a text means.
         allow_private: whether pages of the local network may be watched.
     """
 
-    def __init__(self, rack: Rack, *, allow_private: bool) -> None:
+    def __init__(self, rack: Rack, judge: Judge, *, allow_private: bool) -> None:
         self._rack = rack
+        self._judge = judge
         self._allow_private = allow_private
 
     async def look(self, watcher: Watcher, now_ms: int) -> Look:
@@ -57,6 +72,7 @@ class Sight:
 
         Raises:
             WebError, UsageError: the page could not be fetched.
+            ModelError, ConfigError: what it means could not be judged.
             DeviceError: no phone that is online told anything.
         """
         match watcher.type:
@@ -64,13 +80,45 @@ class Sight:
                 return time_look(watcher, now_ms)
             case WatcherType.WEB_CHANGE:
                 url = condition_of(watcher).url
-                return page_look(watcher, await fetch(url, allow_private=self._allow_private))
+                return await self._read_page(
+                    watcher, await fetch(url, allow_private=self._allow_private)
+                )
             case WatcherType.NOTIFICATION | WatcherType.MESSAGE_REPLY:
-                return await self._look_at_phones(watcher, _notifications, notifications_look)
+                look = await self._look_at_phones(watcher, notifications_of, notifications_look)
+                return await self._judged(watcher, look)
+            case WatcherType.CALL_BACK:
+                return await self._look_at_phones(
+                    watcher,
+                    _calls,
+                    lambda known, serial, calls: calls_look(known, serial, calls, now_ms),
+                )
             case WatcherType.SCREEN_TEXT:
                 return await self._look_at_phones(watcher, _nodes, screen_look)
             case _:
                 assert_never(watcher.type)
+
+    async def _read_page(self, watcher: Watcher, page: Page) -> Look:
+        """Match a page; a judge reads it only when it is another than before."""
+        condition = condition_of(watcher)
+        if condition.evaluator is not Evaluator.SEMANTIC_MATCH:
+            return page_look(watcher, page)
+        if is_as_before(watcher, page):
+            return Look()
+        return page_look(watcher, page, await self._judge.judge(condition.meaning, page.text))
+
+    async def _judged(self, watcher: Watcher, look: Look) -> Look:
+        """Keep the matches that mean what is waited for; the others count as seen."""
+        condition = condition_of(watcher)
+        if condition.evaluator is not Evaluator.SEMANTIC_MATCH:
+            return look
+        kept, usage = [], look.usage
+        for match in look.matches:
+            said = f"{match.event.get('title', '')}\n{match.event.get('text', '')}"
+            verdict = await self._judge.judge(condition.meaning, said)
+            usage = usage.plus(verdict.usage)
+            if verdict.holds:
+                kept.append(match)
+        return replace(look, matches=tuple(kept), usage=usage)
 
     async def _look_at_phones(
         self,
@@ -89,18 +137,21 @@ class Sight:
         )
         look = Look(marks=watcher.marks)
         failure: BaseException | None = None
-        heard = 0
         for one, said in zip(online, told, strict=True):
             if isinstance(said, DeviceLostError):
                 continue
             if isinstance(said, BaseException):
                 failure = said
                 continue
-            heard += 1
             known = replace(watcher, marks=look.marks if look.marks is not None else {})
             new = judge(known, one, said)
-            look = Look(matches=look.matches + new.matches, marks=new.marks)
-        if failure is not None and not (heard and isinstance(failure, DeviceError)):
+            look = Look(
+                matches=look.matches + new.matches,
+                marks=new.marks,
+                heard=(*look.heard, one),
+                has_come=look.has_come or new.has_come,
+            )
+        if failure is not None and not (look.heard and isinstance(failure, DeviceError)):
             raise failure
         if failure is not None:
             _log.info("Watcher %d could not look at every phone: %s", watcher.id, failure)
@@ -112,10 +163,17 @@ class Sight:
         return await read(await self._rack.device(serial))
 
 
-async def _notifications(device: Device) -> Sequence[Notification]:
+async def notifications_of(device: Device) -> Sequence[Notification]:
+    """List what is in the shade of a phone. Raises DeviceError."""
     if not isinstance(device, TellsNotifications):
         raise DeviceError(f"{device.serial} cannot tell its notifications.")
     return await device.notifications(timeout_s=LOOK_TIMEOUT_S)
+
+
+async def _calls(device: Device) -> Sequence[Call]:
+    if not isinstance(device, TellsCalls):
+        raise DeviceError(f"{device.serial} cannot tell its calls.")
+    return await device.calls(timeout_s=LOOK_TIMEOUT_S)
 
 
 async def _nodes(device: Device) -> Sequence[UiNode]:

@@ -27,6 +27,7 @@ from agent.records import (
     Notice,
     NoticeKind,
     Watcher,
+    WatcherType,
 )
 from agent.sessions.parts import Parts
 from agent.store.store import EventDraft
@@ -34,9 +35,10 @@ from agent.text import one_line
 from agent.watchers import rules
 from agent.watchers.book import WatchBook
 from agent.watchers.commitments import EXPIRED, come_due, wakes_at_ms
-from agent.watchers.matching import Look, Match, deadline_look, has_reply
+from agent.watchers.matching import Look, Match
 from agent.watchers.reaction import job_of, notice_words
 from agent.watchers.sight import Sight
+from agent.watchers.silence import deadline_look
 
 LOOKS_AT_ONCE = 8
 """CONTRACTS 2.2: how many one wake begins."""
@@ -44,7 +46,10 @@ LOOK_LIMIT_S = 60.0
 LONGEST_SLEEP_S = 60.0
 """The timer looks at the clock this often, for clocks are set and machines sleep."""
 RETRY_MS = 15_000
-REPLIED = "a reply has come"
+HAS_COME = {
+    WatcherType.MESSAGE_REPLY: "a reply has come",
+    WatcherType.CALL_BACK: "a call has come",
+}
 _log = logging.getLogger(__name__)
 
 
@@ -202,12 +207,13 @@ class WatchWake:
         if watcher is None:
             return
         now_ms = self._parts.clock_ms()
-        if has_reply(watcher, look):
-            await self._put(rules.stopped(watcher, now_ms, REPLIED), REPLIED)
+        if look.has_come:
+            why = HAS_COME.get(watcher.type, "it has come")
+            await self._put(rules.stopped(watcher, now_ms, why), why)
             return
         gives_up = rules.has_given_up(watcher, now_ms)
         if gives_up and not look.matches:
-            look, failure = deadline_look(watcher), ""
+            look, failure = deadline_look(watcher, look), ""
             if not look.matches:
                 end = rules.stopped(watcher, now_ms, rules.DEADLINE_PASSED)
                 await self._put(end, rules.DEADLINE_PASSED)

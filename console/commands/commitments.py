@@ -31,12 +31,16 @@ def commitments() -> None:
 Examples:
   switchboard commitments create "call Ana about the rent" --due 18:30
   switchboard commitments create "send the papers" --due 2d --description "to the tax office"
+  switchboard commitments create "answer Ana" --message-from Ana --due 2h
 """
 )
 @click.argument("title")
 @click.option("--description", default="", help="More of it.")
 @click.option("--due", metavar="WHEN", help="When to be reminded, like 2h or 18:30; never without.")
 @click.option("--expires", metavar="WHEN", help="When it is dismissed by itself.")
+@click.option("--message-from", "sender", default="", metavar="NAME", help="Quote their message.")
+@click.option("--notification", default="", metavar="TEXT", help="Quote a notification with this.")
+@click.option("--device", "serial", default="", metavar="SERIAL", help="The phone to quote from.")
 @JSON_OPTION
 @click.pass_context
 def create(
@@ -46,16 +50,25 @@ def create(
     description: str,
     due: str | None,
     expires: str | None,
+    sender: str,
+    notification: str,
+    serial: str,
     as_json: bool,
 ) -> None:
     """Write a commitment down."""
     from agent.protocol import CommitmentCreate
+    from agent.records import Origin, OriginKind
 
+    if serial and not (sender or notification):
+        raise click.UsageError("--device is that of --message-from and --notification.", ctx=ctx)
+    kind = OriginKind.MESSAGE if sender else OriginKind.NOTIFICATION
+    origin = Origin(kind=kind, serial=serial, sender=sender, text=notification)
     op = CommitmentCreate(
         title=title,
         description=description,
         due_at=_when_ms(due),
         expires_at=_when_ms(expires),
+        origin=origin if sender or notification else None,
     )
     _send(ctx, op, as_json=as_json)
 
@@ -156,8 +169,12 @@ def _update(
 
 
 def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_json: bool) -> None:
+    from agent.protocol import CommitmentCreate
     from console import plain
     from console.host import run_with_core
+    from console.rack import CONNECTED, NO_DEVICES
+
+    quotes = isinstance(op, CommitmentCreate) and op.origin is not None
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         one = (await core.request(op)).commitment
@@ -169,4 +186,4 @@ def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_jso
             plain.print_text(f"Commitment {one.id} is {one.status.value}{due}: {one.title}")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work))
+    end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES))

@@ -6,7 +6,7 @@ itself. Invariant: a watcher is only kept here; it looks in the process that own
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from console.stored import Records
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-_KINDS = ["notification", "message_reply", "web_change", "screen_text", "time"]
+_KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_text", "time"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def watchers() -> None:
-    """Look out for notifications, messages, pages, screens and times."""
+    """Look out for notifications, messages, calls, pages, screens and times."""
 
 
 @watchers.command(
@@ -33,6 +33,9 @@ Examples:
   switchboard watchers create notification --text parcel --notice "The parcel is here"
   switchboard watchers create message_reply --from Ana --no-reply --until 18:30
   switchboard watchers create web_change https://example.com --do "say what is new on {{event.url}}"
+  switchboard watchers create web_change https://example.com --means "tickets are on sale"
+  switchboard watchers create call_back --from "030 1234567" --tool commitment_create \\
+      --arguments '{"title": "Thank {{event.sender}} for calling back"}'
   switchboard watchers create screen_text --text Delivered --app com.shop --device 127.0.0.1:6001
   switchboard watchers create time --at 18:30 --do "read the newest message aloud"
 """
@@ -43,14 +46,23 @@ Examples:
 @click.option("--text", "texts", multiple=True, help="What it must say; may be repeated.")
 @click.option("--any", "match_any", is_flag=True, help="One of the texts is enough.")
 @click.option("--app", "package", default="", metavar="PACKAGE", help="Only of this app.")
-@click.option("--from", "sender", default="", metavar="NAME", help="Only messages of this person.")
+@click.option(
+    "--means", "meaning", default="", metavar="TEXT", help="What a model must find in it."
+)
+@click.option(
+    "--from", "sender", default="", metavar="NAME", help="Only this person's; or a number."
+)
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Only on this phone.")
 @click.option("--every", metavar="DURATION", help="How often it looks, or a time comes again.")
 @click.option("--at", metavar="MOMENT", help="When a time comes, like 18:30.")
 @click.option("--until", metavar="MOMENT", help="When it gives up.")
-@click.option("--no-reply", is_flag=True, help="Fire at --until if nobody has written by then.")
+@click.option(
+    "--no-reply", "--no-call", is_flag=True, help="Fire at --until if nobody has by then."
+)
 @click.option("--again", "recurring", is_flag=True, help="Go on looking after a match.")
 @click.option("--do", "prompt", default="", metavar="PROMPT", help="Start a job that does this.")
+@click.option("--tool", default="", metavar="NAME", help="Start a job that calls this one tool.")
+@click.option("--arguments", default="", metavar="JSON", help="What --tool is called with.")
 @click.option(
     "--target",
     default="isolated",
@@ -70,6 +82,7 @@ def create(
     title: str,
     texts: tuple[str, ...],
     match_any: bool,
+    meaning: str,
     package: str,
     sender: str,
     serial: str,
@@ -79,6 +92,8 @@ def create(
     no_reply: bool,
     recurring: bool,
     prompt: str,
+    tool: str,
+    arguments: str,
     target: str,
     silent: bool,
     notice: str,
@@ -104,13 +119,22 @@ def create(
         texts=texts,
         match_any=match_any,
         url=url,
-        evaluator=Evaluator.TEXT_CONTAINS if url and texts else Evaluator.HASH_CHANGE,
+        evaluator=(
+            Evaluator.SEMANTIC_MATCH
+            if meaning
+            else Evaluator.TEXT_CONTAINS
+            if url and texts
+            else Evaluator.HASH_CHANGE
+        ),
+        meaning=meaning,
         notify_on=NotifyOn.NO_REPLY if no_reply else NotifyOn.REPLY,
         next_run_at=moment_ms(at, now) if at else 0,
         interval_ms=duration_ms(every) if every else 0,
         recurring=recurring,
         deadline_at=moment_ms(until, now) if until else 0,
         prompt=prompt,
+        tool=tool,
+        arguments=_object(arguments, ctx),
         session_target=target,
         delivery_mode="silent" if silent else "notification",
         notification_text=notice,
@@ -128,6 +152,18 @@ def create(
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
+
+
+def _object(text: str, ctx: click.Context) -> dict[str, Any]:
+    """Read the arguments of a tool. Raises click.BadParameter."""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any]) if text.strip() else {}
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise click.BadParameter(
+            'Write one JSON object, like \'{"title": "…"}\'.', ctx=ctx, param_hint="--arguments"
+        ) from error
 
 
 @watchers.command("list")
@@ -206,11 +242,21 @@ def _told(one: Watcher) -> str:
         ("again", "yes" if one.schedule_json.get("recurring") else "once"),
         ("found", f"{one.fired_count} times, last {moment(one.fired_at)}"),
         ("failures", str(one.failure_count)),
-        ("then", str(one.delivery_json.get("prompt") or "a notice")),
+        ("then", _reaction(one)),
         ("last job", str(one.job_id or "-")),
         ("last result", one.last_result or "-"),
     )
-    return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)
+    calls = one.usage.calls
+    judged = (("judged", f"{calls} times, {one.usage.cost_usd:.4f} $"),) if calls else ()
+    return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in (*facts, *judged))
+
+
+def _reaction(one: Watcher) -> str:
+    """Say what a match leads to."""
+    tool, arguments = one.delivery_json.get("tool"), one.delivery_json.get("arguments", {})
+    if tool:
+        return f"call {tool} {arguments}"
+    return str(one.delivery_json.get("prompt") or "a notice")
 
 
 @watchers.command()

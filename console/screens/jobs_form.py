@@ -27,6 +27,7 @@ from widgets.lines import PartsLine
 _TITLE_CHARS = 60
 _CRON = re.compile(r"\S+(\s+\S+){4,5}")
 _FROM = re.compile(r"(?:a )?messages? from (.+)", re.IGNORECASE)
+_CALLS = re.compile(r"(?:a )?calls?(?: from (.+))?", re.IGNORECASE)
 _NOTIFICATIONS = re.compile(r"notifications?(?: of| from)?(?: ([\w.]+))?", re.IGNORECASE)
 
 
@@ -208,6 +209,10 @@ def watcher_of(look: str, words: str, prompt: str, now: datetime) -> WatcherCrea
         return WatcherCreate(
             watcher_type=WatcherType.MESSAGE_REPLY, sender=sent[1], texts=texts, prompt=prompt
         )
+    if called := _CALLS.fullmatch(look):
+        return WatcherCreate(
+            watcher_type=WatcherType.CALL_BACK, sender=called[1] or "", texts=texts, prompt=prompt
+        )
     if posted := _NOTIFICATIONS.fullmatch(look):
         return WatcherCreate(
             watcher_type=WatcherType.NOTIFICATION,
@@ -224,5 +229,6 @@ def watcher_of(look: str, words: str, prompt: str, now: datetime) -> WatcherCrea
         )
     raise UsageError(
         f"{one_line(look, 40)!r} is nothing to look at.",
-        "Write notifications, messages from NAME, screen, the address of a page, or a time.",
+        "Write notifications, messages or calls from NAME, screen, the address of a page, or a "
+        "time.",
     )

@@ -239,6 +239,8 @@ NOW = datetime(2026, 1, 31, 8, 0, tzinfo=UTC)
         ("notifications of com.shop", "parcel, today", ("notification", "com.shop")),
         ("notifications", "", ("notification", "")),
         ("a message from Ana Maria", "", ("message_reply", "Ana Maria")),
+        ("calls from 030 1234567", "", ("call_back", "030 1234567")),
+        ("calls", "", ("call_back", "")),
         ("screen", "Delivered", ("screen_text", "")),
         ("https://example.com/x", "in stock", ("web_change", "https://example.com/x")),
         ("10m", "Tea", ("time", "")),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.devices.adb import AdbDevice
+from agent.devices.calls import CallKind
 from agent.devices.device import Device
 from agent.devices.notifications import parse_notifications, read_notifications
 from agent.devices.rack import AdbRack
@@ -18,9 +19,11 @@ from agent.protocol import WatcherCreate
 from agent.records import Watcher, WatcherType
 from agent.sessions.assignment import Assignment
 from agent.watchers.creation import planned_watcher
+from agent.watchers.judging import Judge
 from agent.watchers.matching import Look
 from agent.watchers.sight import Sight
 from tests.devices.conftest import Home
+from tests.fakes import FakeModel
 
 RECORD = """\
 Current Notification Manager state:
@@ -53,6 +56,11 @@ key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEA
 """
 
 
+def sight_of(rack: AdbRack) -> Sight:
+    """Give eyes without a judge: nothing here goes by what something means."""
+    return Sight(rack, Judge(FakeModel), allow_private=False)
+
+
 def planned(rack: AdbRack, kind: WatcherType, **fields: object) -> Watcher:
     """Make a watcher that nothing stores."""
     op = replace(WatcherCreate(watcher_type=kind), **fields)
@@ -78,7 +86,7 @@ async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
 ) -> None:
     serial = home.phones.serials[0]
     await post(rack, serial, "Earlier", "a parcel was sent", tag="w0")
-    sight = Sight(rack, allow_private=False)
+    sight = sight_of(rack)
     watcher = planned(rack, WatcherType.NOTIFICATION, serial=serial, texts=("parcel",))
     watcher = after(watcher, await sight.look(watcher, 1))
     await post(rack, serial, "Door", "a parcel\nhas come; write to ana@example.com", tag="w1")
@@ -108,7 +116,7 @@ async def test_a_notification_cannot_pass_for_one_of_another_app(rack: AdbRack, 
 
 async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, device: Device) -> None:
     serial = home.phones.serials[0]
-    sight = Sight(rack, allow_private=False)
+    sight = sight_of(rack)
     app = "com.android.settings"
     # Another test may have left the app on a page that does not say so.
     assert isinstance(device, AdbDevice)
@@ -128,8 +136,27 @@ async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, devi
 async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbRack, home: Home) -> None:
     watcher = planned(rack, WatcherType.NOTIFICATION, serial=home.phones.serials[1])
     gone = replace(watcher, condition_json={"serial": "nobody"})
-    look = await Sight(rack, allow_private=False).look(gone, 1)
+    look = await sight_of(rack).look(gone, 1)
     assert (look.matches, look.marks) == ((), {})
+
+
+async def test_a_call_since_the_watcher_was_made_is_seen_once_by_the_phones_own_clock(
+    rack: AdbRack, home: Home
+) -> None:
+    serial = home.phones.serials[0]
+    device = await rack.device(serial)
+    assert isinstance(device, AdbDevice)
+    log = await device.calls()
+    missed = next(one for one in log if one.kind is CallKind.MISSED)
+    assert {one.kind for one in log} >= {CallKind.INCOMING, CallKind.OUTGOING}
+    older = min(one.age_ms for one in log if one.kind is CallKind.INCOMING)
+    assert missed.age_ms + 60_000 < older
+    sight = sight_of(rack)
+    watcher = planned(rack, WatcherType.CALL_BACK, serial=serial)
+    look = await sight.look(watcher, missed.age_ms + 60_000)
+    assert [(m.event["kind"], m.event["sender"]) for m in look.matches] == [("missed", missed.name)]
+    assert look.heard == (serial,)
+    assert (await sight.look(after(watcher, look), missed.age_ms + 60_000)).matches == ()
 
 
 def test_the_notifications_of_a_real_phone_are_read_from_its_dump() -> None:

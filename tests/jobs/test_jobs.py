@@ -113,7 +113,10 @@ async def test_a_heartbeat_and_a_system_event_complete_without_a_session(stage: 
         assert await stage.store.sessions() == ()
 
 
-async def test_a_failed_run_comes_again_later_in_a_new_session(stage: Stage) -> None:
+@pytest.mark.parametrize(("target", "sessions"), [("main", 1), ("isolated", 2)])
+async def test_a_failed_run_comes_again_later_in_its_standing_session_or_in_a_new_one(
+    stage: Stage, target: str, sessions: int
+) -> None:
     ends = [TurnEnd(completed=False, message="no signal"), TurnEnd(completed=True, message="ok")]
 
     async def part(context: TaskContext) -> TurnEnd:
@@ -121,14 +124,14 @@ async def test_a_failed_run_comes_again_later_in_a_new_session(stage: Stage) -> 
 
     stage.parts["water them"] = part
     async with stage.play():
-        job = await create(stage)
+        job = await create(stage, session_target=target)
         await ring(stage)
         failed = await settled(stage, job.id, ACTIVE)
         assert (failed.last_result, failed.failure_count) == ("no signal", 1)
         assert failed.next_run_at == stage.clock() + 60_000
         await ring(stage, after_ms=60_000)
         await settled(stage, job.id, COMPLETED)
-        assert len(await sessions_of(stage, job.id)) == 2
+        assert len(await sessions_of(stage, job.id)) == sessions
 
 
 async def test_what_could_go_on_later_in_the_foreground_is_a_failure_in_the_background(

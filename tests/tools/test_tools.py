@@ -47,6 +47,7 @@ def test_the_registry_has_the_documented_tools_and_kinds() -> None:
     actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
     actions |= {"launch_app", "background_job_create", "background_job_stop"}
     actions |= {"watcher_create", "watcher_stop", "commitment_create", "commitment_update_status"}
+    actions |= {"notification_commitment_create", "message_commitment_create"}
     assert {n for n, k in kinds.items() if k is ToolKind.ACTION} == actions
     control = {"wait", "update_plan", "ask_user", "finish"}
     assert {n for n, k in kinds.items() if k is ToolKind.CONTROL} == control

@@ -67,7 +67,7 @@ async def use(
 
 
 def test_the_tools_have_the_kinds_of_the_contract_and_all_but_numbers_need_a_reason() -> None:
-    kinds = {name: TOOLS[name].kind for name in TOOLS if name.startswith(("watcher", "commitment"))}
+    kinds = {name: TOOLS[name].kind for name in TOOLS if "watcher" in name or "commitment" in name}
     action, observe = ToolKind.ACTION, ToolKind.OBSERVE
     assert kinds == {
         "watcher_create": action,
@@ -75,6 +75,8 @@ def test_the_tools_have_the_kinds_of_the_contract_and_all_but_numbers_need_a_rea
         "watcher_stop": action,
         "commitment_search": observe,
         "commitment_create": action,
+        "notification_commitment_create": action,
+        "message_commitment_create": action,
         "commitment_update_status": action,
     }
     required = {tool.name: tool.parameters.get("required") for tool in schemas()}
@@ -114,6 +116,16 @@ async def test_what_a_phone_wrote_reaches_the_model_clean_and_without_personal_d
             "commitment_update_status",
             {"commitment_id": 4, "status": "completed", "reason": "x"},
             "commitment.updated",
+        ),
+        (
+            "notification_commitment_create",
+            {"title": "Call", "text": "call", "reason": "x"},
+            "commitment.created",
+        ),
+        (
+            "message_commitment_create",
+            {"title": "Call", "sender": "Ana", "reason": "x"},
+            "commitment.created",
         ),
         ("watcher_create", {"type": "web_change", "url": "file:///x"}, "watcher.refused"),
         (

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.devices.calls import Call
 from agent.devices.device import UiTree
 from agent.devices.notifications import Notification
 from agent.errors import DeviceError
@@ -19,6 +20,7 @@ from agent.records import (
     Notice,
     UiNode,
     Watcher,
+    WatcherStatus,
 )
 from tests.fakes import FakeDevice, FakeRack
 from tests.stage import PATIENCE_S, Stage
@@ -34,6 +36,7 @@ class ShowingPhone(FakeDevice):
         super().__init__(rack, serial)
         self.shade: list[Notification] = []
         self.shown: list[str] = []
+        self.log: list[Call] = []
         self.looks = 0
         self.refuses = ""
 
@@ -48,6 +51,10 @@ class ShowingPhone(FakeDevice):
         if self.refuses:
             raise DeviceError(self.refuses)
         return tuple(self.shade)
+
+    async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
+        self.looks += 1
+        return tuple(self.log)
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
         self.looks += 1
@@ -96,6 +103,15 @@ class Lookout:
         stored = await self.stage.store.watches.watcher(watcher.id)
         assert stored is not None
         return stored
+
+    async def ended(self, watcher: Watcher) -> Watcher:
+        """Wait until a watcher looks no more, by the core's own timer."""
+
+        async def there() -> Watcher | None:
+            now = await self.now(watcher)
+            return None if now.status is WatcherStatus.ACTIVE else now
+
+        return await self.stage.until(there, f"watcher {watcher.id} to end")
 
     async def changes(self, watcher: Watcher) -> list[str]:
         """Say why a watcher's record changed, each time."""

@@ -1,0 +1,38 @@
+"""Read the two keys of a job's payload that are ours: the tool it calls, and the job it continues.
+
+Not the calling: a run calls it as a model would (`agent.models.one_call`), so what changes anything
+waits for a review. Invariant: what is handed in under these keys can be used, or is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent.errors import UsageError
+from agent.models.model import ToolCall
+from agent.tools.direct import direct_call
+
+CALL = "call"
+"""A tool and its arguments: `{"tool": …, "arguments": {…}}`."""
+CONTINUES = "continues"
+"""The number of the job whose standing session it goes on in."""
+
+
+def call_of(payload: Mapping[str, Any]) -> ToolCall | None:
+    """Give the one call that a job makes in place of a model; None for work that a model does.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    if CALL not in payload:
+        return None
+    call = payload[CALL]
+    tool = call.get("tool") if isinstance(call, dict) else None
+    arguments = call.get("arguments", {}) if isinstance(call, dict) else None
+    if not isinstance(tool, str) or not isinstance(arguments, dict):
+        raise UsageError(
+            "The payload's `call` names no tool.",
+            'Write {"call": {"tool": "launch_app", "arguments": {"app": "…"}}}, or leave it out.',
+        )
+    return direct_call(tool, arguments)

@@ -1,0 +1,74 @@
+"""A model that calls one tool, says what came of it, and is done: for work that is decided already.
+
+No model of language: what it calls was checked when it was written down. Invariant: it calls its
+tool once for each goal, and claims success only when the tool's own reply does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import msgspec
+
+from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.pilot.reading import Deed, read
+from agent.text import one_line
+
+_NOT_DONE = ("error", ".refused", ".not_found", ".create_failed", "confirmation_required")
+_SUMMARY_CHARS = 400
+
+
+class OneCall:
+    """Implements the Model protocol.
+
+    Args:
+        call: what is called.
+    """
+
+    def __init__(self, call: ToolCall) -> None:
+        self._call = call
+
+    @property
+    def name(self) -> str:
+        return "one call"
+
+    @property
+    def sees(self) -> bool:
+        return False
+
+    @property
+    def notice(self) -> str:
+        return ""
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        """Call the tool; once there is a reply to it, finish."""
+        done = [deed for deed in read(request.messages).done if deed.tool == self._call.name]
+        call = self._call if not done else _finish(done[-1])
+        return ModelReply(tool_calls=(call,))
+
+    async def close(self) -> None:
+        return None
+
+
+def _finish(deed: Deed) -> ToolCall:
+    summary = one_line(deed.result, _SUMMARY_CHARS)
+    arguments = json.dumps({"success": _is_done(deed), "summary": summary})
+    return ToolCall(call_id="finish", name="finish", arguments=arguments)
+
+
+class _Status(msgspec.Struct):
+    status: str = ""
+
+
+def _is_done(deed: Deed) -> bool:
+    """Tell whether a reply says that it was done: the first words of a phone's, or the status."""
+    if deed.ok:
+        return True
+    try:
+        status = msgspec.json.decode(deed.result, type=_Status).status
+    except msgspec.MsgspecError:
+        return False
+    return bool(status) and not status.endswith(_NOT_DONE)

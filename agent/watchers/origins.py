@@ -1,0 +1,73 @@
+"""Find the notification that a commitment is from, so that its evidence is what the phone says.
+
+Not the commitment (`agent.watchers.commitments`). Invariants: the evidence is the phone's own words
+and not those of whoever asks; what no phone shows is no origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.devices.device import Rack
+from agent.devices.notifications import Notification
+from agent.errors import DeviceError, UsageError
+from agent.records import Condition, DeviceState, Origin, OriginKind
+from agent.text import one_line
+from agent.watchers.matching import fits
+from agent.watchers.sight import notifications_of
+
+
+async def evidence_of(origin: Origin, rack: Rack) -> dict[str, str]:
+    """Look for a notification in the shades of phones, and give what it says.
+
+    Raises:
+        UsageError: it is not said which, or no phone shows it.
+        DeviceError: no phone could be asked.
+    """
+    if origin.kind is OriginKind.MESSAGE and not origin.sender.strip():
+        raise UsageError("It is not said whose message it is from.", "Give `sender`.")
+    if not (origin.package or origin.sender or origin.text).strip():
+        raise UsageError("It is not said which notification.", "Give `text` or `package`.")
+    wanted = Condition(
+        package=origin.package.strip(),
+        sender=origin.sender.strip(),
+        texts=(origin.text.strip(),) if origin.text.strip() else (),
+    )
+    online = [
+        info.serial
+        for info in rack.devices()
+        if info.state is DeviceState.ONLINE and origin.serial in ("", info.serial)
+    ]
+    told = await asyncio.gather(*(_shade(rack, one) for one in online), return_exceptions=True)
+    failure: DeviceError | None = None
+    for serial, said in zip(online, told, strict=True):
+        if isinstance(said, DeviceError):
+            failure = said
+            continue
+        if isinstance(said, BaseException):
+            raise said
+        for one in said:
+            if fits(one, wanted):
+                return _evidence(origin.kind, serial, one)
+    if failure is not None:
+        raise failure
+    what = one_line(", ".join(filter(None, (origin.sender, origin.text, origin.package))), 200)
+    where = origin.serial or ("any phone" if online else "no phone is online")
+    raise UsageError(
+        f"No {origin.kind} of {what!r} is in the shade ({where}).",
+        "Read the notifications first; one that was dismissed can be written down by itself.",
+    )
+
+
+async def _shade(rack: Rack, serial: str) -> tuple[Notification, ...]:
+    return tuple(await notifications_of(await rack.device(serial)))
+
+
+def _evidence(kind: OriginKind, serial: str, one: Notification) -> dict[str, str]:
+    return {
+        "source": kind.value,
+        "serial": serial,
+        "package": one.package,
+        "title": one.title,
+        "text": one.text,
+    }

@@ -1,0 +1,133 @@
+"""The session that a `main` job goes on in: the same one, unless a person has plans for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.loop.memory import Memory
+from agent.models.model import MessageKind
+from agent.protocol import (
+    BudgetExtended,
+    JobRun,
+    JobStop,
+    SessionCancel,
+    SessionDelete,
+    SessionResume,
+    StepCompleted,
+    StepStarted,
+    UserMessage,
+)
+from agent.records import Job, JobStatus, SessionState, TimeSplit, Usage
+from agent.tasks.task import TaskContext
+from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
+from tests.stage import Cue, Stage, of_type, waiting_at
+
+
+async def again(stage: Stage, job: Job) -> Job:
+    """Have a job run once more, and give it as it then is."""
+    before = len(await runs_of(stage, job.id))
+    await stage.do(JobRun(job_id=job.id))
+    await ring(stage, after_ms=0)
+
+    async def over() -> Job | None:
+        runs = await runs_of(stage, job.id)
+        return await stage.store.job(job.id) if len(runs) > before and runs[0].ended_at else None
+
+    return await stage.until(over, f"another run of job {job.id}")
+
+
+async def test_a_main_job_goes_on_in_one_session_and_an_isolated_one_begins_anew(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        for target, sessions in (("main", 1), ("isolated", 3)):
+            job = await create(stage, interval_ms=60_000, session_target=target)
+            for _ in range(3):
+                await again(stage, job)
+            assert len(await sessions_of(stage, job.id)) == sessions
+            assert {run.outcome for run in await runs_of(stage, job.id)} == {"task.finished"}
+            await stage.do(JobStop(job_id=job.id))
+
+
+async def test_the_same_prompt_of_a_job_is_a_new_goal_each_time_and_of_a_person_is_not() -> None:
+    memory = Memory("water them")
+
+    def goals() -> int:
+        return sum(one.kind is MessageKind.GOAL for one in memory.messages)
+
+    memory.fold(UserMessage(text="water them", message_id="m0", job_id=1))
+    assert goals() == 1
+    memory.fold(StepStarted(step=1))
+    memory.fold(UserMessage(text="water them", message_id="m1"))
+    assert goals() == 1
+    memory.fold(UserMessage(text="water them", message_id="m2", job_id=1))
+    memory.order("water them")
+    assert goals() == 2
+
+
+async def test_each_run_has_the_budget_of_a_run(stage: Stage) -> None:
+    stage.set(jobs={"max_tokens": 100})
+
+    async def part(context: TaskContext) -> str:
+        step = context.session.last_step + 1
+        await context.emit(
+            StepStarted(step=step),
+            StepCompleted(step=step, time=TimeSplit(), usage=Usage(calls=1, input_tokens=80)),
+        )
+        return "watered"
+
+    stage.parts["water them"] = part
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await again(stage, job)
+        await again(stage, job)
+        [session] = await sessions_of(stage, job.id)
+        extended = of_type(await stage.msgs(session.session_id), BudgetExtended)
+    assert [(one.kind, one.amount) for one in extended] == [("tokens", 80)]
+    assert session.budget.tokens - session.usage.input_tokens == 20
+
+
+@pytest.mark.parametrize("how", ["cancelled", "deleted", "at work for a person", "long"])
+async def test_a_session_that_a_person_ended_or_uses_is_left_to_them(
+    stage: Stage, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cue = Cue()
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await again(stage, job)
+        [first] = await sessions_of(stage, job.id)
+        if how == "deleted":
+            await stage.do(SessionDelete(session_id=first.session_id))
+        elif how == "long":
+            monkeypatch.setattr("agent.jobs.opening.STANDING_STEPS", 0)
+        else:
+            stage.parts["water them"] = waiting_at(cue)
+            await stage.do(SessionResume(session_id=first.session_id))
+            await cue.there()
+            del stage.parts["water them"]
+            stage.rack.plug("phone-2")
+        if how == "cancelled":
+            await stage.do(SessionCancel(session_id=first.session_id))
+            await stage.reach(first.session_id, SessionState.CANCELLED)
+        after = await again(stage, job)
+        newest = (await runs_of(stage, job.id))[0]
+        cue.go.set()
+        assert newest.session_id not in ("", first.session_id)
+    assert after.status is JobStatus.ACTIVE
+
+
+async def test_a_job_whose_phone_went_away_goes_on_in_a_new_session_on_another(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await again(stage, job)
+        stage.rack.plug("phone-2")
+        stage.rack.unplug("phone-1")
+        await again(stage, job)
+        runs = await runs_of(stage, job.id)
+        assert [run.serial for run in runs] == ["phone-2", "phone-1"]
+        stage.rack.plug("phone-1")
+        await again(stage, job)
+        assert (await runs_of(stage, job.id))[0].session_id == runs[0].session_id
+        await settled(stage, job.id, JobStatus.ACTIVE)
