@@ -1,36 +1,49 @@
 """Read the queue of jobs page by page: what is at hand, what wakes next, what has ended.
 
 Not the order of anything that runs (that is the wake's). Invariants: those of the reader that lends
-its connection; a page costs what it holds, however many jobs are stored, but for a query that few
-jobs fit; a job is on one page only while it does not change.
+its connection; a page costs what it holds, however many jobs are stored, but for a query of one or
+two characters, or one that very many jobs fit and few of a part; a job is on one page only while it
+does not change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, assert_never
 
 from agent.errors import UsageError
-from agent.records import Job
+from agent.records import Job, JobStatus
 from agent.store.database import Row, Value
-from agent.store.rows import decode_job
+from agent.store.job_words import FEW, HOW_MANY, phrase
+from agent.store.rows import as_int, decode_job
 
 _LARGEST = (1 << 63) - 1
 # The same words as the partial indexes, or SQLite would not know that it may use them.
-AT_HAND = (
-    "SELECT record FROM job WHERE status IN "
-    "('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched') "
-    "AND id < ? AND instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
+_IS_AT_HAND = (
+    "status IN ('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched') "
+    "AND id < ?"
 )
-AWAKE = (
-    "SELECT record FROM job WHERE status = 'active' AND (next_run_at, id) > (?, ?) "
-    "AND instr(search, ?) > 0 ORDER BY next_run_at, id LIMIT ?"
-)
-ENDED = (
-    "SELECT record FROM job WHERE status IN ('completed', 'failed', 'stopped') "
-    "AND id < ? AND instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
-)
+_IS_AWAKE = "status = 'active' AND (next_run_at, id) > (?, ?)"
+_IS_ENDED = "status IN ('completed', 'failed', 'stopped') AND id < ?"
+_NEWEST, _SOONEST = "ORDER BY id DESC LIMIT ?", "ORDER BY next_run_at, id LIMIT ?"
+
+
+def _walk(which: str, order: str) -> str:
+    return f"SELECT record FROM job WHERE {which} AND instr(search, ?) > 0 {order}"
+
+
+def _pick(which: str, order: str) -> str:
+    # CROSS: the few that have the words come first, whatever SQLite thinks of their number.
+    return (
+        "SELECT record FROM (SELECT rowid AS found FROM job_words WHERE job_words MATCH ?) "
+        f"CROSS JOIN job ON job.id = found WHERE {which} {order}"
+    )
+
+
+AT_HAND, AT_HAND_WITH = _walk(_IS_AT_HAND, _NEWEST), _pick(_IS_AT_HAND, _NEWEST)
+AWAKE, AWAKE_WITH = _walk(_IS_AWAKE, _SOONEST), _pick(_IS_AWAKE, _SOONEST)
+ENDED, ENDED_WITH = _walk(_IS_ENDED, _NEWEST), _pick(_IS_ENDED, _NEWEST)
 
 
 class _Band(StrEnum):
@@ -39,6 +52,22 @@ class _Band(StrEnum):
     AT_HAND = "at_hand"
     AWAKE = "awake"
     ENDED = "ended"
+
+    @property
+    def statuses(self) -> frozenset[JobStatus]:
+        """Of the jobs in it."""
+        match self:
+            case _Band.AWAKE:
+                return frozenset({JobStatus.ACTIVE})
+            case _Band.ENDED:
+                return _OVER
+            case _Band.AT_HAND:
+                return frozenset(JobStatus) - _OVER - {JobStatus.ACTIVE}
+            case _:
+                assert_never(self)
+
+
+_OVER = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED})
 
 
 class JobPage(NamedTuple):
@@ -71,28 +100,32 @@ class JobPages:
         band, due_ms, last_id = _read_cursor(after)
         words = query.casefold()
         found: list[Job] = []
+        is_rare: bool | None = None
         for part in list(_Band)[list(_Band).index(band) :]:
             if part is not band:
                 due_ms, last_id = _beginning(part)
             room = limit - len(found)
-            rows = await self._rows(*_statement(part, words, due_ms, last_id, room))
+            few = phrase(words, part.statuses)
+            if few and is_rare is None:
+                is_rare = await self._is_rare(few)
+            place = (due_ms, last_id) if part is _Band.AWAKE else (last_id,)
+            if few and is_rare:
+                rows = await self._rows(_PICKS[part], (few, *place, room))
+            else:
+                rows = await self._rows(_WALKS[part], (*place, words, room))
             found += [decode_job(record) for (record,) in rows]
             if len(rows) >= room > 0:
                 last = found[-1]
                 return JobPage(tuple(found), f"{part.value}:{last.next_run_at}:{last.id}")
         return JobPage(tuple(found), "")
 
+    async def _is_rare(self, few: str) -> bool:
+        [(count,)] = await self._rows(HOW_MANY, (few, FEW + 1))
+        return as_int(count) <= FEW
 
-def _statement(
-    band: _Band, words: str, due_ms: int, last_id: int, limit: int
-) -> tuple[str, tuple[Value, ...]]:
-    match band:
-        case _Band.AT_HAND:
-            return AT_HAND, (last_id, words, limit)
-        case _Band.AWAKE:
-            return AWAKE, (due_ms, last_id, words, limit)
-        case _Band.ENDED:
-            return ENDED, (last_id, words, limit)
+
+_WALKS = {_Band.AT_HAND: AT_HAND, _Band.AWAKE: AWAKE, _Band.ENDED: ENDED}
+_PICKS = {_Band.AT_HAND: AT_HAND_WITH, _Band.AWAKE: AWAKE_WITH, _Band.ENDED: ENDED_WITH}
 
 
 def _beginning(band: _Band) -> tuple[int, int]:

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from agent.errors import UsageError
 from agent.protocol import Event
-from agent.records import Job, Question, Session
+from agent.records import Job, JobStatus, Question, Session
 from agent.store.database import Database, Row, Value
+from agent.store.job_words import phrase
 from agent.store.leases import Lease
 from agent.store.rows import (
     EVENT_COLUMNS,
@@ -63,6 +64,10 @@ OPEN_QUESTIONS = "SELECT record FROM question WHERE is_open = 1 ORDER BY number"
 QUESTION = "SELECT record, is_open FROM question WHERE question_id = ?"
 JOB = "SELECT record FROM job WHERE id = ?"
 JOBS = "SELECT record FROM job WHERE instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
+JOBS_WITH = (
+    "SELECT record FROM job WHERE id IN (SELECT rowid FROM job_words WHERE job_words MATCH ? "
+    "ORDER BY rowid DESC LIMIT ?) ORDER BY id DESC"
+)
 DUE_JOBS = (
     "SELECT record FROM job WHERE status = 'active' AND next_run_at <= ? "
     "ORDER BY next_run_at, id LIMIT ?"
@@ -243,7 +248,9 @@ class Reader:
     async def jobs(self, *, query: str, limit: int) -> tuple[Job, ...]:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
         limit = min(max(limit, 0), JOBS_LISTED)
-        return await self._jobs(JOBS, (query.casefold(), limit))
+        words = query.casefold()
+        found = phrase(words, JobStatus)
+        return await self._jobs(JOBS_WITH if found else JOBS, (found or words, limit))
 
     async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""

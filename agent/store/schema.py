@@ -174,6 +174,28 @@ _QUEUE = (
     """,
 )
 
+# What a person looks for, without the status that `search` ends with: a claim changes no word.
+_TEXT = "substr({0}.search, 1, length({0}.search) - length({0}.status) - 1)"
+_OLD, _NEW = _TEXT.format("old"), _TEXT.format("new")
+_FORGET_WORDS = f"INSERT INTO job_words (job_words, rowid, text) VALUES ('delete', old.id, {_OLD});"
+_PUT_WORDS = f"INSERT INTO job_words (rowid, text) VALUES (new.id, {_NEW});"
+_JOB_WORDS = (
+    f"CREATE VIEW job_text AS SELECT id, {_TEXT.format('job')} AS text FROM job",
+    """
+    CREATE VIRTUAL TABLE job_words USING fts5(
+        text, content = 'job_text', content_rowid = 'id', columnsize = 0,
+        tokenize = 'trigram case_sensitive 1'
+    )
+    """,
+    f"CREATE TRIGGER job_words_new AFTER INSERT ON job BEGIN {_PUT_WORDS} END",
+    f"""
+    CREATE TRIGGER job_words_changed AFTER UPDATE OF search, status ON job WHEN {_OLD} <> {_NEW}
+    BEGIN {_FORGET_WORDS} {_PUT_WORDS} END
+    """,
+    f"CREATE TRIGGER job_words_gone AFTER DELETE ON job BEGIN {_FORGET_WORDS} END",
+    "INSERT INTO job_words (job_words) VALUES ('rebuild')",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _LEASES,
@@ -181,5 +203,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _WATCHES,
     _RUNS,
     _QUEUE,
+    _JOB_WORDS,
 )
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

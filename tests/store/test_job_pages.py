@@ -9,7 +9,8 @@ import pytest
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
-from agent.store.job_pages import AT_HAND, AWAKE, ENDED
+from agent.store.job_pages import AT_HAND, AT_HAND_WITH, AWAKE, AWAKE_WITH, ENDED, ENDED_WITH
+from agent.store.reader import JOBS_WITH
 from agent.store.sqlite import SqliteStore
 from agent.store.store import EventDraft
 from tests.jobs.test_schedule import a_job
@@ -67,3 +68,10 @@ async def test_each_part_of_the_queue_is_found_by_an_index_of_its_own(tmp_path: 
             told = " ".join(str(row[-1]) for row in plan)
             assert index in told
             assert "TEMP B-TREE" not in told
+        for picking in (AT_HAND_WITH, AWAKE_WITH, ENDED_WITH, JOBS_WITH):
+            places = (1,) * (picking.count("?") - 1)
+            plan = await store._reading.rows(f"EXPLAIN QUERY PLAN {picking}", ("abc", *places))
+            told = " | ".join(str(row[-1]) for row in plan)
+            assert "job_words VIRTUAL TABLE INDEX" in told
+            assert "SEARCH job USING INTEGER PRIMARY KEY (rowid=?)" in told
+            assert "SCAN job " not in told
