@@ -15,7 +15,7 @@ from textual.containers import VerticalScroll
 from agent.records import Spending
 from widgets.lines import PartsLine
 from widgets.parts import Parts
-from widgets.spending_plot import Measure, spending_parts
+from widgets.spending_plot import Measure, spending_parts, telling
 from widgets.sturdy import Sturdy
 
 DAYS = 14
@@ -40,7 +40,8 @@ class SpendingPane(Sturdy, VerticalScroll, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.measure = Measure.TOKENS
+        self._chosen: Measure | None = None
+        """What the operator wants measured; None before anything was chosen."""
         self._text = PartsLine((("Adding up …", "$muted"),), id="spending-text")
         self._shown: tuple[Spending, date] | None = None
 
@@ -52,6 +53,13 @@ class SpendingPane(Sturdy, VerticalScroll, can_focus=True):
         """What is shown."""
         return self._text.parts
 
+    @property
+    def measure(self) -> Measure:
+        """What the bars measure."""
+        if self._chosen is not None or self._shown is None:
+            return self._chosen or Measure.TOKENS
+        return telling(self._shown[0])
+
     def show_spending(self, spending: Spending, today: date) -> None:
         """Show what was spent up to a day."""
         self._shown = (spending, today)
@@ -59,7 +67,7 @@ class SpendingPane(Sturdy, VerticalScroll, can_focus=True):
 
     def measure_next(self) -> None:
         """Let the bars measure something else."""
-        self.measure = self.measure.next
+        self._chosen = self.measure.next
         self._draw()
 
     def on_resize(self) -> None:

@@ -36,6 +36,13 @@ class Measure(StrEnum):
         return every[(every.index(self) + 1) % len(every)]
 
 
+def telling(spending: Spending) -> Measure:
+    """Give the first measure by which anything is to be seen."""
+    if any(_measured(day, Measure.TOKENS) for day in spending.days):
+        return Measure.TOKENS
+    return Measure.SESSIONS
+
+
 def spending_parts(
     spending: Spending, *, today: date, days: int, measure: Measure, width: int
 ) -> Parts:

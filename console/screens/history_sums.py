@@ -10,6 +10,8 @@ from abc import abstractmethod
 from datetime import timedelta
 from time import monotonic
 
+from textual.events import Resize
+
 from console.days import begin_ms, day_of
 from console.screens.base import ConsoleScreen
 from console.screens.compare import CompareScreen
@@ -69,9 +71,19 @@ class HistorySums(ConsoleScreen):
     def do_history_sums(self) -> None:
         """Show what was spent, or the list alone."""
         self.set_class(not self.shows_sums, "-sums")
-        alone = self.shows_sums and not self.has_class("-wide")
-        self.focus_now(self.sums if alone else self.table)
+        self._focus_what_is_seen()
         self.refresh_all()
+
+    def _focus_what_is_seen(self) -> None:
+        """Give the focus to the list, or to the sums where they have taken its place."""
+        is_alone = self.shows_sums and not self.has_class("-wide")
+        self.focus_now(self.sums if is_alone else self.table)
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        if self.is_composed and self.shows_sums:
+            # The screen's size classes are set after this.
+            self.call_after_refresh(self._focus_what_is_seen)
 
     def do_history_measure(self) -> None:
         """Let the bars measure tokens, money or sessions."""

@@ -109,6 +109,9 @@ async def test_a_replay_is_picked_and_its_other_is_chosen_in_the_history(console
         await seat.press("d")
         await seat.see("It is picked. Choose the other session; d compares them.")
         assert seat.app.picked == replayed.session_id
+        history = seat.app.screen
+        assert isinstance(history, HistoryScreen)
+        await seat.until(lambda: history.table.rows, "the sessions to choose from")
 
 
 async def test_the_frames_of_both_stand_beside_each_other(console: Open) -> None:

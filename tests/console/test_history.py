@@ -119,6 +119,21 @@ async def test_what_was_spent_is_shown_on_a_key_and_left_again(
         assert seat.core.ops == []
 
 
+async def test_a_window_made_small_leaves_the_focus_where_it_is_seen(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(play=two_days) as seat:
+        monkeypatch.setattr(seat.app, "now_ms", lambda: seat.core.now_ms)
+        screen = await open_history(seat)
+        await seat.press("s")
+        await seat.see("100.0k")
+        assert screen.focused is screen.table
+        await seat.pilot.resize_terminal(60, 24)
+        await seat.until(lambda: screen.focused is screen.sums, "the focus on what is seen")
+        await seat.pilot.resize_terminal(160, 50)
+        await seat.until(lambda: screen.focused is screen.table, "the focus on the list again")
+
+
 async def test_sums_that_cannot_be_had_are_said_once_and_the_list_stays(console: Open) -> None:
     async def refused(*, since_ms: int) -> Spending:
         asked.append(since_ms)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from agent.records import DaySpent, Session, SessionSpent, Spending, Usage
 from widgets.bars import bar, sparkline
-from widgets.spending_plot import NOTHING, Measure, spending_parts
+from widgets.spending_plot import NOTHING, Measure, spending_parts, telling
 
 amounts = st.one_of(
     st.floats(0, 1e12), st.sampled_from([0.0, 1e-9, math.inf, math.nan, -1.0]), st.integers(0, 10)
@@ -80,6 +80,13 @@ def test_what_was_spent_reads_without_colour_and_fits(measure: Measure, width: i
     longest = max(days, key=lambda line: line.count("█"))
     assert ("today" if measure is Measure.SESSIONS else "16 Nov") in longest
     assert any("512.0k" in line and "$1.50" in line for line in lines)
+
+
+def test_where_no_tokens_are_known_the_bars_count_sessions() -> None:
+    today = date(2026, 11, 21)
+    assert telling(a_fortnight(today)) is Measure.TOKENS
+    offline = Spending(days=(DaySpent(day=today.isoformat(), sessions=3),))
+    assert telling(offline) is Measure.SESSIONS
 
 
 def test_nothing_spent_is_a_sentence_and_the_next_key() -> None:
