@@ -15,14 +15,12 @@ from msgspec.structs import replace
 from textual.app import App
 from textual.widgets import Input, TextArea
 
-from agent.client import Client
 from agent.config import write_setting
 from agent.errors import ConfigError, SwitchboardError
 from agent.protocol import Interrupt
 from agent.state import Attention, AttentionKind
 from console import actions
 from console.keymap import Keymap
-from console.job_control import suspend, why_not_suspended
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.theme_picker import ThemePicker
@@ -217,22 +215,6 @@ class AppActions(App[int], inherit_bindings=False):
             return
         app.settings = replace(app.settings, ui=replace(app.settings.ui, theme=name))
         app.say(f"ui.theme is {name} in {app.settings.config_file}.")
-
-    def do_app_suspend(self) -> None:
-        """Give the terminal back to the shell until it continues this console."""
-        app = self.console_app
-        if why := why_not_suspended(app):
-            app.say(why)
-            return
-        working = sum(bool(v.session.turn_id) for v in app.bridge.state.sessions.values())
-        if working and not isinstance(app.core, Client):
-            noun = "session" if working == 1 else "sessions"
-            sentence = (
-                f"{app.keys.name('app.suspend')} again also suspends {working} {noun} at work"
-            )
-            if not app.two_acts.confirm("app.suspend", str(working), sentence):
-                return
-        suspend(app)
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""
