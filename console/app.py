@@ -50,6 +50,7 @@ from widgets.sturdy import Broke
 
 if TYPE_CHECKING:
     from agent.settings import Settings
+    from console.host import ServersAway
 
 _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
@@ -69,6 +70,7 @@ async def run_console(
     focus_session: str = "",
     replay: str = "",
     start_phone: StartPhone | None = None,
+    servers_away: ServersAway = tuple,
 ) -> int:
     """Show the console on the terminal until the operator leaves; the core stays open.
 
@@ -79,6 +81,7 @@ async def run_console(
         focus_session: the session that is selected at first.
         replay: the session that is replayed at once; leaving the replay leaves the console.
         start_phone: gives the serial of a virtual phone, starting one if there is none.
+        servers_away: lists the adb servers that the core misses.
 
     Returns:
         0, or 1 when the console had to give up.
@@ -89,7 +92,7 @@ async def run_console(
     app = SwitchboardApp(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
     )
-    app.start_phone = start_phone
+    app.start_phone, app.servers_away = start_phone, servers_away
     try:
         await app.run_async()
     finally:
@@ -105,6 +108,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
     start_phone: StartPhone | None = None
+    servers_away: ServersAway = tuple
 
     def __init__(
         self,

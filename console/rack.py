@@ -17,7 +17,7 @@ import msgspec
 
 from agent.config import Settings
 from agent.devices.client import ServerAddress
-from agent.devices.device import Device, Rack
+from agent.devices.device import Device
 from agent.devices.server import AdbServer
 from agent.devices.server import reach as reach_server
 from agent.devices.virtual import PortRecord, VirtualPhones
@@ -25,6 +25,7 @@ from agent.errors import AdbError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, LiveFrame
 
 if TYPE_CHECKING:
+    from agent.devices.rack import AdbRack
     from agent.store.store import Store
 
 MOST_PHONES = 64
@@ -105,7 +106,7 @@ class Phones:
 
 async def make_rack(
     settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False
-) -> Rack:
+) -> AdbRack | EmptyRack:
     """Make the rack of a core, with adb servers that answer.
 
     Args:

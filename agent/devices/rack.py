@@ -87,6 +87,10 @@ class AdbRack:
         """List every device seen since the start, by serial; those away have state GONE."""
         return tuple(sorted((slot.info for slot in self._roll.slots), key=lambda i: i.serial))
 
+    def servers_away(self) -> tuple[tuple[str, str], ...]:
+        """List the adb servers that do not answer now: host:port, and why and what to do."""
+        return tuple((str(address), why) for address, why in self._watch.away.items())
+
     def changes(self) -> AsyncIterator[DeviceInfo]:
         """Follow devices from now on as they appear, change and go; ends with the rack."""
         return self._roll.listen()

@@ -41,6 +41,7 @@ class Watch:
         self._revive = revive
         self._tasks: list[asyncio.Task[None]] = []
         self._links: set[asyncio.Task[None]] = set()
+        self._away: dict[ServerAddress, str] = {}
         self._early: dict[ServerAddress, Sequence[DeviceRow]] | None = {}
         """First lists, until all are there: names then follow the order of the servers."""
 
@@ -73,6 +74,11 @@ class Watch:
             if address in early:
                 self._roll.apply(address, early[address])
 
+    @property
+    def away(self) -> Mapping[ServerAddress, str]:
+        """The servers that do not answer now: why, and what to do about it."""
+        return dict(self._away)
+
     async def close(self) -> None:
         """Stop watching."""
         tasks = [*self._tasks, *self._links]
@@ -90,6 +96,7 @@ class Watch:
                     self._listen(address, listed), until_server_is_silent(self._clients[address])
                 )
             except DeviceError as error:
+                self._away[address] = str(error)
                 self._roll.lose_server(address, error)
             if asyncio.get_running_loop().time() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
@@ -103,6 +110,7 @@ class Watch:
     async def _listen(self, address: ServerAddress, listed: asyncio.Event) -> None:
         is_first = True
         async for rows in self._clients[address].track_devices():
+            self._away.pop(address, None)
             if is_first:
                 self._link_again(address, rows)
                 is_first = False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
     from console.app import StartPhone
+    from console.host import ServersAway
     from console.stopping import StopRequest
 
 
@@ -39,6 +40,7 @@ async def show(
     focus_session: str = "",
     replay: str = "",
     start_phone: StartPhone | None = None,
+    servers_away: ServersAway = tuple,
 ) -> ExitCode:
     """Show the console until the operator leaves it, or a signal ends it."""
     # Textual reads this once. At its own 60 a key that changes a line waits for the next picture.
@@ -52,6 +54,7 @@ async def show(
         focus_session=focus_session,
         replay=replay,
         start_phone=start_phone,
+        servers_away=servers_away,
     )
     # Textual takes a cancellation as a wish to leave, and returns.
     if stop.asked.is_set():
@@ -109,7 +112,15 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
     coming, left = ComingCore(), asyncio.Event()
-    showing = asyncio.ensure_future(show(coming, settings, stop, start_phone=coming.start_phone))
+    showing = asyncio.ensure_future(
+        show(
+            coming,
+            settings,
+            stop,
+            start_phone=coming.start_phone,
+            servers_away=coming.servers_away,
+        )
+    )
     holding = asyncio.ensure_future(hold(coming, settings, left))
     try:
         code, is_left = await _shown(showing, holding, stop)

@@ -18,6 +18,7 @@ from textual.widgets import Input, TextArea
 
 from agent.records import Question
 from agent.state import SessionView, State, attention, failure_key, tree
+from agent.text import one_line
 from console import actions
 from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck_acts import DeckActs
@@ -228,13 +229,18 @@ class DeckScreen(DeckActs, ConsoleScreen):
         rows = device_rows(state)
         width = max(8, self.query_one("#devices", PartsLine).content_size.width)
         parts: list[tuple[str, str]] = []
+        for address, why in self.console_app.servers_away():
+            # Beside devices there is room for the name only.
+            more = "switchboard doctor says why" if rows else one_line(why, 300)
+            parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
         for row in rows[:6]:
             parts += [*_fitted(row.lines[0], width), ("\n", "")]
         if len(rows) > 6:
             parts.append((f"and {len(rows) - 6} more", "$faint"))
-        place = self.query_one("#devices", PartsLine)
-        none = self.if_known(NO_DEVICES)
-        place.show(tuple(parts[:-1]) if rows else ((none, "$muted"),))
+        if not rows:
+            parts.append((self.if_known(NO_DEVICES), "$muted"))
+        has_end = parts[-1][0] == "\n"
+        self.query_one("#devices", PartsLine).show(tuple(parts[:-1] if has_end else parts))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}

@@ -133,6 +133,7 @@ class _Console:
         self.terminal, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
         self.written = b""
+        self.missed_port = free_port()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "console"],
             stdin=theirs,
@@ -145,7 +146,7 @@ class _Console:
                 "TERM": "xterm-256color",
                 "LANG": "C.UTF-8",
                 "SWITCHBOARD_DATA_DIR": str(home / "data"),
-                "ADB_SERVER_SOCKET": f"tcp:127.0.0.1:{free_port()}",
+                "ADB_SERVER_SOCKET": f"tcp:127.0.0.1:{self.missed_port}",
                 "ADB_MDNS": "0",
                 "ADB_USB": "0",
             },
@@ -240,5 +241,8 @@ def test_the_first_keys_count_and_a_console_that_is_left_while_it_opens_opens_ag
         console.see(b"Keys")
         console.press(b"\x1b")
         console.see(b"No sessions yet")
+        # The operator's adb server is missed: that is said, and keeps nobody out.
+        console.see(f"adb at 127.0.0.1:{console.missed_port} is away".encode())
+        console.see(b"start-server")
         console.press(CTRL_Q)
         assert console.end() == 0
