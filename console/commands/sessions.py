@@ -23,6 +23,7 @@ from console.commands.sessions_record import (
 )
 from console.commands.sessions_shared import HELP
 from console.commands.sessions_show import diff, movie, report
+from console.commands.sessions_spending import spending
 from console.commands.sessions_steer import (
     answer,
     attach,
@@ -35,7 +36,7 @@ from console.commands.sessions_steer import (
 )
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
-    ("Look", (list_sessions, show, search, diff, report, movie)),
+    ("Look", (list_sessions, show, search, diff, report, movie, spending)),
     ("Begin", (create, create_attach, start, replay)),
     ("Steer", (answer, stop, resume, cancel, attach, attach_target, review, compact)),
     ("Keep and drop", (keep, fork, rollback, export, import_rollout, delete, clear)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from agent.daemon import serve
 from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted, StepStarted
 from agent.records import Session, SessionState, Spending, TimeSplit, Usage
 from agent.store.sqlite import EventDraft, SqliteStore
-from agent.store.store import Store
+from agent.store.store import Store, wall_clock_ms
+from tests.console.test_cli import call
 from tests.small_core import SmallCore
 from tests.store.memory import MemoryStore
 
@@ -120,3 +122,23 @@ async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_p
             assert await client.spending(since_ms=at_ms(1)) == await store.spendings.since(at_ms(1))
         finally:
             await client.close()
+
+
+async def test_the_command_tells_people_and_scripts_the_same(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    now_ms = wall_clock_ms()
+    async with SqliteStore.open(data) as store:
+        session = Session(session_id="s1", goal="water the plants", created_ms=now_ms)
+        await store.append(
+            EventDraft("s1", SessionConfigured(session=session)),
+            EventDraft("s1", step(10_000, 1.25)),
+        )
+    told = call("--data-dir", str(data), "sessions", "spending")
+    assert told.returncode == 0, told.stderr
+    day, dearest = told.stdout.strip().split("\n\n")
+    assert day.split()[-4:] == ["0", "0", "11.0k", "$1.25"]
+    assert dearest.split()[-6:] == ["s1", "11.0k", "$1.25", "water", "the", "plants"]
+    said = json.loads(call("--data-dir", str(data), "sessions", "spending", "--json").stdout)
+    [today] = said["days"]
+    assert (today["sessions"], today["inputTokens"], today["costUsd"]) == (1, 10_000, 1.25)
+    assert [one["sessionId"] for one in said["dearest"]] == ["s1"]
