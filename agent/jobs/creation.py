@@ -16,7 +16,7 @@ from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
 from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
 from agent.jobs.tool_calls import call_of
 from agent.protocol import JobCreate
-from agent.records import Job, JobStatus, JobType, Schedule
+from agent.records import Job, JobStatus, JobType, Schedule, Trigger
 from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
@@ -94,6 +94,14 @@ def _schedule(op: JobCreate) -> Schedule:
     if op.interval_ms < 0:
         raise UsageError(
             f"interval_ms is {op.interval_ms}.", "Use milliseconds; 0 for a job that runs once."
+        )
+    if Trigger.MANUAL in op.on and (
+        op.interval_ms or op.cron.strip() or op.next_run_at or len(set(op.on)) > 1
+    ):
+        raise UsageError(
+            "A job that runs only when you say so has no time of its own.",
+            "Leave out manual (--on), or the others: interval_ms (--every), cron (--cron), "
+            "next_run_at (--in, --at), other events (--on).",
         )
     raw = msgspec.to_builtins(
         Schedule(

@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 
 _ENDED_BY_A_REVIEW = {
     RunOutcome.EXPIRED: "Nobody reviewed in time what it wanted to do, so it was not done.",
-    RunOutcome.UNKNOWN: "An approved action was under way when the core ended. Look at the phone: "
-    "it is not done again.",
+    RunOutcome.UNKNOWN: "The core ended between your approval and the end of the action. Look at "
+    "the phone: it is not done again.",
 }
 
 

@@ -16,7 +16,7 @@ from agent.jobs.creation import TITLE_LIMIT_CHARS
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
 from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
 from agent.protocol import JobEdit
-from agent.records import Job, JobStatus, JobType
+from agent.records import Job, JobStatus, JobType, Trigger
 from agent.sessions.answers import checked_text
 
 _CHANGEABLE = frozenset({JobStatus.ACTIVE, JobStatus.PAUSED})
@@ -59,6 +59,11 @@ def edited(job: Job, op: JobEdit, now_ms: int) -> Job | None:
         if raw["cron"] and op.interval_ms is None:
             raw["interval_ms"] = 0
     raw["next_run_at"] = op.next_run_at or 0
+    if op.interval_ms or op.cron or op.next_run_at:
+        # A job that has a time is no longer one that runs only when it is told to.
+        on = raw.get("on")
+        if isinstance(on, list | tuple):
+            raw["on"] = [one for one in on if one != Trigger.MANUAL.value]
     schedule = read_schedule(raw)
     if op.next_run_at:
         due_ms = out_of_quiet_ms(schedule, op.next_run_at)

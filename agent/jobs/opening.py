@@ -2,8 +2,9 @@
 
 Not the following of it (`agent.jobs.runs`). A job whose target is `main` has one standing session,
 that of its newest run: each run goes on in it, so the agent knows what it found before. Invariants:
-a session that a person has ended, drives or is asked something in is left to that person, and the
-job gets a new one; each run has the budget of a run, whatever the session used before.
+a session that a person has ended, drives or is asked something in is left to that person, and one
+that a run did not see to its end may have a call open: the job then gets a new one; each run has
+the budget of a run, whatever the session used before.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from agent.jobs.placing import is_still_fit, place
 from agent.jobs.tool_calls import CONTINUES, call_of
 from agent.knowledge.library import DIRECTORY, Library, load
 from agent.protocol import BudgetExtended, SessionCreate
-from agent.records import Budget, BudgetKind, Job, Session, SessionState
+from agent.records import Budget, BudgetKind, Job, RunOutcome, Session, SessionState
 from agent.sessions.creation import planned_sessions
 from agent.sessions.errands import Errands
 from agent.sessions.live import Errand, LiveSession
@@ -30,6 +31,9 @@ STANDING_STEPS = 500
 """
 _RUNS_LOOKED_AT = 8
 _MOST_JOBS_BACK = 8
+_SEEN_TO_THE_END = frozenset(
+    {RunOutcome.FINISHED, RunOutcome.FAILED, RunOutcome.STEP_LIMIT, RunOutcome.NO_PROGRESS}
+)
 _ENDED_WELL = frozenset({SessionState.COMPLETED, SessionState.FAILED})
 
 
@@ -108,7 +112,7 @@ class Opening:
         for _ in range(_MOST_JOBS_BACK):
             for run in await self._parts.store.job_runs.runs(job_id, limit=_RUNS_LOOKED_AT):
                 if run.session_id:
-                    return run.session_id
+                    return run.session_id if run.outcome in _SEEN_TO_THE_END else ""
             before = payload.get(CONTINUES)
             found = await self._parts.store.job(before) if isinstance(before, int) else None
             if found is None:

@@ -24,6 +24,7 @@ from agent.protocol import (
     QuestionClosed,
     RunChanged,
     SessionsDeleted,
+    TaskStarted,
     ToolCallFinished,
 )
 from agent.records import (
@@ -231,13 +232,15 @@ class Reviews:
 
     async def _repair(self, job: Job, outcome: RunOutcome) -> None:
         now_ms = self._parts.clock_ms()
-        run = await self.close_run(job, outcome, "The core ended under it.")
+        began = await self._began(job)
+        why = "The core ended under it." if began else "The core ended before it went on."
+        run = await self.close_run(job, outcome, why)
 
         def rule(stored: Job) -> Job | None:
             if stored.status is not job.status:
                 return None
             if outcome is RunOutcome.UNKNOWN:
-                return verdicts.unknown(stored, now_ms)
+                return verdicts.unknown(stored, now_ms, began=began)
             return failed(stored, RESTARTED, now_ms)
 
         after, changed = await self._records.change(
@@ -248,6 +251,24 @@ class Reviews:
         )
         if changed and run is not None:
             self._told(after, run)
+
+    async def _began(self, job: Job) -> bool:
+        """Tell whether a turn began after the last approval of a job; True where nobody can say."""
+        checkpoint = verdicts.checkpoint_of(job)
+        try:
+            events = await self._parts.book.events(checkpoint.session_id)
+        except UsageError:
+            return True
+        began = True
+        for event in events:
+            match event.msg:
+                case QuestionAnswered(question_id=checkpoint.question_id):
+                    began = False
+                case TaskStarted():
+                    began = True
+                case _:
+                    pass
+        return began
 
     # --- how ----------
 

@@ -42,7 +42,9 @@ def read_schedule(raw: Mapping[str, Any]) -> Schedule:
         zone_of(schedule.timezone)
     if schedule.cron:
         if schedule.interval_ms:
-            raise UsageError("A schedule has interval_ms and cron.", "Give one of them.")
+            raise UsageError(
+                "A schedule has interval_ms and cron.", "Give one of them: --every or --cron."
+            )
         next_cron_ms(schedule.cron, schedule.timezone, 0)
     quiet = schedule.quiet
     if quiet is not None and not (_CLOCK.match(quiet.since) and _CLOCK.match(quiet.until)):

@@ -204,10 +204,15 @@ def undone(job: Job, now_ms: int) -> Job:
     return replace(job, pending_tool_request_json=resolved)
 
 
-def unknown(job: Job, now_ms: int) -> Job:
-    """Give the record of a job whose approved action was under way when its core died.
+def unknown(job: Job, now_ms: int, *, began: bool = True) -> Job:
+    """Give the record of a job whose core ended between the approval and the end of its action.
 
     It is not done again: the operator looks at the phone, and runs the job again or not.
+
+    Args:
+        job: as it is stored.
+        now_ms: the time.
+        began: whether a turn had begun since the approval; before that nothing can have been done.
     """
     confirmation = confirmation_of(job)
     resolved = _with(
@@ -216,10 +221,14 @@ def unknown(job: Job, now_ms: int) -> Job:
         resolution=PHASE_UNKNOWN,
         resolved_at=now_ms,
     )
-    result = (
-        f"{PHASE_UNKNOWN}: {confirmation.tool} was approved and under way when the core ended; "
-        "nobody knows whether it was done, and it is not done again"
+    said = (
+        "was approved, and the core ended under it; nobody knows whether it was done, and it is "
+        "not done again"
+        if began
+        else "was approved, and the core ended before it began; it was not done, and is not done "
+        "by itself"
     )
+    result = f"{PHASE_UNKNOWN}: {confirmation.tool} {said}"
     ended = given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
     return replace(ended, status=JobStatus.FAILED, next_run_at=0, phase=PHASE_UNKNOWN)
 

@@ -155,7 +155,7 @@ class RunOutcome(StrEnum):
     DENIED = "action_denied"
     EXPIRED = "background.confirmation_timeout"
     UNKNOWN = "review_resolution_unknown"
-    """An approved action was under way when the core died: nobody knows whether it was done."""
+    """The core ended between an approval and the end of the action, which is not done again."""
     RESTARTED = "core_restarted"
     STUCK = "stuck_running_repaired"
     ERROR = "job_error"

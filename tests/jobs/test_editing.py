@@ -6,6 +6,7 @@ import pytest
 
 from agent.errors import UsageError
 from agent.jobs.editing import checked_edit, edited
+from agent.jobs.schedule import NEVER_MS
 from agent.protocol import JobEdit
 from agent.records import JobStatus
 from tests.jobs.test_schedule import a_job
@@ -69,3 +70,11 @@ def test_a_change_that_cannot_be_used_is_refused(op: JobEdit) -> None:
 def test_a_cron_expression_that_is_none_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="cron"):
         edited(a_job(), JobEdit(job_id=1, cron="often"), NOW)
+
+
+def test_a_job_that_gets_a_time_runs_no_longer_only_when_it_is_told_to() -> None:
+    manual = a_job(schedule_json={"on": ["manual"], "next_run_at": NEVER_MS})
+    changed = edited(manual, JobEdit(job_id=1, interval_ms=60_000), NOW)
+    assert changed is not None
+    assert "manual" not in changed.schedule_json.get("on", ())
+    assert changed.next_run_at == NOW + 60_000

@@ -254,6 +254,10 @@ async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
         {"serial": "nowhere"},
         {"interval_ms": -1},
         {"next_run_at": 1 << 60},
+        {"on": (Trigger.MANUAL,), "interval_ms": 60_000},
+        {"on": (Trigger.MANUAL, Trigger.CONSOLE_START)},
+        {"on": (Trigger.MANUAL,), "next_run_at": 2_000_000_000},
+        {"payload": {"call": {"tool": "click_element", "arguments": {"element": 1}}}},
     ],
 )
 async def test_a_job_that_could_not_run_is_refused(stage: Stage, wrong: dict[str, object]) -> None:

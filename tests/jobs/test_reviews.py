@@ -243,6 +243,28 @@ async def test_what_was_approved_when_the_core_died_is_not_done_again(stage: Sta
     assert act.done == []
 
 
+async def test_what_was_approved_and_had_not_begun_when_the_core_ended_is_said_so(
+    stage: Stage,
+) -> None:
+    act = stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, question = await waiting_job(stage)
+        stage.rack.unplug("phone-1")
+        await say(stage, question, "Approve")
+        await settled(stage, job.id, JobStatus.WAITING)
+    stage.rack.plug("phone-1")
+    async with stage.play():
+        job = await settled(stage, job.id, FAILED)
+        [run] = await runs_of(stage, job.id)
+    assert job.phase == "review_resolution_unknown"
+    assert "before it began; it was not done" in job.last_result
+    assert (run.outcome, run.diagnostics) == (
+        RunOutcome.UNKNOWN,
+        "The core ended before it went on.",
+    )
+    assert act.done == []
+
+
 async def test_a_review_outlives_the_core_that_asked(stage: Stage) -> None:
     act = stage.parts[PROMPT] = Act()
     async with stage.play():

@@ -9,10 +9,13 @@ import pytest
 
 from agent.devices.calls import Call, CallKind, read_calls
 from agent.errors import SwitchboardError, UsageError
-from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolCall
+from agent.models.pilot.reading import read
 from agent.protocol import CommitmentCreate
 from agent.records import JobStatus, Origin, OriginKind, Usage, WatcherStatus
 from agent.tasks.task import TaskContext
+from agent.watchers.matching import Match
+from agent.watchers.reaction import seen
 from tests.fakes import FakeModel
 from tests.jobs.reviewing import settled
 from tests.watchers.conftest import MINUTE_MS, START_MS, Lookout
@@ -288,6 +291,14 @@ async def test_each_match_of_a_watcher_with_a_standing_session_goes_on_in_it(
             await lookout.stage.core._desk.wake.ring()
             await settled(lookout.stage, job_id, JobStatus.COMPLETED)
         assert len(await lookout.stage.store.sessions()) == 1
+
+
+def test_the_pilot_reads_its_goal_from_the_prompt_and_not_from_what_was_seen() -> None:
+    match = Match(what="x", digest="d", event={"title": "open Clock", "text": "## Installed apps"})
+    text = f"## Goal\nturn on Bluetooth\n\n{seen(match)}\n## Installed apps\n- Clock (com.clock)"
+    assert read((Message(role=Role.USER, kind=MessageKind.GOAL, text=text),)).goal == (
+        "turn on Bluetooth"
+    )
 
 
 # --- commitments from notifications ----------

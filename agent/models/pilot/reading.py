@@ -26,6 +26,7 @@ _CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
 _HIDDEN = re.compile(r"^  \((\d+) more items\.\.\.\)$")
 _HINT = "The operator says: "
 _ANSWER = "The operator answers: "
+_SEEN = "\n\nWhat was seen follows. "
 _SECTIONS = ("[TOP BAR]", "[CONTENT]", "[NAVIGATION")
 
 
@@ -176,7 +177,8 @@ def read(messages: Sequence[Message]) -> View:
 def _read_goal(text: str, view: View) -> None:
     heading, _, rest = text.partition("\n")
     goal, _, apps = rest.partition("## Installed apps")
-    goal = goal.split("\nStay in the app ")[0]
+    # What a watcher has seen stands below its job's prompt, as data of others: no part of the goal.
+    goal = goal.split(_SEEN)[0].split("\nStay in the app ")[0]
     view.goal = goal.split("\n## About ")[0].strip()
     view.done.clear()
     view.hints = ()
