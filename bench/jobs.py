@@ -2,17 +2,21 @@
 
 `python -m bench jobs`. The real core and its SQLite store with 100,000 jobs
 (SWITCHBOARD_BENCH_JOBS); what a claimed job starts is left out. A claim is a durable commit, so a
-commit of one event alone is measured beside it: what is above that is ours.
+commit of one event alone is measured beside it, and so is one of sqlite3 by itself, which is the
+disk's share: what is above that is ours.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -80,6 +84,7 @@ async def _measure() -> None:
 async def _tables(store: SqliteStore, wake: Wake) -> None:
     print(f"{JOBS:,} jobs stored\n\n| what | p50 ms | p95 ms | target, median |\n|---|---|---|---|")
     await wake.ring()
+    _row("sqlite3 by itself: one row, committed", _plain_commits(store.directory), "")
     commits = [await _took(lambda: _commit(store)) for _ in range(ROUNDS)]
     _row("one durable commit, an event alone", commits, "")
     claims: list[float] = []
@@ -95,15 +100,32 @@ async def _tables(store: SqliteStore, wake: Wake) -> None:
     _row("a wake with nothing due", [await _took(wake.ring) for _ in range(ROUNDS)], "< 0.1")
     _row("arming the next", arming, "< 0.1")
     _row("a list's page", [await _took(store.jobs) for _ in range(20)], "")
-    _row("the same, searched", [await _took(lambda: _search(store)) for _ in range(20)], "")
+    for what, query in (
+        ("for what one job has", f"job {JOBS // 2}"),
+        ("for what every job has", "invoice"),
+        ("for what none has", "zebra"),
+        ("for two characters that none has", "zz"),
+    ):
+        taken = [await _took(partial(store.job_pages.page, query=query)) for _ in range(20)]
+        _row(f"a page of the queue, searched {what}", taken, "")
+
+
+def _plain_commits(directory: Path) -> list[float]:
+    """Time commits of one row, with the store's pragmas and without a thread or a loop, in ms."""
+    taken: list[float] = []
+    with closing(sqlite3.connect(directory / "plain.db", isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        database.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, body TEXT)")
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            database.execute("INSERT INTO row (body) VALUES (?)", ("x" * 700,))
+            taken.append((time.perf_counter() - began) * 1000)
+    return taken
 
 
 async def _commit(store: SqliteStore) -> None:
     await store.append(EventDraft("", WarningEvent(message="a commit")))
-
-
-async def _search(store: SqliteStore) -> None:
-    assert len(await store.jobs(query=f"job {JOBS // 2}")) >= 1
 
 
 async def _took(work: Callable[[], Awaitable[object]]) -> float:

@@ -1,0 +1,74 @@
+"""The Jobs screen over a real store of a hundred thousand jobs: a few pages held, any one found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.protocol import JobQueue, Op, Reply
+from agent.store.sqlite import SqliteStore
+from console.screens.jobs import JobsScreen
+from console.screens.jobs_lists import PAGE, Tab
+from console.shelf import HELD
+from tests.console.conftest import Open, Seat
+from tests.console.fakes import FakeCore, job
+from tests.store.many_jobs import store_jobs
+
+STORED = 100_000
+
+
+class StoredJobsCore(FakeCore):
+    """A core whose jobs are those of a real store."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        super().__init__()
+        self.store = store
+
+    async def request(self, op: Op) -> Reply:
+        if not isinstance(op, JobQueue):
+            return await super().request(op)
+        self.reads.append(op)
+        page = await self.store.job_pages.page(query=op.query, limit=op.limit, after=op.after)
+        return Reply(submission_id="x", jobs=page.jobs, after=page.after)
+
+
+async def jobs_of(seat: Seat) -> JobsScreen:
+    await seat.press("3")
+    await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
+    screen = seat.app.screen
+    assert isinstance(screen, JobsScreen)
+    await seat.until(lambda: screen.lists.shelf(Tab.JOBS).is_read and screen.record, "a page")
+    return screen
+
+
+def keys(screen: JobsScreen) -> list[str]:
+    return [row.key for row in screen.table.rows]
+
+
+async def test_of_a_hundred_thousand_jobs_a_few_pages_are_held_and_any_one_is_found(
+    console: Open, tmp_path: Path
+) -> None:
+    # What wakes next comes first: the numbers.
+    many = (job(n, prompt="", next_run_at=1_000_000 + n) for n in range(1, STORED + 1))
+    await store_jobs(tmp_path / "many", many)
+    async with SqliteStore.open(tmp_path / "many") as store:
+        core = StoredJobsCore(store)
+        async with console(core=core) as seat:
+            screen = await jobs_of(seat)
+            queues = [op for op in core.reads if isinstance(op, JobQueue)]
+            assert [len(screen.lists.shelf(Tab.JOBS).records), len(queues)] == [PAGE, 1]
+            for page in range(2, 6):
+                await seat.press("G")
+                last = str(page * PAGE)
+                await seat.until(lambda last=last: keys(screen)[-1] == last, f"page {page}")
+            assert len(keys(screen)) == HELD * PAGE
+            assert keys(screen)[0] == str(2 * PAGE + 1)
+            for page in (2, 1):
+                await seat.press("g")
+                first = str((page - 1) * PAGE + 1)
+                await seat.until(lambda first=first: keys(screen)[0] == first, f"page {page}")
+            assert len(keys(screen)) == HELD * PAGE
+            await seat.press("slash", *"ob 7777")
+            wanted = ["7777", *(str(n) for n in range(77_770, 77_780))]
+            await seat.until(lambda: keys(screen) == wanted, "those that fit")
+            await seat.press("enter", "escape")
+            await seat.until(lambda: keys(screen)[0] == "1", "all of them again")
