@@ -23,7 +23,7 @@ from widgets import status
 from widgets.lines import PartsLine
 from widgets.parting_rows import Done, Place, done_detail, parting_rows
 from widgets.parts import Parts
-from widgets.phone_pane import PhonePane
+from widgets.phone_pane import PhonePane, spread
 from widgets.row_list import RowList
 from widgets.session_rows import device_name, session_title
 
@@ -116,7 +116,8 @@ class CompareScreen(ConsoleScreen):
         if compared is None:
             return
         table = self.table
-        self.query_one("#compare-heading", PartsLine).show(_heading(compared))
+        heading = self.query_one("#compare-heading", PartsLine)
+        heading.show(_heading(compared, max(1, heading.size.width)))
         table.show_rows(
             parting_rows(compared.places, parts_at=compared.parting.at, width=table.text_width)
         )
@@ -215,17 +216,18 @@ def _done(deed: Deed | None) -> Done | None:
     return Done(deed.step, action, deed.package, deed.thought, deed.frame)
 
 
-def _heading(compared: Compared) -> Parts:
-    """Name both, and say where they part."""
+def _heading(compared: Compared, width: int) -> Parts:
+    """Name both, a line each, and say where they part."""
     parts: list[tuple[str, str]] = []
     for number, told in enumerate(compared.sides, 1):
         mark = status.of_session(told.session)
-        parts += [
+        left: Parts = (
             (f" {number} ", "$faint"),
             (f"{mark.glyph} ", mark.style),
-            (session_title(told.session)[:60], "bold $foreground"),
-            (f"  {mark.word} · {len(told.steps)} steps\n", "$muted"),
-        ]
+            (session_title(told.session), "bold $foreground"),
+        )
+        steps = f"{len(told.steps)} step{'' if len(told.steps) == 1 else 's'}"
+        parts += [*spread(left, ((f"{mark.word} · {steps} ", "$muted"),), width), ("\n", "")]
     at, count = compared.parting.at, len(compared.places)
     if not count:
         said = "nothing to compare"

@@ -91,6 +91,7 @@ async def test_both_read_at_every_size_and_the_signs_say_what_differs(
         screen = await compare(seat)
         await seat.until(lambda: screen.at == 2, "the parting")
         await seat.see("▶")
+        await seat.see("Alike for 2 deeds, then they part.")
         rows = ["".join(t for line in row.lines for t, _ in line.left) for row in screen.table.rows]
         assert all(word in rows[2] for word in ("Back", "Home")) or "BACK" in rows[2], rows
         assert "=" in rows[0]
