@@ -175,6 +175,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
     Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
     Action("app.themes", ("C",), "Colours", "Choose among all colours, ours and others; what is chosen is kept.", _ALL, "Console"),
+    Action("app.suspend", ("ctrl+z",), "To the shell", "Stop the console and go to the shell; fg comes back. Press twice where sessions at work would stand still with it.", _ALL, "Console"),
     Action("app.quit", ("ctrl+q",), "Quit", "Leave the console; it says first what keeps running.", _ALL, "Console", 96, in_text=True),
 )  # fmt: skip
 
@@ -233,6 +234,7 @@ _NAMES = {
     "ctrl+d": "^d",
     "ctrl+u": "^u",
     "ctrl+t": "^t",
+    "ctrl+z": "^z",
 }
 
 KEY_OF_NAME = {name: key for key, name in _NAMES.items()}

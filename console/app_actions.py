@@ -18,8 +18,10 @@ from textual.widgets import Input, TextArea
 from agent.config import write_setting
 from agent.errors import ConfigError, SwitchboardError
 from agent.protocol import Interrupt
+from agent.records import SessionState
 from agent.state import Attention, AttentionKind
 from console import actions
+from console.job_control import suspend, why_not_suspended
 from console.keymap import Keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
@@ -215,6 +217,25 @@ class AppActions(App[int], inherit_bindings=False):
             return
         app.settings = replace(app.settings, ui=replace(app.settings.ui, theme=name))
         app.say(f"ui.theme is {name} in {app.settings.config_file}.")
+
+    def do_app_suspend(self) -> None:
+        """Give the terminal back to the shell until it continues this console."""
+        from agent.client import Client
+
+        app = self.console_app
+        if why := why_not_suspended(app):
+            app.say(why)
+            return
+        views = app.bridge.state.sessions.values()
+        working = sum(view.session.state is SessionState.RUNNING for view in views)
+        if working and not isinstance(app.core, Client):
+            noun = "session" if working == 1 else "sessions"
+            sentence = (
+                f"{app.keys.name('app.suspend')} again also suspends {working} {noun} at work"
+            )
+            if not app.two_acts.confirm("app.suspend", str(working), sentence):
+                return
+        suspend(app)
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""

@@ -77,3 +77,49 @@ def test_a_console_that_is_ended_takes_its_editor_along(terminal: Terminal, tick
     terminal.process.send_signal(signal.SIGTERM)
     assert terminal.process.wait(BOUND_S) == 143
     assert not kept.exists()
+
+
+def test_ctrl_z_goes_to_the_shell_at_the_second_press_and_fg_comes_back(
+    tmp_path: Path, ticks: Path
+) -> None:
+    shell = Terminal(
+        140,
+        44,
+        controls=True,
+        home=str(tmp_path),
+        seat="tests.console.shell_seat",
+        PS1="SHELL> ",
+    )
+    try:
+        shell.see("SHELL>")
+        words = [sys.executable, "-m", "tests.console.editor_seat", str(ticks)]
+        shell.press(shlex.join(words).encode() + b"\r")
+        shell.see("asks:")
+        shell.press(b"\x1a")
+        shell.see("^z again also suspends 2 sessions at work")
+        shell.press(b"\x1a")
+        shell.see("Stopped")
+        stood = count(ticks)
+        shell.press(b"echo A$((1+1))SHELL\r")
+        shell.see("A2SHELL")
+        assert count(ticks) == stood
+        shell.press(b"fg\r")
+        shell.see("asks:")
+        wait_until(lambda: count(ticks) > stood, "the core going on")
+        shell.press(b"?")
+        shell.see("Keys · Deck")
+        shell.press(b"\x1b")
+        shell.press(b"\x11")
+        shell.see("Leave")
+        shell.press(b"\x11")
+        shell.see("SHELL>")
+    finally:
+        shell.close()
+
+
+def test_ctrl_z_stops_nothing_that_no_shell_would_continue(terminal: Terminal, ticks: Path) -> None:
+    terminal.see("asks:")
+    terminal.press(b"\x1a")
+    terminal.see("No shell waits behind this console")
+    stood = count(ticks)
+    wait_until(lambda: count(ticks) > stood, "the core going on")

@@ -1,0 +1,38 @@
+"""Stop the console as a job of the operator's shell, and go on when the shell says so.
+
+Not the editor, for which the console goes on (`console.editor`). Invariant: nothing is stopped that
+no shell could continue.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+
+def why_not_suspended(app: SwitchboardApp) -> str:
+    """Say why there is no going to a shell from here; empty when there is one.
+
+    A shell with job control gives each job a process group of its own (credentials(7)); where we
+    are in the group of the session's first process, nobody is there to continue us.
+    """
+    if not app.has_terminal_to_lend:
+        return "There is no shell behind this console."
+    if os.getpgrp() == os.getsid(0):
+        return "No shell waits behind this console that could bring it back."
+    return ""
+
+
+def suspend(app: SwitchboardApp) -> None:
+    """Stop the whole job, as ctrl+z does to any program, and draw again when it is continued."""
+    app.stop_pictures()
+    try:
+        with app.suspend():
+            # All of it: a shell waits for the first process of a job, which may be make.
+            os.killpg(os.getpgrp(), signal.SIGSTOP)
+    finally:
+        app.resume_pictures()
