@@ -13,6 +13,8 @@ import threading
 from queue import SimpleQueue
 from typing import IO, Never, assert_never
 
+import msgspec
+
 from agent.devices.frame_readers import fit
 from agent.devices.scrcpy.decode_memory import THREADS, PictureMemory
 from agent.devices.scrcpy.decode_wire import (
@@ -37,8 +39,8 @@ from agent.devices.scrcpy.decode_wire import (
 from agent.devices.scrcpy.decoder import Decoder, load
 from agent.devices.scrcpy.pictures import whole_png
 
-_NICER = 5
-"""Keys are answered before pictures are decoded."""
+_NICER = 2
+"""Keys are answered before pictures are decoded, and on a busy machine pictures still come."""
 _BUFFER_BYTES = 1 << 20
 
 
@@ -48,7 +50,6 @@ def main(memory: int) -> Never:
     Args:
         memory: the descriptor of the file that both map.
     """
-    os.nice(_NICER)
     link = socket.socket(fileno=0)
     load()
     DecodeProgram(link, PictureMemory(memory)).run()
@@ -62,13 +63,19 @@ class DecodeProgram:
         self._memory = memory
         self._saying = threading.Lock()
         self._decoders: dict[int, Decoder] = {}
-        self._queues: list[SimpleQueue[Asked]] = [SimpleQueue() for _ in range(THREADS)]
-        self._wholes: SimpleQueue[Asked] = SimpleQueue()
+        self._queues: list[SimpleQueue[Decode | Scale | Close]] = [
+            SimpleQueue() for _ in range(THREADS)
+        ]
+        self._wholes: SimpleQueue[Whole] = SimpleQueue()
         """A whole picture takes so long to encode that others would wait for it."""
 
     def run(self) -> Never:
         """Carry out what is asked until the socket ends."""
-        for number, queue in enumerate((*self._queues, self._wholes)):
+        # Before this thread steps back (on Linux alone, and those it starts): a session waits for
+        # whole pictures.
+        threading.Thread(target=self._encode, daemon=True).start()
+        os.nice(_NICER)
+        for number, queue in enumerate(self._queues):
             threading.Thread(target=self._work, args=(number, queue), daemon=True).start()
         self._say(Ready())
         stream = os.fdopen(self._link.fileno(), "rb", buffering=_BUFFER_BYTES, closefd=False)
@@ -87,16 +94,37 @@ class DecodeProgram:
         except OSError:
             _end()
 
-    def _work(self, thread: int, queue: SimpleQueue[Asked]) -> None:
+    def _work(self, thread: int, queue: SimpleQueue[Decode | Scale | Close]) -> None:
         while True:
             asked = queue.get()
             try:
                 said = self._carry_out(thread, asked)
             except Exception as error:  # whatever one stream does, the others go on
-                said = Failed(asked.call, f"{type(error).__name__}: {error}")
+                said = _failed(asked.call, error)
             self._say(said)
 
-    def _carry_out(self, thread: int, asked: Asked) -> Said:
+    def _encode(self) -> None:
+        while True:
+            waiting = [self._wholes.get()]
+            # Who gave up waiting may have asked again: all of them are served by one picture.
+            while not self._wholes.empty():
+                waiting.append(self._wholes.get())
+            for stream in {asked.stream for asked in waiting}:
+                said = self._encoded(stream)
+                for asked in waiting:
+                    if asked.stream == stream:
+                        self._say(msgspec.structs.replace(said, call=asked.call))
+
+    def _encoded(self, stream: int) -> Encoded | Failed:
+        decoder = self._decoders.get(stream)
+        if decoder is None:
+            return Failed(0, "There is no picture yet")
+        try:
+            return Encoded(0, *whole_png(decoder))
+        except Exception as error:  # whatever one stream does, the others go on
+            return _failed(0, error)
+
+    def _carry_out(self, thread: int, asked: Decode | Scale | Close) -> Said:
         match asked:
             case Decode():
                 return self._decode(thread, asked)
@@ -104,8 +132,6 @@ class DecodeProgram:
                 decoder = self._decoder(asked.stream)
                 filled = self._fill(decoder, asked.wants, 0)
                 return _drawn(asked.call, decoder, 0, False, False, filled)
-            case Whole():
-                return Encoded(asked.call, *whole_png(self._decoder(asked.stream)))
             case Close():
                 self._decoders.pop(asked.stream, None)
                 return Closed(asked.call)
@@ -145,6 +171,10 @@ class DecodeProgram:
         for (scaled, at), rgb in zip(places.items(), decoder.scaled(tuple(places)), strict=True):
             self._memory.write(at, number, scaled, rgb, captured_ms)
         return tuple(Filled(at, number) for at in places.values())
+
+
+def _failed(call: int, error: Exception) -> Failed:
+    return Failed(call, f"{type(error).__name__}: {error}")
 
 
 def _drawn(

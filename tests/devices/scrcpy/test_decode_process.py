@@ -136,6 +136,20 @@ async def test_what_one_stream_may_not_ask_leaves_the_others_alone(process: Deco
     assert (await good.whole())[0] == SIZE
 
 
+async def test_who_gave_up_waiting_for_a_whole_picture_holds_up_nobody(
+    process: DecodeProcess,
+) -> None:
+    pictures = process.pictures("phone")
+    await decode(pictures, stream(2))
+    for _ in range(200):
+        asking = asyncio.ensure_future(pictures.whole())
+        await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.wait({asking})
+    assert (await pictures.whole())[0] == SIZE
+    assert not running(process)._calls, "each was answered, though nobody listened any more"
+
+
 # --- its end ----------
 
 
