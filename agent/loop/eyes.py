@@ -84,7 +84,7 @@ class Eyes:
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
         phase = phase_of(observation.elements) if helped else None
         notes = filter(None, (stray, dialog_note(observation)))
-        warnings = (*memory.warnings(observation.fingerprint), *notes)
+        warnings = (*memory.warnings(observation), *notes)
         picture, note = await self._picture(seen, observation)
         observation = replace(
             observation,

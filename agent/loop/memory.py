@@ -16,7 +16,9 @@ from agent.knowledge.card import Card
 from agent.loop import prompts
 from agent.loop.masking import fit, newest_only
 from agent.loop.patterns import NOTHING, Pattern, Without
+from agent.loop.phase import is_support_goal
 from agent.loop.recover import Trail, wrong_app
+from agent.loop.wrong_screen import is_searching, misleads
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.protocol import (
     AgentMessage,
@@ -36,6 +38,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import ActionOutcome, AppInfo, Foreground, Observation, PlanItem
+from agent.safety.scope import is_neutral
 
 _TALK = frozenset({"finish", "ask_user", "update_plan"})
 """Tools whose failure says nothing of whether there is a way on."""
@@ -169,11 +172,22 @@ class Memory:
         results = (m.text for m in reversed(self.messages) if m.kind is MessageKind.RESULT)
         return words in next(results, "")
 
-    def warnings(self, fingerprint: str) -> tuple[str, ...]:
+    def warnings(self, seen: Observation) -> tuple[str, ...]:
         """Say what the model should know with a screen that is about to be stored."""
         trail = self.trail.copy()
-        trail.saw(fingerprint, after_action=self._acted)
+        self._follow_support(trail, seen)
+        trail.saw(seen.fingerprint, after_action=self._acted)
         return trail.warnings()
+
+    def _follow_support(self, trail: Trail, seen: Observation) -> None:
+        """Follow a support case on its way, from the screens that it stored."""
+        if not is_support_goal(self.goal) or is_neutral(seen.foreground.package):
+            return
+        searching = is_searching(seen.elements)
+        searched = trail.searched + 1 if searching else 0
+        trail.looked_for_support(
+            found=not searching, misleads=searching and misleads(seen, searched)
+        )
 
     def resumed(self) -> None:
         """Tell the model that the work was interrupted."""
@@ -200,6 +214,7 @@ class Memory:
             self.trail.strayed(package)
         else:
             self.trail.strays = 0
+        self._follow_support(self.trail, observation)
         self.trail.saw(observation.fingerprint, after_action=self._acted)
         self._acted = False
         self._add(Role.USER, MessageKind.OBSERVATION, observation.screen_text)

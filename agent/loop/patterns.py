@@ -41,7 +41,7 @@ class Pattern(StrEnum):
     NO_TOOL = "no_tool"
     """Remind a model that only talks to call a tool."""
     BANS = "bans"
-    """Refuse elements that led nowhere."""
+    """Refuse elements that led nowhere, and say of a page that it leads away from support."""
     NAVIGATION_FIRST = "navigation_first"
     """On the way to support, content that leads nowhere has no numbers."""
     APP_CARDS = "app_cards"

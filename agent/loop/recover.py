@@ -35,6 +35,10 @@ class Trail:
     unchanged: int = 0
     strays: int = 0
     """Screens of another app than the session's, in a row."""
+    searched: int = 0
+    """Screens in a row from which a support case saw no way on."""
+    misled: bool = False
+    """Whether the newest screen leads away from support."""
     troubled: int = 0
     """Actions in a row after which there was something to warn of."""
     bans: dict[str, str] = field(default_factory=dict)
@@ -97,6 +101,14 @@ class Trail:
         if key and Pattern.BANS not in self.without:
             self.bans[key] = f"it led out of the app, to {package}"
 
+    def looked_for_support(self, *, found: bool, misleads: bool) -> None:
+        """Take in what a support case saw: a way on, or a page that leads away from it."""
+        self.searched = 0 if found else self.searched + 1
+        self.misled = misleads and Pattern.BANS not in self.without
+        if self.misled and self._clicked:
+            key, self._clicked = self._clicked, ""
+            self.bans[key] = "it led to what is sold or paid here, not to support"
+
     def is_duplicate(self, action: str) -> bool:
         """Tell whether an action would be the third that is the same and changes nothing.
 
@@ -111,6 +123,11 @@ class Trail:
     def warnings(self) -> tuple[str, ...]:
         """Say what the model should know before it chooses again."""
         said = self._stuck()
+        if self.misled:
+            said.append(
+                "WARNING: This page sells or pays, and leads to no support. Go back and look for "
+                "account, orders or help."
+            )
         if self.scrolls >= SCROLL_BUDGET and Pattern.SCROLL_BUDGET not in self.without:
             said.append(
                 f"WARNING: You have scrolled {self.scrolls} times in a row. "
