@@ -66,8 +66,9 @@ CASES: Sequence[Case] = (
     Case((P.SETTLE,), Flaw.TRUSTING, SWITCHES, Condition.SLOW),
     Case((P.FIRST_SCREEN,), Flaw.HASTY, ("shop-cart-loading",)),
     Case((P.DUPLICATES,), Flaw.STUBBORN, TEXTS),
-    Case((P.STAGNATION,), Flaw.FUMBLING, TEXTS),
-    Case((P.OSCILLATION,), Flaw.FUMBLING, TEXTS),
+    # Where nothing changes both speak up, oscillation first: each is tried where the other is off.
+    Case((P.STAGNATION,), Flaw.FUMBLING, TEXTS, always_without=(P.OSCILLATION,)),
+    Case((P.OSCILLATION,), Flaw.FUMBLING, TEXTS, always_without=(P.STAGNATION,)),
     Case((P.STAGNATION, P.OSCILLATION), Flaw.FUMBLING, TEXTS),
     Case((P.OSCILLATION,), Flaw.WAVERING, SWITCHES),
     Case((P.BANS,), Flaw.FIXATED, PAGES),
@@ -75,7 +76,7 @@ CASES: Sequence[Case] = (
     Case((P.WRONG_APP,), Flaw.DISTRACTED, EVERYDAY),
     Case((P.WRONG_APP,), Flaw.DAZED, EVERYDAY),
     Case((P.APP_CARDS,), Flaw.STRANGER, (*PAGES, *SUPPORT)),
-    Case((P.NAVIGATION_FIRST,), Flaw.STRANGER, SUPPORT, always_without=(P.APP_CARDS,)),
+    Case((P.NAVIGATION_FIRST,), Flaw.CURIOUS, SUPPORT),
     Case((P.DUPLICATES,), Flaw.LOOPING, EVERYDAY),
     Case(
         (P.DUPLICATES, P.CHANGES, P.STAGNATION, P.OSCILLATION, P.VERIFICATION),

@@ -15,8 +15,9 @@ from bench.exercises.route import Call, Hold, Step, Tap, same_label
 
 _REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
 _CIRCLE = ("going back and forth", "changed nothing")
-_SCROLLED = ("You have scrolled", *_CIRCLE)
+SCROLLED = ("You have scrolled", *_CIRCLE)
 _REFUSED = ("FAILED", "BLOCKED")
+_HOLD = "long_press_element"
 _NO_REPEAT = frozenset({"update_plan", "finish", "ask_user"})
 
 
@@ -47,16 +48,17 @@ def insists(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
 
 
 def fumbles(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
-    """Press texts that are no buttons, one after the other, until warned of getting nowhere."""
+    """Press texts that are no buttons, shortly and long, until warned of getting nowhere."""
     last = sight.last
     if call.tool != "click_element" or last is None or any(w in sight.above for w in _CIRCLE):
         return call
-    others = [item for item in sight.inert if item.label != last.label]
-    if not others:
+    if not sight.inert or not (_is_stray(last, route) or chance.random() < 2 / 3):
         return call
-    if _is_stray(last, route) or chance.random() < 1 / 3:
+    others = [item for item in sight.inert if item.label != last.label]
+    if others:
         return _press(chance.choice(others))
-    return call
+    tool = "click_element" if last.tool == _HOLD else _HOLD
+    return Call(tool, {"element": sight.inert[0].number})
 
 
 def doubts(call: Call, sight: Sight) -> Call:
@@ -95,7 +97,7 @@ def returns(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
 def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
     """Scroll down to the end and up again, past everything, until warned."""
     last = sight.last
-    if last is None or any(word in sight.above for word in _SCROLLED) or not sight.view.scrollable:
+    if last is None or any(word in sight.above for word in SCROLLED) or not sight.view.scrollable:
         return call
     if last.tool == "scroll":
         down = last.arguments.get("direction") == "down"
@@ -108,7 +110,8 @@ def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
 
 def _is_stray(deed: Deed, route: Sequence[Step]) -> bool:
     """Tell whether a deed pressed something that the route does not name."""
-    return deed.tool == "click_element" and not (deed.label and _on_route(deed.label, route))
+    pressed = deed.tool in {"click_element", _HOLD}
+    return pressed and not (deed.label and _on_route(deed.label, route))
 
 
 def _on_route(label: str, route: Sequence[Step]) -> bool:

@@ -40,6 +40,8 @@ class Flaw(StrEnum):
     """Goes by the line of changes alone: what changed nothing is done again."""
     STRANGER = "stranger"
     """Does not know the app: what neither goal nor card names, it looks for by trial."""
+    CURIOUS = "curious"
+    """Looks into what a page offers, two times in three, before it takes what leads on."""
     LOOPING = "looping"
     """Falls into repeating its last call, until anything in the prompt says so."""
     STUBBORN = "stubborn"
@@ -72,7 +74,7 @@ def think(
     """
     seen = _remembered(messages, flaw)
     view = read(seen)
-    _believe(view, seen, flaw)
+    _believe(view, seen, messages, flaw)
     marked = seeing.marked(messages)
     chance = Random(
         f"{seed} {flaw} {view.goal} {sum(m.kind is MessageKind.REPLY for m in messages)}"
@@ -100,11 +102,15 @@ def _remembered(messages: Sequence[Message], flaw: Flaw) -> list[Message]:
             return list(messages)
 
 
-def _believe(view: View, seen: Sequence[Message], flaw: Flaw) -> None:
+def _believe(view: View, seen: Sequence[Message], messages: Sequence[Message], flaw: Flaw) -> None:
     if flaw is Flaw.TRUSTING:
         view.done = seeing.by_results(view.done)
     elif flaw is Flaw.WATCHFUL:
         view.done = seeing.by_changes(view.done, seen)
+    elif flaw is Flaw.SCROLLING:
+        above = seeing.Sight(view, messages).above
+        if any(word in above for word in fixations.SCROLLED):
+            view.done = seeing.without_aimless(view.done)
 
 
 def _planning(
@@ -149,6 +155,8 @@ def _spoil(
             return slips.claims(call, sight, chance)
         case Flaw.STRANGER:
             return slips.guess(call, sight, chance)
+        case Flaw.CURIOUS:
+            return slips.browses(call, sight, route, chance)
         case Flaw.LOOPING:
             return fixations.again(call, sight, chance)
         case Flaw.STUBBORN:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from agent.loop.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.reading import Deed, Item, View
 
@@ -109,6 +110,20 @@ def by_changes(done: Sequence[Deed], messages: Sequence[Message]) -> list[Deed]:
         for deed, changed in zip_longest(done, _changed(messages)[: len(done)], fillvalue=True)
         if isinstance(deed, Deed)
     ]
+
+
+def without_aimless(done: Sequence[Deed]) -> list[Deed]:
+    """Leave out what was scrolled before a warning: who did not look has not looked there."""
+    kept: list[Deed] = []
+    run = 0
+    for deed in done:
+        if deed.tool == "scroll":
+            run += 1
+        elif deed.tool in _PRESSES:
+            run = 0
+        if deed.tool != "scroll" or run > SCROLL_BUDGET:
+            kept.append(deed)
+    return kept
 
 
 def _changed(messages: Sequence[Message]) -> list[bool]:

@@ -11,9 +11,10 @@ from random import Random
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View
 from bench.exercises.fallible.seeing import Sight
-from bench.exercises.route import Call, Launch, Step, steps_done
+from bench.exercises.route import Call, Launch, Step, Tap, steps_done
 
 LAUNCHER = "com.android.launcher3"
+_CONTENT = "CONTENT"
 WORTH_A_LOOK = 2
 """With fewer things to use on its first screen, who is hasty gives up."""
 _REMINDED = "You did not call a tool"
@@ -60,6 +61,19 @@ def guess(call: Call, sight: Sight, chance: Random) -> Call:
     out = sight.ruled_out
     choices = [i.number for i in sight.view.clickable() if i.number not in out] or [wanted.number]
     return Call("click_element", {"element": chance.choice(choices)})
+
+
+def browses(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+    """Look into something that the page offers, before what leads on."""
+    if call.tool != "click_element" or chance.random() >= 2 / 3:
+        return call
+    named = {step.label.casefold() for step in route if isinstance(step, Tap)}
+    offers = [
+        item.number
+        for item in sight.view.clickable()
+        if item.section == _CONTENT and item.kind == "btn" and item.title.casefold() not in named
+    ]
+    return Call("click_element", {"element": chance.choice(offers)}) if offers else call
 
 
 def wanders(
