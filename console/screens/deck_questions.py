@@ -51,7 +51,9 @@ class DeckQuestions(DeckFollow):
         elif one.kind in (AttentionKind.WATCHER, AttentionKind.COMMITMENT):
             self.console_app.show_reminder(one)
         elif one.session_id:
-            self.console_app.seen |= {one.key}
+            if not one.needs_person:
+                # News is read by looking; a session that waits for its phone waits on.
+                self.console_app.seen |= {one.key}
             self.deck.go_to("middle", self.deck.pane.transcript)
 
     def _dismissable(self) -> Attention | None:

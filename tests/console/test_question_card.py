@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.loop.reviewing import CHANGED_SINCE
+from agent.protocol import WarningEvent
 from agent.records import Bounds, Element, Question, QuestionKind, Subject
 from agent.state import QuestionItem
+from tests.console.fakes import FakeCore
+from tests.console.script import configure, step
 from widgets.question_card import QuestionCard, about_subject, void_note
+from widgets.transcript_lines import as_text
 
 
 def approval(subject: Subject | None) -> Question:
@@ -35,6 +40,15 @@ def test_an_approval_names_its_element_its_app_and_what_it_takes() -> None:
     assert about_subject(approval(subject)) == "[4] btn in com.shop · payments.make · financial"
     assert about_subject(approval(None)) == ""
     assert about_subject(approval(Subject(action="press_button"))) == ""
+
+
+def test_why_an_approval_became_void_stands_in_the_transcript() -> None:
+    core = FakeCore()
+    configure(core, "s1", "pay")
+    step(core, "s1", 1)
+    core.tell(WarningEvent(message=CHANGED_SINCE), "s1")
+    told = as_text(core.state.sessions["s1"].transcript.items[-1])
+    assert "that approval is void" in told
 
 
 def test_an_approval_that_was_answered_before_says_that_the_answer_is_void() -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol import RequestUserInput, SessionStateChanged
+from agent.protocol import (
+    RequestUserInput,
+    SessionFlagsChanged,
+    SessionStateChanged,
+    UserInputAnswer,
+)
 from agent.records import Question, QuestionKind, QuestionOption, SessionState
 from console.screens.jobs import JobsScreen
 from tests.console.conftest import Open, Seat
@@ -41,6 +46,41 @@ async def look_at(seat: Seat, session_id: str) -> None:
 
 def fail(core: FakeCore, session_id: str) -> None:
     core.tell(SessionStateChanged(state=SessionState.FAILED, reason="No way."), session_id)
+
+
+async def test_who_is_lost_stuck_or_out_of_budget_waits_in_the_queue(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        for one in ("s1", "s2", "s3"):
+            configure(core, one, f"goal of {one}", serial=f"phone-{one[1]}")
+            run(core, one)
+        reason = "phone-1 is away; waiting for it, without model calls."
+        core.tell(SessionFlagsChanged(lost=True, lost_until_ms=2**43, reason=reason), "s1")
+        ask(core, "s2", "q2", "I am stuck. What should I do?", "Try again", "Stop")
+        ask(core, "s3", "q3", "The budget of 30 steps is used up.", "Extend", "Stop")
+
+    async with console(play=play) as seat:
+        await seat.see("Waiting for you 3")
+        await seat.see("3 wait for you")
+        shown = [one.kind.value for one in seat.deck.attention.waiting.values()]
+        assert shown == ["question", "question", "lost"]
+        await seat.see("device away")
+        # The queue leads to the one that is lost, and its transcript says what it waits for.
+        seat.deck.attention.move_to(next(k for k in seat.deck.attention.waiting if "lost" in k))
+        seat.deck.attention.focus()
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.selected == "s1", "the lost session")
+        await seat.see("waiting for it, without model calls")
+        # Its own number extends the budget from the queue.
+        seat.deck.attention.move_to("question:q3")
+        seat.deck.attention.clock_s = lambda: 1e9
+        seat.deck.attention.focus()
+        await seat.press("1")
+        await seat.until(
+            lambda: seat.core.ops == [UserInputAnswer(question_id="q3", answer="Extend")], "more"
+        )
+        # What was looked at is not done with: its session still waits for its phone.
+        await seat.see("Waiting for you 2")
+        assert any("lost" in key for key in seat.deck.attention.waiting)
 
 
 @pytest.mark.parametrize("pane", ["sessions", "transcript", "attention"])
