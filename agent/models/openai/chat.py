@@ -39,7 +39,9 @@ async def complete_chat(
     failures: Failures,
 ) -> ModelReply:
     """Ask once. Raises what the SDK raises, and ModelError for an answer that is none."""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {
+        "messages": [message_of(message, vision) for message in request.messages]
+    }
     if dialect.stream_usage:
         options["stream_options"] = {"include_usage": True}
     limit = "max_completion_tokens" if dialect.completion_tokens else "max_tokens"
@@ -66,11 +68,10 @@ async def complete_chat(
             options["parallel_tool_calls"] = False
     # The SDK types one overload for each shape of request; a request built from data fits none.
     create: Any = client.chat.completions.create
+    # As the body's own: what is given by name the SDK walks through by its types, again at every
+    # call, which for a long conversation takes longer than all the rest of a step.
     stream: AsyncStream[ChatCompletionChunk] = await create(
-        model=name,
-        messages=[message_of(message, vision) for message in request.messages],
-        stream=True,
-        **options,
+        model=name, messages=(), stream=True, extra_body=options
     )
     async with stream:
         answer = await whole(stream.response, failures)

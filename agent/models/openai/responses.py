@@ -51,15 +51,12 @@ async def complete_response(
         ]
         if dialect.one_call:
             options["parallel_tool_calls"] = False
+    options["input"] = [item for message in request.messages for item in items_of(message, vision)]
+    options["max_output_tokens"] = request.max_output_tokens
+    options["store"] = False
     create: Any = client.responses.create
-    stream = await create(
-        model=name,
-        input=[item for message in request.messages for item in items_of(message, vision)],
-        max_output_tokens=request.max_output_tokens,
-        store=False,
-        stream=True,
-        **options,
-    )
+    # The body's own, as in `agent.models.openai.chat`.
+    stream = await create(model=name, stream=True, extra_body=options)
     async with stream:
         gathering = Gathering(failures, on_text)
         answer = await whole(stream.response, failures)
