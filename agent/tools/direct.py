@@ -31,6 +31,8 @@ DIRECT_TOOLS = (
     "watcher_stop",
 )
 ARGUMENTS_LIMIT_BYTES = 8000
+DEEPEST = 16
+"""How deep lists and objects may lie in each other: no tool takes more."""
 _PLACE = re.compile(r"\{\{\s*event\.\w{1,40}\s*\}\}")
 
 
@@ -46,10 +48,12 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
             f"Use one of {', '.join(DIRECT_TOOLS)}; or say in a prompt what is to be done.",
         )
     try:
+        if _depth(arguments) > DEEPEST:
+            raise ValueError("nested too deep")
         written = msgspec.json.encode(arguments).decode()
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise UsageError(
-            f"The arguments of {tool} are no JSON object.", "Write one, with names and values."
+            f"The arguments of {tool} are no plain JSON object.", "Write names and their values."
         ) from error
     if len(written.encode()) > ARGUMENTS_LIMIT_BYTES:
         raise UsageError(
@@ -63,3 +67,17 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
             f"The arguments of {tool} cannot be used: {error}.", "Correct what it names."
         ) from error
     return call
+
+
+def _depth(value: object) -> int:
+    """Say how deep lists and objects lie in each other, without recursion."""
+    depth, level = 0, [value]
+    while level and depth <= DEEPEST:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            if isinstance(one, Mapping | list | tuple)
+            for inner in (one.values() if isinstance(one, Mapping) else one)
+        ]
+    return depth
