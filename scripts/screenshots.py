@@ -1,5 +1,7 @@
 """Draw the pictures of screenshots/ from a running demo: real phones, real sessions, the console.
 
+Only the days before today are made up: the demo's pilot is offline and costs nothing.
+
 Run it from the repository: `make screenshots`. Names as arguments draw only those. The console runs
 without a terminal; its cells are painted with `scripts/paint.py`.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import sys
 import tempfile
 from collections.abc import Callable
@@ -75,6 +78,8 @@ SHOTS = (
     *_three("wall", 160, 50, ("2",), phones=_RACK),
     *_three("jobs", 120, 34, ("3",)),
     *_three("history", 120, 34, ("4",)),
+    *_three("spending", 132, 40, ("4", "s")),
+    *_three("compare", 132, 40, ("4", "j", "space", "j", "d")),
     Shot("drive", 132, 40, ("w",)),
     *_three("device", 132, 40, ("o", "j", "j")),
     *_three("settings", 120, 34, ("comma",)),
@@ -127,6 +132,39 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
     await app.close()
 
 
+PAST_GOALS = (
+    "order the weekly groceries and choose a slot in the evening",
+    "answer the messages of the tenants",
+    "put the train tickets into the calendar",
+    "look for a table for four on Friday",
+)
+
+
+async def fill_past(data_dir: Path) -> None:
+    """Store sessions of the two weeks before today, with what a model would have used."""
+    from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted
+    from agent.records import Session, SessionState, TimeSplit, Usage
+    from agent.store.sqlite import EventDraft, SqliteStore
+    from agent.store.store import wall_clock_ms
+
+    dice = random.Random(7)
+    async with SqliteStore.open(data_dir) as store:
+        for number in range(60):
+            name = f"past{number:08x}"
+            at_ms = wall_clock_ms() - dice.randrange(1, 14) * 86_400_000 - number * 60_000
+            tokens = dice.randrange(20_000, 400_000)
+            usage = Usage(input_tokens=tokens, output_tokens=tokens // 40, cost_usd=tokens * 2e-6)
+            failed = dice.random() < 0.15
+            state = SessionState.FAILED if failed else SessionState.COMPLETED
+            goal = PAST_GOALS[number % len(PAST_GOALS)]
+            session = Session(session_id=name, goal=goal, created_ms=at_ms)
+            await store.append(
+                EventDraft(name, SessionConfigured(session=session), dated_ms=at_ms),
+                EventDraft(name, StepCompleted(step=1, time=TimeSplit(), usage=usage)),
+                EventDraft(name, SessionStateChanged(state=state)),
+            )
+
+
 WALL_GOALS = (
     SWITCHES,
     MESSAGE,
@@ -170,6 +208,7 @@ def main(names: list[str]) -> int:
         from agent.config import load_settings
 
         settings = load_settings()
+        asyncio.run(fill_past(settings.data_dir))
         code = 0
         for phones in sorted({shot.phones for shot in wanted}):
             shots = [shot for shot in wanted if shot.phones == phones]

@@ -20,7 +20,7 @@ from widgets.row_list import Line, Row
 
 BESIDE_FROM = 64
 """Columns from which two stand beside each other."""
-_ENDED = "– ended"
+_NO_MORE = "– nothing more"
 
 
 class Done(NamedTuple):
@@ -34,7 +34,7 @@ class Done(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One place in the order of both; None where one of them had ended."""
+    """One place in the order of both; None where one of them did nothing more."""
 
     left: Done | None
     right: Done | None
@@ -71,7 +71,7 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
 def done_detail(done: Done | None) -> Parts:
     """Say everything there is to say of what one session did in a place."""
     if done is None:
-        return (("It had ended by then.", "$muted"),)
+        return (("It did nothing more.", "$muted"),)
     parts: list[tuple[str, str]] = [
         (f"step {done.step}  ", "$faint"),
         (f"{phrases.action_verb(done.action)} ", "bold $foreground"),
@@ -90,7 +90,7 @@ def _tone(done: Done | None, tone: str) -> str:
 
 def _said(done: Done | None) -> str:
     if done is None:
-        return _ENDED
+        return _NO_MORE
     words = f"{phrases.action_verb(done.action)} {phrases.action_object(done.action)}".strip()
     return f"{done.step:>3}  {words}"
 

@@ -233,6 +233,8 @@ def _heading(compared: Compared, width: int) -> Parts:
         said = "nothing to compare"
     elif compared.parting.is_same:
         said = f"Both did the same throughout: {_deeds(count)}."
+    elif not at:
+        said = "They part at once."
     else:
         said = f"Alike for {_deeds(at)}, then they part."
     return (*parts, (f" {said}", "$ask" if count and not compared.parting.is_same else "$muted"))
