@@ -185,13 +185,27 @@ def redact_tree(xml: bytes, hide: Callable[[str], str] = str) -> bytes:
         hide: takes out what was typed as a secret.
     """
 
+    def fit(value: str) -> str:
+        return redact(hide(unescape(value)))
+
+    # Two values in three are these; they are text only to somebody whose secret is such a word.
+    skipped = frozenset(value for value in ("", "true", "false") if fit(value) == value)
+
     def tag(match: Match[str]) -> str:
         whole = match.group()
-        said = {found[1]: found[2] or found[3] or "" for found in _ATTRIBUTE.finditer(whole)}
+        # A list beside the mapping: a tag may have an attribute twice, and each is looked at.
+        values = [(name, one or other) for name, one, other in _ATTRIBUTE.findall(whole)]
+        said = dict(values)
         is_field = any(name in said.get("class", "") for name in _FIELD_CLASSES)
         hidden = said.get("password") == "true" or (
             is_field and bool(_SECRET_NAME.search(_name(said)))
         )
+
+        if not hidden and not any(
+            value not in skipped and name not in _NO_TEXT and fit(value) != unescape(value)
+            for name, value in values
+        ):
+            return whole
 
         def attribute(found: Match[str]) -> str:
             name, value = found[1], found[2] or found[3] or ""

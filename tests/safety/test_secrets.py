@@ -89,3 +89,15 @@ def test_a_card_far_down_a_list_of_numbers_is_found_and_an_endless_list_lets_not
     endless = redact_secrets("7 " * 60_000 + "4111111111111111")
     assert "4111" not in endless
     assert len(endless) < 100
+
+
+def test_an_attribute_that_stands_twice_in_a_tag_is_looked_at_both_times() -> None:
+    tree = b'<node text="4111 1111 1111 1111" checked="true" text="ok" />'
+    assert redact_tree(tree) == b'<node text="[CARD REDACTED]" checked="true" text="ok" />'
+
+
+def test_a_secret_that_is_a_word_of_the_tree_itself_is_hidden_as_any_other() -> None:
+    secrets = Secrets()
+    secrets.add("false")
+    tree = redact_tree(b'<node text="false" class="android.widget.TextView" />', secrets.hide)
+    assert b"false" not in tree
