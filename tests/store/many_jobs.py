@@ -27,7 +27,7 @@ async def store_jobs(directory: Path, jobs: Iterable[Job]) -> None:
     rows = (
         (
             job.id,
-            job.status,
+            job.status.value,
             job.next_run_at,
             job.running_at,
             f"{job.title}\n{job.prompt}\n{job.status}".casefold(),
