@@ -16,11 +16,8 @@ from agent.protocol import (
     JobChanged,
     JobEdit,
     JobPause,
-    JobQueue,
     JobResume,
     JobRun,
-    Op,
-    Reply,
     WatcherChanged,
     WatcherCreate,
     WatcherRead,
@@ -38,8 +35,7 @@ from agent.records import (
 )
 from console.screens.jobs import JobsScreen
 from console.screens.jobs_form import edit_of, job_of, watcher_of
-from console.screens.jobs_lists import PAGE, Tab
-from console.shelf import HELD
+from console.screens.jobs_lists import Tab
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.script import evening
@@ -331,45 +327,6 @@ async def test_hostile_words_of_a_watcher_and_a_commitment_are_only_shown(consol
             await seat.press("tab")
             await seat.see("[@click=app.quit]x[/]")
             assert "\x1b" not in seat.text()
-
-
-class DeepCore(FakeCore):
-    """A core with more jobs than anybody holds in memory, given page by page."""
-
-    STORED = 100_000
-
-    async def request(self, op: Op) -> Reply:
-        if not isinstance(op, JobQueue):
-            return await super().request(op)
-        self.reads.append(op)
-        start = int(op.after or 0)
-        end = min(start + op.limit, self.STORED)
-        jobs = tuple(job(number + 1, title=f"Job {number + 1}") for number in range(start, end))
-        wanted = tuple(one for one in jobs if op.query in one.title)
-        after = str(end) if end < self.STORED else ""
-        return Reply(submission_id="x", jobs=wanted, after=after)
-
-
-async def test_of_a_hundred_thousand_jobs_a_few_pages_are_held_around_the_cursor(
-    console: Open,
-) -> None:
-    core = DeepCore()
-    async with console(core=core) as seat:
-        screen = await jobs_of(seat)
-        shelf = screen.lists.shelf(Tab.JOBS)
-        queues = [op for op in core.reads if isinstance(op, JobQueue)]
-        assert [len(shelf.records), len(queues)] == [PAGE, 1]
-        for page in range(2, 6):
-            await seat.press("G")
-            last = str(page * PAGE)
-            await seat.until(lambda last=last: screen.table.rows[-1].key == last, f"page {page}")
-        assert len(screen.table.rows) == HELD * PAGE
-        assert screen.table.rows[0].key == str(2 * PAGE + 1)
-        for page in (2, 1):
-            await seat.press("g")
-            first = str((page - 1) * PAGE + 1)
-            await seat.until(lambda first=first: screen.table.rows[0].key == first, f"page {page}")
-        assert len(screen.table.rows) == HELD * PAGE
 
 
 async def test_a_filter_is_asked_of_the_core_and_the_newest_wish_wins(console: Open) -> None:
