@@ -151,8 +151,7 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:
     at_ms = line.get("timestamp_wall_ms")
-    is_time = isinstance(at_ms, int) and 0 <= at_ms < _LAST_MS
-    seconds = at_ms / 1000 if is_time else 0
+    seconds = at_ms / 1000 if isinstance(at_ms, int) and 0 <= at_ms < _LAST_MS else 0
     moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).astimezone()
     parts = [
         str(line[name])
