@@ -61,9 +61,12 @@ def test_the_editor_has_the_terminal_while_the_core_goes_on(
     drawn = terminal.written[so_far:]
     assert b"\x1b[" not in drawn.replace(b"\x1b[?2026", b""), drawn[:400]
     terminal.press(b"leave\r")
-    terminal.see("asks you")
-    terminal.see("news")
-    assert "EDITOR" not in "\n".join(terminal.screen.display)
+
+    def is_drawn_over() -> bool:
+        terminal.read_for(0.2)
+        return "EDITOR" not in "\n".join(terminal.screen.display)
+
+    wait_until(is_drawn_over, "the console having drawn over what the editor wrote")
     terminal.press(b"?")
     terminal.see("Keys · Deck")
 
