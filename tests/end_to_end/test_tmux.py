@@ -15,8 +15,8 @@ import pytest
 from tests.end_to_end.harness import BOUND_S, SWITCHBOARD, Workshop, wait_until
 
 TMUX = shutil.which("tmux") or ""
-GRACE_S = 0.5
-"""A card that has just appeared takes no keys for so long (docs/sessions.md)."""
+PATIENCE_S = 5.0
+"""A key is pressed again after so long: a card that has just appeared takes none (docs/sessions.md)."""
 
 pytestmark = pytest.mark.skipif(
     not TMUX and "SWITCHBOARD_NEEDS_ALL" not in os.environ,
@@ -75,12 +75,21 @@ class Tmux:
         self._tmux("send-keys", "-l", text)
 
     def press_until(self, key: str, *words: str) -> None:
-        """Press a key until it takes effect, as somebody does before a card that just appeared."""
+        """Press a key until it takes effect, as somebody does before a card that just appeared.
+
+        A key that is on its way is waited for: with the one after it, Escape would be another key.
+        """
         deadline = time.monotonic() + BOUND_S
-        while not all(word in self.screen() for word in words):
+        while not self._comes(words):
             assert time.monotonic() < deadline, f"{key}: {words} did not come\n{self.screen()}"
             self.press(key)
-            time.sleep(GRACE_S)
+
+    def _comes(self, words: tuple[str, ...]) -> bool:
+        try:
+            wait_until(lambda: all(word in self.screen() for word in words), "", PATIENCE_S)
+        except AssertionError:
+            return False
+        return True
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the window's size."""
