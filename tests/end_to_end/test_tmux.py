@@ -16,7 +16,7 @@ from tests.end_to_end.harness import BOUND_S, SWITCHBOARD, Workshop, wait_until
 
 TMUX = shutil.which("tmux") or ""
 PATIENCE_S = 5.0
-"""A key is pressed again after so long: a card that has just appeared takes none (docs/sessions.md)."""
+"""A key is pressed again after so long: a card that just appeared takes none (docs/sessions.md)."""
 
 pytestmark = pytest.mark.skipif(
     not TMUX and "SWITCHBOARD_NEEDS_ALL" not in os.environ,
