@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+from threading import Event
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
+
+
+_LOOK_S = 0.05
 
 
 def why_not_suspended(app: SwitchboardApp) -> str:
@@ -32,7 +36,25 @@ def suspend(app: SwitchboardApp) -> None:
     app.stop_pictures()
     try:
         with app.suspend():
-            # All of it: a shell waits for the first process of a job, which may be make.
-            os.killpg(os.getpgrp(), signal.SIGSTOP)
+            _stop_until_continued()
     finally:
         app.resume_pictures()
+
+
+def _stop_until_continued() -> None:
+    """Stop this job, and return only once it has been stopped and continued.
+
+    A stop takes effect some instructions after it was asked for. Without waiting, the terminal
+    would be taken back before it, and once more by Textual's own handler of SIGCONT after it: two
+    threads would then read the keys, and the end of the console wait for the one that reads none.
+    """
+    continued = Event()
+    before = signal.signal(signal.SIGCONT, lambda *_: continued.set())
+    try:
+        # All of the job: a shell waits for its first process, which may be make.
+        os.killpg(os.getpgrp(), signal.SIGSTOP)
+        # The signal may reach another thread; its handler runs once this one wakes up.
+        while not continued.wait(_LOOK_S):
+            pass
+    finally:
+        signal.signal(signal.SIGCONT, before)
