@@ -56,6 +56,8 @@ _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
 WALL_HZ = 10.0
 """The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
+NOTICE_S = 6.0
+"""How long a notice stays."""
 PAINT_BOUND_S = 3.0
 """How long the core is not asked because nothing is on the terminal yet."""
 _FATAL_AFTER = 25
@@ -323,7 +325,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     def say(self, text: str, *, tone: str = "information") -> None:
         """Show a notice; foreign text is fine."""
         severity: Any = tone
-        self.notify(clean(text, 600), severity=severity, markup=False, timeout=6.0)
+        self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
     # --- what goes down ----------
 

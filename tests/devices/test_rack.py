@@ -80,7 +80,7 @@ async def test_a_lost_device_is_noticed_explained_and_comes_back(rack: AdbRack, 
             pass
         await client.disconnect(serial)
         gone = await until_state(rack, serial, DeviceState.GONE)
-        assert "plug it in" in gone.note
+        assert "adb connect" in gone.note
         async for frame in frames:
             if frame.status is FrameStatus.LOST:
                 break
