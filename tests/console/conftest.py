@@ -64,8 +64,6 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     monkeypatch.setattr(two_acts, "ARMED_S", 600.0)
     # Nor is a notice to be gone before a test has looked for it.
     monkeypatch.setattr(console_app, "NOTICE_S", 600.0)
-    # Nor is a notice to be gone there before a test has looked for it.
-    monkeypatch.setattr(app, "NOTICE_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
     @asynccontextmanager
