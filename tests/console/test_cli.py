@@ -44,15 +44,17 @@ def test_help_names_every_command_and_loads_none_of_them() -> None:
     assert done.stdout.splitlines()[-1] == "['console', 'console.cli', 'console.exits']"
 
 
-def test_help_answers_at_once() -> None:
-    fastest = min(_seconds_for_help() for _ in range(5))
-    assert fastest < 0.25
+def test_help_costs_little_more_than_the_library_that_reads_the_words() -> None:
+    # A ratio: machines differ. `switchboard bench startup` says how long it takes.
+    help_s = min(_processor_seconds(*SWITCHBOARD, "--help") for _ in range(5))
+    click_s = min(_processor_seconds(sys.executable, "-c", "import click") for _ in range(5))
+    assert help_s < 3 * click_s
 
 
-def _seconds_for_help() -> float:
-    """Measure what help costs; processor time, as the clock also counts the other tests."""
+def _processor_seconds(*command: str) -> float:
+    """Measure what a command costs the processor, as the clock also counts the other tests."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    call("--help")
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
