@@ -11,7 +11,6 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.config import load_settings
-from console import app as console_app
 from console import two_acts
 from console.app import SwitchboardApp
 from console.screens.deck import DeckScreen
@@ -62,8 +61,6 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     # On a busy machine the second of two acts may come late; `test_two_acts` minds the time.
     monkeypatch.setattr(two_acts, "ARMED_S", 600.0)
-    # Nor is a notice to be gone before a test has looked for it.
-    monkeypatch.setattr(console_app, "NOTICE_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
     @asynccontextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.protocol import (
     Reply,
     RequestUserInput,
@@ -28,6 +30,7 @@ from agent.records import (
     TargetRuntime,
     TargetStatus,
 )
+from console import app as console_app
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, elements, evening, run, step
@@ -168,7 +171,9 @@ async def test_for_this_session_takes_two_presses(console: Open) -> None:
         await seat.until(lambda: answers(seat) == ["Approve for this session"], "the answer")
 
 
-async def test_money_is_approved_once_only(console: Open) -> None:
+async def test_money_is_approved_once_only(console: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The notice is not to be gone before it was looked for.
+    monkeypatch.setattr(console_app, "NOTICE_S", 600.0)
     async with console(play=lambda core: approve(core, risk="financial")) as seat:
         await at_the_card(seat)
         assert not seat.deck.can("question.session")
