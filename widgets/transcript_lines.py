@@ -6,6 +6,7 @@ foreign string is cleaned here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, assert_never
 
 from agent.records import QuestionKind
@@ -201,3 +202,15 @@ def as_text(item: Item) -> str:
         parts = (*paragraph.head, *paragraph.body)
         lines.append("".join(text for text, _ in parts).rstrip())
     return "\n".join(lines)
+
+
+def first_holding(words: str, items: Iterable[Item]) -> Item | None:
+    """Give the first item that holds every word, in any case; None when none does, or no word."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return None
+    for item in items:
+        hay = as_text(item).casefold()
+        if all(word in hay for word in wanted):
+            return item
+    return None

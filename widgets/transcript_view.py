@@ -22,7 +22,7 @@ from agent.text import clean
 from widgets.expansion import Depth, Expansion
 from widgets.paragraph_strips import empty_line, strips_of, with_cursor
 from widgets.sturdy import Sturdy
-from widgets.transcript_lines import Paragraph, as_text, paragraphs
+from widgets.transcript_lines import Paragraph, first_holding, paragraphs
 
 WINDOW = 120
 """Items laid out at first, and each time the reader reaches the top."""
@@ -280,18 +280,16 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         """Go to the next item below the cursor that holds every word, from the top again at the
         end; False when there is none.
         """
-        wanted = words.casefold().split()
         keys = [item.key for item in self._items]
         at = keys.index(self.cursor_key) + 1 if self.cursor_key in keys else 0
-        for item in (*self._items[at:], *self._items[:at]):
-            hay = as_text(item).casefold()
-            if wanted and all(word in hay for word in wanted):
-                self._first = min(self._first, keys.index(item.key))
-                self._following = False
-                self._lay_out()
-                self._point_at(item.key)
-                return True
-        return False
+        found = first_holding(words, (*self._items[at:], *self._items[:at]))
+        if found is None:
+            return False
+        self._first = min(self._first, keys.index(found.key))
+        self._following = False
+        self._lay_out()
+        self._point_at(found.key)
+        return True
 
     def action_move(self, by: int) -> None:
         """Move the cursor by items."""

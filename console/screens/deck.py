@@ -18,21 +18,20 @@ from textual.widgets import Input, TextArea
 
 from agent.records import Question
 from agent.state import SessionView, State, attention, failure_key, tree
-from agent.text import one_line
 from console import actions
 from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck_acts import DeckActs
+from console.screens.deck_devices import device_parts
 from console.screens.deck_phone import NO_DEVICES
 from widgets import status
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer
 from widgets.lines import PartsLine
-from widgets.parts import Parts
 from widgets.phone_pane import PhonePane
 from widgets.question_card import QuestionCard, void_note
-from widgets.row_list import Line, RowList
+from widgets.row_list import RowList
 from widgets.session_pane import SessionPane
-from widgets.session_rows import delegating, device_rows, session_rows, session_title
+from widgets.session_rows import delegating, session_rows, session_title
 from widgets.transcript_view import TranscriptView
 
 _NO_SESSIONS = "No sessions yet. Press n to begin one."
@@ -226,21 +225,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
         ]
 
     def _show_devices(self, state: State) -> None:
-        rows = device_rows(state)
-        width = max(8, self.query_one("#devices", PartsLine).content_size.width)
-        parts: list[tuple[str, str]] = []
-        for address, why in self.console_app.servers_away():
-            # Beside devices there is room for the name only.
-            more = "switchboard doctor says why" if rows else one_line(why, 300)
-            parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
-        for row in rows[:6]:
-            parts += [*_fitted(row.lines[0], width), ("\n", "")]
-        if len(rows) > 6:
-            parts.append((f"and {len(rows) - 6} more", "$faint"))
-        if not rows:
-            parts.append((self.if_known(NO_DEVICES), "$muted"))
-        has_end = parts[-1][0] == "\n"
-        self.query_one("#devices", PartsLine).show(tuple(parts[:-1] if has_end else parts))
+        line = self.query_one("#devices", PartsLine)
+        away = self.console_app.servers_away()
+        width = max(8, line.content_size.width)
+        line.show(device_parts(state, away, width, self.if_known(NO_DEVICES)))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}
@@ -395,9 +383,3 @@ def _span(digits: str) -> str:
 def _title(widget: Widget, text: str) -> None:
     if widget.border_title != text:
         widget.border_title = text
-
-
-def _fitted(line: Line, width: int) -> Parts:
-    from widgets.phone_pane import spread
-
-    return spread(line.left, line.right, width)

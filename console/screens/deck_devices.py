@@ -1,0 +1,40 @@
+"""The Deck's list of phones in a few lines: what it says, not where it stands; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.state import State
+from agent.text import one_line
+from widgets.session_rows import device_rows
+
+_MOST = 6
+
+
+def device_parts(
+    state: State, away: Iterable[tuple[str, str]], width: int, when_empty: str
+) -> tuple[tuple[str, str], ...]:
+    """Give the text of the list, each part with its style.
+
+    Args:
+        state: what is known of the phones.
+        away: the adb servers that are away, by address, each with why.
+        width: columns of a line.
+        when_empty: what is said where there is no phone.
+    """
+    from widgets.phone_pane import spread
+
+    rows = device_rows(state)
+    parts: list[tuple[str, str]] = []
+    for address, why in away:
+        # Beside devices there is room for the name only.
+        more = "switchboard doctor says why" if rows else one_line(why, 300)
+        parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
+    for row in rows[:_MOST]:
+        parts += [*spread(row.lines[0].left, row.lines[0].right, width), ("\n", "")]
+    if len(rows) > _MOST:
+        parts.append((f"and {len(rows) - _MOST} more", "$faint"))
+    if not rows:
+        parts.append((when_empty, "$muted"))
+    has_end = parts[-1][0] == "\n"
+    return tuple(parts[:-1] if has_end else parts)
