@@ -118,7 +118,7 @@ async def read_in_editor(app: SwitchboardApp, text: str, name: str) -> None:
         what = f"The copy for the editor could not be written: {error.strerror or error}."
         raise SwitchboardError(what, "See that the data directory has room.") from error
     if code:
-        what = f"The editor {one_line(words[0], 60)} ended with {code}."
+        what = f"The editor ended with {code}: {one_line(Path(words[0]).name, 60)}."
         raise SwitchboardError(what, f"Try it in a shell: {one_line(shlex.join(words), 80)}")
 
 
