@@ -125,15 +125,16 @@ class Reader:
         return tuple(found)
 
     async def events_of(
-        self, kinds: tuple[str, ...], *, after: int, upto: int
+        self, kinds: tuple[str, ...], *, after: int, upto: int, limit: int
     ) -> tuple[Event, ...]:
-        """Read the events of some types among the ids after one up to another, in order."""
+        """Read the first events of some types among the ids after one up to another, in order."""
         marks = ",".join("?" * len(kinds))
         sql = (
             f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
-            f"AND +type IN ({marks}) ORDER BY id"
+            f"AND +type IN ({marks}) ORDER BY id LIMIT ?"
         )
-        return tuple(event_of(row) for row in await self._rows(sql, (after, upto, *kinds)))
+        rows = await self._rows(sql, (after, upto, *kinds, limit))
+        return tuple(event_of(row) for row in rows)
 
     async def earlier_events(
         self, session_id: str, *, after_seq: int, before_seq: int, limit: int

@@ -28,7 +28,12 @@ MOST_HITS = 500
 
 _VERSION = 1
 """Raised when what is indexed, or how, changes: the index is then built anew."""
-_BATCH_EVENTS = 500
+_MOST_TOLD = 500
+"""The most events that are taken in at once."""
+_MOST_PASSED = 4000
+"""The most events that are looked through for them: few have words, and a backlog of those that
+have none is passed in few commits.
+"""
 _RETRY_S = 5.0
 _PAUSE_S = 0.25
 """How long it lets events gather once it has caught up, so that it does not keep pace with every
@@ -78,7 +83,9 @@ class Log(Protocol):
     async def last_event_id(self) -> int: ...
 
     async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
-        """Read the events among these ids that have words, and what tells of deletions."""
+        """Read the events among these ids that have words, and what tells of deletions, in order;
+        the first 500 of them, if there are more.
+        """
         ...
 
 
@@ -93,7 +100,7 @@ class StoredLog:
         return self._last_event_id()
 
     async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
-        return await self._reader.events_of(WORDED, after=after, upto=upto)
+        return await self._reader.events_of(WORDED, after=after, upto=upto, limit=_MOST_TOLD)
 
 
 class SearchIndex:
@@ -160,8 +167,11 @@ class SearchIndex:
             last = await self._log.last_event_id()
             if last <= self._indexed_id:
                 return
-            upto = min(last, self._indexed_id + _BATCH_EVENTS)
-            await self._take_in(await self._log.told(after=self._indexed_id, upto=upto), upto)
+            upto = min(last, self._indexed_id + _MOST_PASSED)
+            events = await self._log.told(after=self._indexed_id, upto=upto)
+            if len(events) >= _MOST_TOLD:
+                upto = events[-1].event_id
+            await self._take_in(events, upto)
             if upto == last and not self._wanted.is_set():
                 # What was stored meanwhile gathers, or every commit would be followed by one here.
                 return

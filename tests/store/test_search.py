@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from agent.errors import UsageError
 from agent.protocol import AgentMessage, Event, EventMsg, UserMessage
 from agent.records import SearchHit
-from agent.store.search import SEARCH_NAME, SearchIndex
+from agent.store.search import SEARCH_NAME, Log, SearchIndex
 from agent.store.sqlite import EventDraft, SqliteStore
 from agent.store.words import WORDED, compiled, snippet_of, text_of
-from tests.store.conftest import session_draft
+from tests.store.conftest import session_draft, step_draft
 from tests.test_protocol import values_of
 
 
@@ -138,6 +138,47 @@ async def test_what_is_stored_while_the_index_reads_gathers_until_it_is_looked_f
         assert log.readings == list(range(1, 51))
     finally:
         await index.close()
+
+
+async def test_a_backlog_is_taken_in_whole_where_words_are_dense_and_where_they_are_rare(
+    tmp_path: Path,
+) -> None:
+    async with SqliteStore.open(tmp_path) as store:
+        await store.append(session_draft("s1"))
+        assert store._index is not None
+        store._index.stop()
+        await store.append(*(said("s1", f"dense word{n}") for n in range(1200)))
+        await store.append(*(step_draft("s1", n) for n in range(9000)), said("s1", "rare"))
+        stored = await store.last_event_id()
+    async with SqliteStore.open(tmp_path) as store:
+        assert store._index is not None
+        log = Counting(store._index._log)
+        index = await SearchIndex.open(tmp_path / "other.db", log)
+        try:
+            index._wanted.set()
+            await index._follow()
+            assert index.indexed_id == stored
+            assert len(await index.find("dense", 5000)) == 500
+            for query in ("word0", "word499", "word500", "word999", "word1000", "word1199", "rare"):
+                assert len(await index.find(query, 10)) == 1, query
+        finally:
+            await index.close()
+    assert len(log.readings) < 10
+
+
+class Counting:
+    """A log that notes how it is read."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self.readings: list[int] = []
+
+    async def last_event_id(self) -> int:
+        return await self._log.last_event_id()
+
+    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+        self.readings.append(upto)
+        return await self._log.told(after=after, upto=upto)
 
 
 async def test_a_damaged_or_deleted_index_is_built_anew(tmp_path: Path) -> None:
