@@ -16,7 +16,7 @@ async def status(port: int, head: str) -> str:
     """Send a request as it is, byte by byte; gives the first line of what came back."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             writer.write(f"{head.format(port=port)}\r\nConnection: close\r\n\r\n".encode("latin-1"))
             await writer.drain()
             return (await reader.readline()).decode("latin-1").strip()

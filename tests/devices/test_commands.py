@@ -56,7 +56,7 @@ async def shell(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[She
         await client.connect(serial)
         rack = AdbRack([adb_address])
         await rack.start()
-        await rack.wait_for(serial, timeout_s=15)
+        await rack.wait_for(serial, timeout_s=30)
         await rack.close()
         (tmp_path / "data").mkdir()
         yield Shell(adb_address, serial, tmp_path / "data")
@@ -89,7 +89,7 @@ async def test_a_phone_is_named_examined_and_has_files_sent_and_fetched(
 async def test_a_phone_that_is_driven_elsewhere_is_not_driven_by_a_command(shell: Shell) -> None:
     rack = AdbRack([shell.server])
     await rack.start()
-    await rack.wait_for(shell.serial, timeout_s=15)
+    await rack.wait_for(shell.serial, timeout_s=30)
     async with rack.lease(shell.serial, "s-17"):
         code, _, err = await shell("rotate", shell.serial, "landscape")
         assert code == 1

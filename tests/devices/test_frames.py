@@ -19,7 +19,7 @@ from agent.errors import DeviceError, DeviceLostError, UsageError
 from agent.records import Frame, FrameStatus, LiveFrame
 
 DATA = Path(__file__).parent.parent / "data" / "devices"
-BOUND_S = 20.0
+BOUND_S = 30.0
 
 
 def png(colour: tuple[int, int, int], size: tuple[int, int] = (90, 200)) -> bytes:

@@ -24,7 +24,7 @@ from agent.devices.stream import AdbStream
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from tests.devices.conftest import Home, block, packet, said, scripted_server
 
-BOUND_S = 20.0
+BOUND_S = 30.0
 _COMMANDS = {
     "nothing": ":",
     "both outputs": "echo out; echo error >&2; exit 7",

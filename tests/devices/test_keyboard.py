@@ -19,8 +19,8 @@ ADB_KEYBOARD = BORROWED.id
 
 
 async def shell(adb: AdbClient, serial: str, command: str) -> ShellResult:
-    features = await adb.features(serial, timeout_s=5)
-    return await adb.shell(serial, command, features=features, timeout_s=5)
+    features = await adb.features(serial, timeout_s=30)
+    return await adb.shell(serial, command, features=features, timeout_s=30)
 
 
 async def current(adb: AdbClient, serial: str) -> str:
@@ -55,7 +55,7 @@ async def search(device: Device, adb: AdbClient) -> Device:
 async def _search_field(device: Device) -> UiNode | None:
     """Look for the field until it is there; an app that had no process shows a splash first."""
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while True:
                 for node in (await device.tree()).nodes:
                     if "search" in node.resource_id.lower():

@@ -16,7 +16,7 @@ from agent.errors import DeviceLostError
 from agent.phone.serve import PhoneHost
 from agent.records import DeviceInfo
 
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
         aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
         async with asyncio.timeout(PATIENCE_S):
             while (await other.take()).standing is not Standing.OURS:
-                await adb.shell(serial, aged, features=features, timeout_s=5)
+                await adb.shell(serial, aged, features=features, timeout_s=30)
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:

@@ -129,7 +129,7 @@ async def test_a_phone_that_reboots_is_gone_on_with(
         await until_device(stage, serial, lambda info: info.state is DeviceState.ONLINE)
         session_id = await stage.create("go", serial=serial)
         await stage.reach(session_id, SessionState.RUNNING)
-        async with AdbClient(adb_address).open(serial, "reboot:", timeout_s=10) as stream:
+        async with AdbClient(adb_address).open(serial, "reboot:", timeout_s=30) as stream:
             await stream.rest()
         await until_lost(stage, session_id, lost=True)
         await until_lost(stage, session_id, lost=False)

@@ -58,6 +58,6 @@ async def test_a_rack_gives_the_device_that_the_operator_named(rack: AdbRack, ho
     rack.label(serial, name="Kitchen phone", tags=(), notes="")
     try:
         assert (await rack.device("kitchen phone")).serial == serial
-        assert (await rack.wait_for("Kitchen phone", timeout_s=15)).serial == serial
+        assert (await rack.wait_for("Kitchen phone", timeout_s=30)).serial == serial
     finally:
         rack.label(serial, name="", tags=(), notes="")

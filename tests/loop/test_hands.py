@@ -40,7 +40,7 @@ async def test_a_touch_pauses_the_session_and_a_resume_goes_on_after_a_fresh_loo
     paused = asyncio.Event()
     context.on_emit = lambda msg: paused.set() if isinstance(msg, SessionFlagsChanged) else None
     turn = asyncio.create_task(task().run(context))
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         await phone.followed.wait()
         phone.fingers.put_nowait(1)
         await paused.wait()
@@ -48,7 +48,7 @@ async def test_a_touch_pauses_the_session_and_a_resume_goes_on_after_a_fresh_loo
     assert phone.done == []
     await context.emit(SessionFlagsChanged(paused=False))
     context.may_go.set()
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         end = await turn
     assert end.completed
     assert phone.done == ["tap Go"]
@@ -59,7 +59,7 @@ async def test_a_phone_that_shows_no_touches_is_driven_without_a_watch() -> None
     phone = TouchedPhone()
     phone.fingers.put_nowait(None)
     context = MemoryContext(scripted(DONE), phone)
-    async with watched(context, Clock().sleep), asyncio.timeout(15):
+    async with watched(context, Clock().sleep), asyncio.timeout(30):
         await phone.left.wait()
     assert context.pauses == []
 
@@ -67,7 +67,7 @@ async def test_a_phone_that_shows_no_touches_is_driven_without_a_watch() -> None
 async def test_a_paused_session_is_not_paused_again() -> None:
     phone = TouchedPhone()
     context = MemoryContext(scripted(DONE), phone)
-    async with watched(context, Clock().sleep), asyncio.timeout(15):
+    async with watched(context, Clock().sleep), asyncio.timeout(30):
         for seen_ms in (1, 2, 3):
             phone.fingers.put_nowait(seen_ms)
         phone.fingers.put_nowait(None)

@@ -18,7 +18,7 @@ from agent.errors import ConfigError, ModelError, UsageError
 from agent.models.callback import callback
 from agent.models.login import Login, TokenFile, discover, refreshed, sign_in, sign_out
 
-PATIENCE_S = 15.0
+PATIENCE_S = 30.0
 
 
 @dataclass

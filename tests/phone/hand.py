@@ -85,6 +85,6 @@ class Hand:
 
     async def loaded(self) -> None:
         """Wait until the page in front has what it shows."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(30):
             while self.see("Loading") is not None:
                 await self.phone.wait_frame(self.phone.frame_version)

@@ -239,7 +239,7 @@ async def test_reverse_leads_from_the_phone_to_the_computer(connected: Connected
 async def test_a_reboot_comes_back_with_another_boot_id(connected: Connected) -> None:
     before = (await connected.shell("cat /proc/sys/kernel/random/boot_id")).text
     assert (await connected("reboot")).status == 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         await connected.served.rebooted()
     await connected.adb("disconnect", connected.serial)
     await connected.adb.connect(connected.serial)

@@ -102,7 +102,7 @@ async def test_a_finger_on_what_glides_holds_it_and_presses_nothing(phone: Phone
     before = phone.focused_app
     await phone.swipe(540, 900, 540, 500, 100)
     version = phone.frame_version
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         await phone.wait_frame(version)
     await phone.tap(540, 700)
     assert phone.idle and phone.focused_app == before

@@ -123,7 +123,7 @@ async def test_a_page_that_nobody_looks_at_loads_all_the_same(hand: Hand) -> Non
     phone.launch("com.example.larkspur")
     top = phone.activities.top()
     assert top is not None
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while not top[1].local.get("fetched") or phone.is_loading(top[1]):
             await phone.wait_frame(phone.frame_version)
     assert hand.see("Desk lamp") is not None

@@ -158,11 +158,17 @@ async def test_an_unknown_activity_is_an_error_that_names_it(phone: Phone) -> No
         phone.start_activity(component="nonsense")
 
 
-async def test_an_animation_makes_a_dump_fail_until_it_is_over(phone: Phone) -> None:
+async def test_an_animation_makes_a_dump_fail_until_it_is_over(
+    phone: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     phone.settings.put("global", "transition_animation_scale", "1.0")
+    with monkeypatch.context() as slow:
+        slow.setattr("agent.phone.core.TRANSITION_S", 60.0)
+        phone.launch("com.android.settings")
+        with pytest.raises(NotIdleError):
+            phone.dump_hierarchy()
+        phone.restore(phone.snapshot())
     phone.launch("com.android.settings")
-    with pytest.raises(NotIdleError):
-        phone.dump_hierarchy()
     assert await phone.wait_idle()
     assert "Settings" in phone.dump_hierarchy()
 
@@ -328,7 +334,7 @@ async def test_a_transition_makes_frames_until_the_activity_stands(
     coming_in = phone.screenshot().tobytes()
     version = phone.frame_version
     for _ in range(3):
-        newer = await asyncio.wait_for(phone.wait_frame(version), 10)
+        newer = await asyncio.wait_for(phone.wait_frame(version), 30)
         assert newer > version
         version = newer
     assert not phone.idle

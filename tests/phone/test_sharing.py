@@ -54,7 +54,7 @@ def test_phones_that_share_their_first_state_do_not_see_each_other_s_changes(
     assert one.state()["notes"] == before
 
 
-async def test_apps_and_files_go_back_within_milliseconds(connected: Connected) -> None:
+async def test_going_back_costs_less_than_a_picture_of_the_screen(connected: Connected) -> None:
     phone = connected.phone
     await connected.shell(
         "echo one > /sdcard/Download/a; ln -s a /data/local/tmp/door; "
@@ -67,20 +67,24 @@ async def test_apps_and_files_go_back_within_milliseconds(connected: Connected) 
     await connected.shell("rm /sdcard/Download/a /data/local/tmp/door; rm -r /sdcard/DCIM; mkdir "
                           "/sdcard/new; echo two > /sdcard/new/f; settings put global x 1; "
                           "echo longer > /sdcard/Documents/Budget.csv")  # fmt: skip
-    spent: list[float] = []
+    going_back_s: list[float] = []
+    drawing_s: list[float] = []
     for _ in range(5):
         await connected.shell("rm /sdcard/Documents/Budget.csv; am start -n "
                               "com.android.notes/.NotesListActivity")  # fmt: skip
         start = time.thread_time()
+        phone.screenshot()
+        drawing_s.append(time.thread_time() - start)
+        start = time.thread_time()
         checkpoint.go_back(phone, kept)
-        spent.append(time.thread_time() - start)
+        going_back_s.append(time.thread_time() - start)
     assert (await connected.shell(looked)).text == before
     now = phone.state()
     assert {k: v for k, v in now.items() if k != "time"} == {
         k: v for k, v in state.items() if k != "time"
     }
-    # Work and not waiting, and the best of five, as the machine may be busy with other things.
-    assert min(spent) < 0.05
+    # A ratio of work, and the best and the worst of five: the machine may be busy, and differs.
+    assert min(going_back_s) < max(drawing_s)
 
 
 async def test_one_seed_and_the_same_inputs_give_the_same_state_and_the_same_frames(

@@ -34,7 +34,7 @@ def run(userland: Userland) -> Run:
         out, err = CollectingSink(), CollectingSink()
         shell = Shell(userland)
         shell.cwd = "/data/local/tmp"
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             status = await shell.run_text(line, {0: BytesSource(stdin), 1: out, 2: err})
             await shell.wait_jobs()
         return status, out.data.decode(), err.data.decode()

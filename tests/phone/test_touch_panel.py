@@ -15,7 +15,7 @@ from tests.phone.hand import new_phone
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.01)
 

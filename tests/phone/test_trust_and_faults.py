@@ -24,7 +24,7 @@ async def test_a_computer_is_unauthorized_until_the_phone_says_yes(
         gate = host.served(serial).gate.gate
         assert isinstance(gate, KeyGate)
         connecting = asyncio.create_task(adb_server("connect", serial))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             key = await gate.wait_asked()
         assert re.fullmatch(r"([0-9A-F]{2}:){15}[0-9A-F]{2}", key.fingerprint)
         assert f"{serial}\tunauthorized" in (await adb_server("devices")).text
@@ -45,7 +45,7 @@ async def test_a_refused_computer_gets_no_shell(adb_server: RealAdb, tmp_path: P
         gate = host.served(serial).gate.gate
         assert isinstance(gate, KeyGate)
         connecting = asyncio.create_task(adb_server("connect", serial))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             await gate.wait_asked()
         gate.answer(False)
         await connecting

@@ -11,6 +11,7 @@ from agent.records import Question, QuestionOption, QuestionPart
 from agent.sessions.answers import (
     REPLY_RULE,
     checked_parts,
+    checked_text,
     read_answer,
     shown_text,
     split_text,
@@ -106,3 +107,13 @@ def test_sharing_out_a_text_invents_nothing_and_answers_the_first_first(
     assert list(shared) == [part.part_id for part in parts[: len(shared)]]
     assert all(piece in text for given in shared.values() for piece in given)
     assert bool(shared) == bool(text.strip())
+
+
+@pytest.mark.parametrize("text", ["\x01\x02", "\x1b[31m", "\u200b\n\x00", "\x1b]0;title\x07 "])
+def test_what_no_screen_would_show_is_no_text(text: str) -> None:
+    with pytest.raises(UsageError, match="The goal is only control characters"):
+        checked_text(text, "The goal")
+
+
+def test_a_text_that_holds_a_control_character_is_kept_as_it_is() -> None:
+    assert checked_text("look\x07 at it\n", "The goal") == "look\x07 at it\n"

@@ -117,7 +117,7 @@ async def test_a_review_that_fails_says_so_and_a_resume_replaces_one_that_runs(
         assert (await stage.store.session(session_id)).state is COMPLETED
         use(stage, Stuck(REVIEW))
         await stage.do(SessionReview(session_id=session_id))
-        await asyncio.wait_for(reached.wait(), 10)
+        await asyncio.wait_for(reached.wait(), 30)
         await stage.do(SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
         msgs = await stage.msgs(session_id)

@@ -183,7 +183,7 @@ async def test_a_finger_on_the_phone_pauses_the_session_and_its_own_taps_do_not(
         async with asyncio.timeout(60):
             while not paused.is_set():
                 # The watch may not have begun when the first finger comes.
-                await client.shell(serial, FINGER, features=frozenset({"shell_v2"}), timeout_s=15)
+                await client.shell(serial, FINGER, features=frozenset({"shell_v2"}), timeout_s=30)
         assert context.pauses == [TOUCHED]
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)

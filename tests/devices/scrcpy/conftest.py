@@ -20,7 +20,7 @@ from agent.phone.faults import FaultKind
 from agent.phone.phone import Phone
 from agent.phone.serve import PhoneHost
 
-BOUND_S = 20.0
+BOUND_S = 30.0
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ async def test_keys_wheels_and_starting_reach_the_phone(bench: Bench) -> None:
     assert (await bench.device.foreground()).package == "com.android.settings"
     await bench.device.scroll(MIDDLE, vertical=-3)
     await bench.device.press(Button.HOME)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(30):
         while (await bench.device.foreground()).package == "com.android.settings":
             pass
     await bench.device.key("KEYCODE_WAKEUP")

@@ -55,7 +55,7 @@ async def test_where_nobody_is_let_in_the_server_comes_to_us(
     assert (await first_picture(session)).data
     await session.close()
     listed = await bench.device._shell.client.open(
-        bench.device.serial, "reverse:list-forward", timeout_s=20
+        bench.device.serial, "reverse:list-forward", timeout_s=30
     ).__aenter__()
     assert await listed.block() == b"", "the reversal is taken back"
     listed.close()
