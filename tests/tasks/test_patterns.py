@@ -13,8 +13,8 @@ from agent.tasks.task import TurnEnd
 from bench.exercises.cases import CASES
 from bench.exercises.suite import EXERCISES
 from tests.tasks.context import MemoryContext
+from tests.tasks.counter import Counter
 from tests.tasks.scripted import DONE, Clock, ScriptedModel, says, scripted, texts
-from tests.tasks.test_regular import Counter
 
 CLICK = says("click_element", element=1)
 PLAN = says("update_plan", plan=[{"step": "Press it", "status": "pending"}])
