@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.protocol import (
-    ToolCallFinished,
-)
+from agent.protocol import ToolCallFinished
 from agent.records import Question, UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    StepCompleted,
-)
+from agent.protocol import StepCompleted
 from tests.loop.paper_phone import button, field
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, says, scripted

@@ -1,0 +1,70 @@
+"""What the facts of every run must show, whatever operators did."""
+
+from __future__ import annotations
+
+from agent.protocol import (
+    AgentMessage,
+    Event,
+    SessionConfigured,
+    SessionContinued,
+    SessionStateChanged,
+    TaskComplete,
+    TaskStarted,
+    TurnAborted,
+)
+from agent.records import SessionState
+from agent.sessions.transitions import may_move
+from agent.state import fold_session
+
+
+def story(events: list[Event]) -> str:
+    """Give a session's facts in a few words each, for a failure to show."""
+    words = (f"{type(event.msg).__name__} {getattr(event.msg, 'state', '')}" for event in events)
+    return "; ".join(words)
+
+
+def check_facts(events: list[Event], parents: frozenset[str]) -> None:
+    """Read a session's facts one by one, as a stranger would; `parents` are goals that delegate."""
+    session = None
+    generation = 0
+    open_turn = ""
+    resuming = False
+    studies: set[str] = set()
+    for event in events:
+        before = session
+        session = fold_session(session, event)
+        assert session is not None
+        match event.msg:
+            case SessionConfigured():
+                assert before is None
+            case SessionContinued(generation=later):
+                resuming = later > generation
+                generation = later
+            case SessionStateChanged(state=state):
+                assert before is not None
+                in_tree = bool(before.parent_id) or before.goal in parents
+                allowed = may_move(before.state, state, resuming=resuming, in_tree=in_tree)
+                assert allowed, (before.state, state)
+                resuming = False
+            case TaskStarted(turn_id=turn_id, kind="review" | "compact"):
+                # It reads the session, which stays where it is; one that died is not told of.
+                studies.add(turn_id)
+                assert not open_turn, story(events)
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id) if turn_id in studies:
+                assert before is not None and session.state is before.state
+                studies.remove(turn_id)
+            case TaskStarted(turn_id=turn_id):
+                assert not open_turn, story(events)
+                assert session.state is SessionState.RUNNING
+                open_turn = turn_id
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id):
+                assert turn_id == open_turn, "an end without its start"
+                open_turn = ""
+            case AgentMessage(text=text):
+                assert open_turn, story(events)
+                assert text != "never stored" or session.state is SessionState.RUNNING
+            case _:
+                pass
+        assert session is not None
+        if session.state.is_terminal:
+            assert not session.paused and not session.lost
