@@ -29,3 +29,10 @@ class Layers(ChainMap[K, V]):
             if key in layer:
                 return layer[key]
         return default
+
+    def stored(self, key: K) -> V | None:
+        """Give what a key has below the top layer: what it is about to be changed from."""
+        for layer in self.maps[1:]:
+            if key in layer:
+                return layer[key]
+        return None

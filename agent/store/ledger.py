@@ -7,7 +7,6 @@ session; an answer is the first one.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -32,6 +31,7 @@ from agent.protocol import (
 )
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher
 from agent.session_fold import fold_all
+from agent.store.layers import Layers
 from agent.store.leases import Lease
 from agent.store.uses import NAMING, digests_of
 
@@ -69,11 +69,10 @@ class Keys(NamedTuple):
     jobs: frozenset[int] = frozenset()
 
 
-_BESIDE = frozenset(
+ASKING = frozenset({RequestUserInput, QuestionAnswered, QuestionClosed})
+"""What changes a question."""
+_BESIDE = ASKING | frozenset(
     {
-        RequestUserInput,
-        QuestionAnswered,
-        QuestionClosed,
         JobChanged,
         WatcherChanged,
         CommitmentChanged,
@@ -88,7 +87,7 @@ def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
     """Say which rows the drafts touch."""
     sessions = {draft.session_id for draft in drafts if draft.session_id}
     questions: set[str] = set()
-    for msg in (draft.msg for draft in drafts if type(draft.msg) in _BESIDE):
+    for msg in (draft.msg for draft in drafts if type(draft.msg) in ASKING):
         match msg:
             case RequestUserInput(question=question):
                 questions.add(question.question_id)
@@ -122,10 +121,10 @@ class Ledger:
         *,
         last_event_id: int,
         last_job_id: int,
-        sessions: ChainMap[str, SessionHead],
-        questions: ChainMap[str, QuestionHead],
-        jobs: ChainMap[int, Job],
-        leases: ChainMap[str, Lease],
+        sessions: Layers[str, SessionHead],
+        questions: Layers[str, QuestionHead],
+        jobs: Layers[int, Job],
+        leases: Layers[str, Lease],
     ) -> None:
         self.last_event_id = last_event_id
         self.last_job_id = last_job_id

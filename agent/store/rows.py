@@ -28,6 +28,8 @@ _PUT_SESSION = (
     "state = excluded.state, last_seq = excluded.last_seq, is_pruned = excluded.is_pruned, "
     "record = excluded.record"
 )
+# Most events leave a session in the place that the indices know: they need not be written then.
+_MOVE_SESSION = "UPDATE session SET last_seq = ?, record = ? WHERE session_id = ?"
 _PUT_QUESTION = (
     "INSERT INTO question (question_id, session_id, is_open, record) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (question_id) DO UPDATE SET is_open = excluded.is_open, record = excluded.record"
@@ -103,6 +105,7 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
     """Give the statements that write what a ledger changes, each with its rows."""
     dropped: list[tuple[Value, ...]] = [(job_id,) for job_id in ledger.dropped_jobs]
     deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
+    placed, moved = _sessions_of(ledger)
     return (
         (
             _INSERT_EVENT,
@@ -119,21 +122,8 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
                 for event, body in ledger.events
             ],
         ),
-        (
-            _PUT_SESSION,
-            [
-                (
-                    session_id,
-                    session.parent_id,
-                    session.state,
-                    last_seq,
-                    session.job_id,
-                    int(session.pruned),
-                    _json(session),
-                )
-                for session_id, (last_seq, session) in ledger.sessions.maps[0].items()
-            ],
-        ),
+        (_PUT_SESSION, placed),
+        (_MOVE_SESSION, moved),
         (
             _PUT_QUESTION,
             [
@@ -175,6 +165,35 @@ def rows_of(ledger: Ledger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
             [(at.key, at.owner, at.epoch, at.expires_ms) for at in ledger.leases.maps[0].values()],
         ),
     )
+
+
+def _sessions_of(ledger: Ledger) -> tuple[list[tuple[Value, ...]], list[tuple[Value, ...]]]:
+    """Give the rows of sessions that are new or at another place, and those of the others."""
+    placed: list[tuple[Value, ...]] = []
+    moved: list[tuple[Value, ...]] = []
+    for session_id, (last_seq, session) in ledger.sessions.maps[0].items():
+        before = ledger.sessions.stored(session_id)
+        record = _json(session)
+        if before is not None and _place_of(before.session) == _place_of(session):
+            moved.append((last_seq, record, session_id))
+            continue
+        placed.append(
+            (
+                session_id,
+                session.parent_id,
+                session.state,
+                last_seq,
+                session.job_id,
+                int(session.pruned),
+                record,
+            )
+        )
+    return placed, moved
+
+
+def _place_of(session: Session) -> tuple[str, str, bool]:
+    """Give what the indices of a session's row are made of, and can change."""
+    return session.parent_id, session.state, session.pruned
 
 
 def event_of(row: Row) -> Event:

@@ -13,22 +13,13 @@ from collections.abc import Callable
 from typing import assert_never
 
 from agent.errors import FencedError, StoreError, SwitchboardError, UsageError
-from agent.protocol import JobChanged, SessionsDeleted
+from agent.protocol import Event, JobChanged, SessionsDeleted
 from agent.records import Job
 from agent.store import leases
 from agent.store.database import Database
 from agent.store.failures import unfoldable
-from agent.store.layers import Layers
-from agent.store.ledger import (
-    BlobRow,
-    EventDraft,
-    Keys,
-    Ledger,
-    QuestionHead,
-    SessionHead,
-    body_of,
-    keys_of,
-)
+from agent.store.known import Known
+from agent.store.ledger import BlobRow, EventDraft, Ledger, body_of
 from agent.store.requests import (
     AcquireLease,
     Append,
@@ -44,21 +35,12 @@ from agent.store.requests import (
     Result,
     groups,
 )
-from agent.store.rows import (
-    LEASE,
-    as_int,
-    decode_job,
-    decode_question,
-    decode_session,
-    lease_of,
-    rows_of,
-)
+from agent.store.rows import rows_of
 from agent.store.store import Listener
 
 BATCH_EVENTS = 512
 """The most drafts that wait for one COMMIT, unless a single request has more."""
 
-_CACHED_SESSIONS = 4096
 _MOST_SOON = 64
 _log = logging.getLogger(__name__)
 
@@ -72,11 +54,9 @@ class Writer:
     def __init__(self, database: Database, *, epoch: int, clock_ms: Callable[[], int]) -> None:
         self.epoch = epoch
         self.listeners: list[Listener] = []
-        self.last_event_id = 0
         self._database = database
+        self._known = Known(database)
         self._clock_ms = clock_ms
-        self._last_job_id = 0
-        self._heads: dict[str, SessionHead] = {}
         self._queue: asyncio.Queue[Entry | None] = asyncio.Queue()
         self._soon: list[Entry] = []
         """What goes with the next request."""
@@ -86,11 +66,16 @@ class Writer:
 
     async def start(self, *, refusal: StoreError | None = None) -> None:
         """Read where the log stands and begin to write, or to refuse every write."""
-        await self._read_counters()
+        await self._known.begin()
         if refusal is not None:
             self._refusal = refusal
             return
         self._task = asyncio.create_task(self._run(), name="store writer")
+
+    @property
+    def last_event_id(self) -> int:
+        """The newest event that is stored."""
+        return self._known.last_event_id
 
     def insist(self) -> None:
         """Raise why nothing can be written any more, if so."""
@@ -202,46 +187,54 @@ class Writer:
             self._telling = None
 
     async def _commit(self, batch: list[Entry], *, savepoints: bool) -> None:
-        ledger = Ledger(
-            last_event_id=self.last_event_id,
-            last_job_id=self._last_job_id,
-            sessions=Layers({}, self._heads),
-            questions=Layers({}, {}),
-            jobs=Layers({}, {}),
-            leases=Layers({}, {}),
-        )
         await self._database.rollback()
         if savepoints:
-            refused = await self._write_under_savepoints(batch, ledger)
+            ledger, refused = await self._write_under_savepoints(batch)
         else:
-            refused = await self._fold_batch(batch, ledger)
+            ledger, refused = await self._folded(batch)
             await self._database.transact(rows_of(ledger), epoch=self.epoch)
-        self._committed(ledger)
+        self._known.committed(ledger)
+        self._publish(tuple(event for event, _ in ledger.events))
         # Not sooner: a request may be refused because of another one that was then not stored.
         for entry, refusal in refused:
             entry.fail(refusal)
         for entry in batch:
             entry.finish()
 
-    async def _write_under_savepoints(self, batch: list[Entry], ledger: Ledger) -> _Refused:
+    async def _write_under_savepoints(self, batch: list[Entry]) -> tuple[Ledger, _Refused]:
         """Write a batch so that a request which cannot be written fails alone."""
         await self._database.run("BEGIN IMMEDIATE")
         try:
             await self._database.check_epoch(self.epoch)
-            refused = await self._fold_batch(batch, ledger, savepoints=True)
+            folded = await self._folded_apart(batch, savepoints=True)
             await self._database.run("COMMIT")
         except BaseException:
             await self._database.rollback()
             raise
-        return refused
+        return folded
 
-    async def _fold_batch(
-        self, batch: list[Entry], ledger: Ledger, *, savepoints: bool = False
-    ) -> _Refused:
-        """Fold a batch into the ledger; give the requests that do not fit, each with why."""
+    async def _folded(self, batch: list[Entry]) -> tuple[Ledger, _Refused]:
+        """Fold a batch; give the requests that do not fit, each with why."""
+        ledger = self._known.ledger()
+        for entry in batch:
+            if not self._known.suffices(entry.request, ledger):
+                await self._known.learn(entry.request, ledger)
+            try:
+                entry.result = self._fold(entry.request, ledger)
+            except Exception:
+                # The ledger has a part of it. Almost nothing is refused: only then is each request
+                # tried by itself, from the first on.
+                return await self._folded_apart(batch)
+        return ledger, []
+
+    async def _folded_apart(
+        self, batch: list[Entry], *, savepoints: bool = False
+    ) -> tuple[Ledger, _Refused]:
+        """Fold a batch, each request as a trial that leaves no trace when it is refused."""
+        ledger = self._known.ledger()
         refused: _Refused = []
         for entry in batch:
-            await self._know(entry.request, ledger)
+            await self._known.learn(entry.request, ledger)
             trial = ledger.branch()
             try:
                 entry.result = self._fold(entry.request, trial)
@@ -256,17 +249,10 @@ class Writer:
                 refused.append((entry, unfoldable(error)))
             else:
                 ledger.adopt(trial)
-        return refused
+        return ledger, refused
 
-    def _committed(self, ledger: Ledger) -> None:
-        self.last_event_id = ledger.last_event_id
-        self._last_job_id = ledger.last_job_id
-        self._heads.update(ledger.sessions.maps[0])
-        for session_id in ledger.deleted:
-            self._heads.pop(session_id, None)
-        for session_id in list(self._heads)[: max(0, len(self._heads) - _CACHED_SESSIONS)]:
-            del self._heads[session_id]
-        events = tuple(event for event, _ in ledger.events)
+    def _publish(self, events: tuple[Event, ...]) -> None:
+        """Tell every listener what was committed."""
         if not events:
             return
         for listener in tuple(self.listeners):
@@ -317,10 +303,10 @@ class Writer:
                         raise UsageError(f"There is no session {session_id[:80]!r}.")
                 draft = EventDraft("", SessionsDeleted(session_ids=session_ids))
                 ledger.fold(draft, body_of(draft.msg), now_ms)
-                ledger.deleted = session_ids
+                ledger.deleted += session_ids
                 return None
             case ForgetBlobs(digests=digests):
-                ledger.unnamed = digests
+                ledger.unnamed += digests
                 return None
             case RecordBlob(digest=digest, media_type=media_type, size_bytes=size_bytes):
                 ledger.blobs.append(BlobRow(digest, media_type, size_bytes, now_ms))
@@ -331,47 +317,6 @@ class Writer:
     def _fold_job(self, ledger: Ledger, job: Job, reason: str, now_ms: int) -> None:
         draft = EventDraft(session_id="", msg=JobChanged(job=job, reason=reason))
         ledger.fold(draft, body_of(draft.msg), now_ms)
-
-    async def _know(self, request: Request, ledger: Ledger) -> None:
-        """Read the rows a request needs that the ledger does not know yet."""
-        match request:
-            case Append(drafts=drafts, under=under):
-                keys = keys_of(drafts)
-                await self._know_lease(under.key if under else "", ledger)
-            case AcquireLease(key=key):
-                await self._know_lease(key, ledger)
-                return
-            case RenewLease(lease=lease) | ReleaseLease(lease=lease):
-                await self._know_lease(lease.key, ledger)
-                return
-            case ReplaceJob(job=job):
-                keys = Keys(frozenset(), jobs=frozenset({job.id}))
-            case DeleteSessions(session_ids=session_ids):
-                keys = Keys(frozenset(session_ids))
-            case CreateJob() | RecordBlob() | ForgetBlobs():
-                return
-            case _:
-                assert_never(request)
-        for session_id in (key for key in keys.sessions if ledger.sessions.get(key) is None):
-            sql = "SELECT last_seq, record FROM session WHERE session_id = ?"
-            for last_seq, record in await self._database.rows(sql, (session_id,)):
-                head = SessionHead(as_int(last_seq), decode_session(record))
-                ledger.sessions.maps[-1][session_id] = head
-        for question_id in (key for key in keys.questions if key not in ledger.questions):
-            sql = "SELECT is_open, record FROM question WHERE question_id = ?"
-            for is_open, record in await self._database.rows(sql, (question_id,)):
-                ledger.questions.maps[-1][question_id] = QuestionHead(
-                    decode_question(record), bool(is_open)
-                )
-        for job_id in (key for key in keys.jobs if key not in ledger.jobs):
-            sql = "SELECT record FROM job WHERE id = ?"
-            for (record,) in await self._database.rows(sql, (job_id,)):
-                ledger.jobs.maps[-1][job_id] = decode_job(record)
-
-    async def _know_lease(self, key: str, ledger: Ledger) -> None:
-        if key and key not in ledger.leases:
-            for row in await self._database.rows(LEASE, (key,)):
-                ledger.leases.maps[-1][key] = lease_of(row)
 
     async def _put_under_savepoint(self, ledger: Ledger) -> None:
         await self._database.run("SAVEPOINT request")
@@ -385,10 +330,3 @@ class Writer:
                 await self._database.run("RELEASE request")
             raise
         await self._database.run("RELEASE request")
-
-    async def _read_counters(self) -> None:
-        sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
-        [(event_id,)] = await self._database.rows(sql, ("event",))
-        [(job_id,)] = await self._database.rows(sql, ("job",))
-        self.last_event_id = as_int(event_id)
-        self._last_job_id = as_int(job_id)
