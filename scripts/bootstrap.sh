@@ -34,9 +34,17 @@ if ! "$venv/bin/uv" --version >/dev/null 2>&1; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
 fi
 
-say "Installing what requirements.lock names"
 # --no-deps: the lock is complete, and uv itself must stay although the lock does not name it.
-VIRTUAL_ENV=$venv "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" \
-    --no-deps --require-hashes -r requirements.lock
-"$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps --editable .
+install() {
+    "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@"
+}
+
+say "Installing what requirements.lock names"
+if ! install --require-hashes -r requirements.lock; then
+    # uv trusts the authorities that it brings; a company's own are in the system's store.
+    say "Trying again with the certificates of this system"
+    export UV_NATIVE_TLS=1
+    install --require-hashes -r requirements.lock
+fi
+install --editable .
 say "Ready: $venv/bin/switchboard"
