@@ -1,7 +1,8 @@
 """A model that calls one tool, says what came of it, and is done: for work that is decided already.
 
 No model of language: what it calls was checked when it was written down. Invariant: it calls its
-tool once for each goal, and claims success only when the tool's own reply does.
+tool once for each goal, and claims success only when the tool's own reply does. What it says of it
+is for people; the reply itself stays with its step.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 
 from agent.models.model import ModelReply, ModelRequest, ToolCall
 from agent.models.pilot.reading import Deed, read
+from agent.models.reply_words import in_words
 from agent.text import one_line
 
 _NOT_DONE = ("error", ".refused", ".not_found", ".create_failed", "confirmation_required")
@@ -54,7 +56,7 @@ class OneCall:
 
 
 def _finish(deed: Deed) -> ToolCall:
-    summary = one_line(deed.result, _SUMMARY_CHARS)
+    summary = one_line(in_words(deed.result), _SUMMARY_CHARS)
     arguments = json.dumps({"success": _is_done(deed), "summary": summary})
     return ToolCall(call_id="finish", name="finish", arguments=arguments)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from agent.errors import UsageError
 from agent.records import Answer, Question, QuestionOption, QuestionPart
 from agent.safety.redaction import redact_secrets
+from agent.text import clean
 
 ANSWER_LIMIT_CHARS = 10_000
 PARTS_LIMIT = 10
@@ -114,7 +115,8 @@ def checked_text(text: str, what: str, *, limit: int = 20_000) -> str:
     """Give what the operator wrote, without cards, passwords and other secrets: it will be stored.
 
     Raises:
-        UsageError: it is blank, longer than `limit` characters, or holds a lone surrogate.
+        UsageError: it is blank, as are control characters and escape sequences alone, is longer
+            than `limit` characters, or holds a lone surrogate.
     """
     _check_text(text, what, limit)
     return redact_secrets(text)
@@ -132,11 +134,13 @@ def _checked(answer: str, options: Sequence[QuestionOption], *, secret: bool) ->
 
 
 def _check_text(text: str, what: str, limit: int) -> None:
-    if not text.strip():
-        raise UsageError(f"{what} is empty.", "Write some text.")
     if len(text) > limit:
         raise UsageError(f"{what} has {len(text):,} characters.", f"Use at most {limit:,}.")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(f"{what} is not valid text: {error.reason}.", "Write it anew.") from error
+    if not text.strip():
+        raise UsageError(f"{what} is empty.", "Write some text.")
+    if not clean(text, limit).strip():
+        raise UsageError(f"{what} is only control characters.", "Write some text.")

@@ -104,7 +104,7 @@ def create(
     from console.moments import duration_ms, moment_ms
     from console.rack import CONNECTED, NO_DEVICES
 
-    if not prompt.strip():
+    if not _short(prompt):
         raise click.BadParameter("The prompt is empty.", ctx=ctx, param_hint="PROMPT")
     if after and at:
         raise click.UsageError("Give --in or --at, not both.", ctx=ctx)

@@ -69,6 +69,8 @@ async def test_a_schedule_that_is_none_is_refused_at_every_door(
     [
         {"title": "x" * 201},
         {"prompt": " \n"},
+        {"prompt": "\x1b[31m\x01\n"},
+        {"title": "\u200b\x00"},
         {"payload": {"a": "x" * 20_000}},
         {"payload": {"call": DEEP}},
         {"payload": {"call": {"tool": EVIL}}},

@@ -29,9 +29,10 @@ def written(**arguments: object) -> ToolCall:
     return call
 
 
-async def test_a_tool_is_called_once_and_its_reply_is_the_result() -> None:
+async def test_a_tool_is_called_once_and_its_reply_is_the_result_in_words() -> None:
     end, context = await run(written(title="Call Ana"))
-    assert end.completed and "commitment.created" in end.message
+    assert end.completed and end.message == "Commitment 4 “Call” was created."
+    assert any("commitment.created" in one.text for one in context.of(ToolCallFinished))
     [op] = context.requested
     assert isinstance(op, CommitmentCreate) and op.title == "Call Ana"
 
