@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -373,19 +373,14 @@ class Key(msgspec.Struct, frozen=True):
 
 
 def _keys() -> Iterator[Key]:
-    yield Key("data_dir", str, None, _description(_hints(Settings)["data_dir"]))
     for section in msgspec.structs.fields(Settings):
+        if section.name == "data_dir":
+            yield Key("data_dir", str, None, _description(section.type))
         if not isinstance(section.default, _Section):
             continue
-        hints = _hints(type(section.default))
         for field in msgspec.structs.fields(section.default):
-            hint = hints[field.name]
             name = f"{section.name}.{field.name}"
-            yield Key(name, hint, field.default, _description(hint))
-
-
-def _hints(struct: type[msgspec.Struct]) -> dict[str, Any]:
-    return get_type_hints(struct, include_extras=True)
+            yield Key(name, field.type, field.default, _description(field.type))
 
 
 def _description(hint: object) -> str:

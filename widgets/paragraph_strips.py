@@ -50,15 +50,3 @@ def with_cursor(widget: Widget, strip: Strip) -> Strip:
     paper = widget.app.stylesheet.parse_style("on $cursor").rich_style
     rest = strip.crop(1).apply_style(paper)
     return Strip.join([Strip([Segment("▌", style)], 1), rest])
-
-
-def empty_line(widget: Widget, sentence: str, y: int, width: int) -> Strip:
-    """Draw one line of the sentence that stands where there is nothing."""
-    style = widget.visual_style
-    content = Content.styled(sentence, "$muted")
-    strips = Visual.to_strips(widget, content, max(1, width - 4), None, style)
-    at = y - 1
-    if 0 <= at < len(strips):
-        pad = Segment("  ", style.rich_style)
-        return Strip([pad, *strips[at]]).adjust_cell_length(width, style.rich_style)
-    return Strip.blank(width, style.rich_style)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click, Resize
@@ -21,6 +20,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
 
+from widgets.empty_sentence import EmptySentence
 from widgets.parts import Parts, to_content
 from widgets.sturdy import Sturdy
 
@@ -94,6 +94,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
         self.empty = empty
+        self._nothing = EmptySentence(indent=_GUTTER)
         self.cursor_key = ""
         self._rows: tuple[Row, ...] = ()
         self._index: dict[str, int] = {}
@@ -216,7 +217,7 @@ class RowList(Sturdy, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if not self._rows:
-            return self._empty_line(y, width)
+            return self._nothing.line(self, self.empty, y, width)
         y += self.scroll_offset.y
         if y >= len(self._lines):
             return Strip.blank(width, self.visual_style.rich_style)
@@ -245,13 +246,3 @@ class RowList(Sturdy, ScrollView, can_focus=True):
 
     def _cursor_style(self, focused: bool) -> Style:
         return self.app.stylesheet.parse_style("on $cursor" if focused else "on $cursor-blurred")
-
-    def _empty_line(self, y: int, width: int) -> Strip:
-        style = self.visual_style
-        content = Content.styled(self.empty, "$muted")
-        strips = Visual.to_strips(self, content, max(1, width - _GUTTER), None, style)
-        if 0 <= y < len(strips):
-            pad = Segment(" " * _GUTTER, style.rich_style)
-            strip = Strip([pad, *strips[y]])
-            return strip.adjust_cell_length(width, style.rich_style)
-        return Strip.blank(width, style.rich_style)

@@ -19,8 +19,9 @@ from textual.strip import Strip
 
 from agent.state import Item, StepItem
 from agent.text import clean
+from widgets.empty_sentence import EmptySentence
 from widgets.expansion import Depth, Expansion
-from widgets.paragraph_strips import empty_line, strips_of, with_cursor
+from widgets.paragraph_strips import strips_of, with_cursor
 from widgets.sturdy import Sturdy
 from widgets.transcript_lines import Paragraph, first_holding, paragraphs
 
@@ -78,6 +79,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)
         self.empty = empty
+        self._nothing = EmptySentence(above=1, margin=2)
         self.session_id = ""
         self.cursor_key = ""
         self._items: tuple[Item, ...] = ()
@@ -387,7 +389,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         base = self.visual_style.rich_style
         shown = self._items[self._first :]
         if not shown and not self._saying:
-            return empty_line(self, self.empty, y, width)
+            return self._nothing.line(self, self.empty, y, width)
         line = y + self.scroll_offset.y
         at = bisect_right(self._tops, line) - 1
         if at >= 0 and at < len(shown):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TypeAlias
 
 import msgspec
@@ -293,10 +294,23 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     msg: EventMsg
 
 
-_op_decoder: msgspec.json.Decoder[Op] = msgspec.json.Decoder(Op)
-_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
-_msg_decoder: msgspec.json.Decoder[EventMsg] = msgspec.json.Decoder(EventMsg)
 _encoder = msgspec.json.Encoder()
+
+
+# Made when first needed: a hundred structs take longer than the console has until its first paint.
+@cache
+def _op_decoder() -> msgspec.json.Decoder[Op]:
+    return msgspec.json.Decoder(Op)
+
+
+@cache
+def _event_decoder() -> msgspec.json.Decoder[Event]:
+    return msgspec.json.Decoder(Event)
+
+
+@cache
+def _msg_decoder() -> msgspec.json.Decoder[EventMsg]:
+    return msgspec.json.Decoder(EventMsg)
 
 
 def encode(value: Op | Event | EventMsg | Reply) -> bytes:
@@ -311,7 +325,7 @@ def decode_op(data: bytes | str) -> Op:
         UsageError: malformed JSON, an unknown type, or a field that is missing, unknown or wrong.
     """
     try:
-        return _op_decoder.decode(data)
+        return _op_decoder().decode(data)
     except msgspec.ValidationError as error:
         raise UsageError(f"The op is not valid: {error}.", "Correct the field it names.") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -322,9 +336,9 @@ def decode_op(data: bytes | str) -> Op:
 
 def decode_event(data: bytes | str) -> Event:
     """Decode an event envelope; msgspec's own errors tell what is wrong."""
-    return _event_decoder.decode(data)
+    return _event_decoder().decode(data)
 
 
 def decode_msg(data: bytes | str) -> EventMsg:
     """Decode the body of an event; msgspec's own errors tell what is wrong."""
-    return _msg_decoder.decode(data)
+    return _msg_decoder().decode(data)

@@ -80,6 +80,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
     # --- what a screen has ----------
 
     def compose(self) -> ComposeResult:
+        self._fit()
         yield PartsLine(id="header")
         yield from self.compose_tabs()
         with Container(id="body"):
@@ -88,6 +89,14 @@ class ConsoleScreen(Sturdy, Screen[None]):
         yield PartsLine(
             ((" Too small: 40×12 is the least. ^x stops all. ", "$warn"),), id="too-small"
         )
+
+    def _fit(self) -> None:
+        """Take the classes of this size, which Textual gives only after it drew the first time."""
+        width, height = self.app.size
+        ways = ((width, self.HORIZONTAL_BREAKPOINTS), (height, self.VERTICAL_BREAKPOINTS))
+        for cells, breakpoints in ways:
+            fitting = max((least, name) for least, name in breakpoints or () if cells >= least)
+            self.add_class(fitting[1], update=False)
 
     def compose_tabs(self) -> ComposeResult:
         """Give what is under the header."""

@@ -55,6 +55,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self.folded: set[str] = set()
         self.wanted = ""
         self._column = "left"
+        # Before there are widgets: each would be styled again for it.
+        self.add_class("-at-left", update=False)
         self._frame_of = ""
         self.clock_s = monotonic
         self._looked = ("", 0.0)
@@ -62,16 +64,16 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def compose_body(self) -> ComposeResult:
         with Vertical(id="left"):
             sessions = RowList(id="sessions", empty=OPENING)
-            sessions.add_class("pane")
+            sessions.add_class("pane", update=False)
             sessions.border_title = "Sessions"
             yield sessions
             yield Input(id="filter", placeholder="filter", compact=True)
             waiting = AttentionList(id="attention", empty=OPENING)
-            waiting.add_class("pane")
+            waiting.add_class("pane", update=False)
             waiting.border_title = "Waiting for you"
             yield waiting
             devices = PartsLine(id="devices")
-            devices.add_class("pane")
+            devices.add_class("pane", update=False)
             devices.border_title = "Devices"
             yield devices
         with Vertical(id="middle"):
@@ -310,8 +312,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def _go_to_column(self, column: str) -> None:
         self._column = column
-        for name in _COLUMNS:
-            self.set_class(name == column, f"-at-{name}")
+        self.update_classes({f"-at-{name}": name == column for name in _COLUMNS})
         self._show_tabs(sum(one.needs_person for one in self.attention.waiting.values()))
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:

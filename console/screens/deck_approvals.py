@@ -10,8 +10,6 @@ import json
 
 from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind
-from agent.safety.approval import FOR_SESSION
-from agent.safety.granting import grantable
 from agent.state import StepItem
 from agent.text import one_line
 from console.screens.deck_questions import DENY, DeckQuestions
@@ -31,14 +29,14 @@ class DeckApprovals(DeckQuestions):
         asked = self.approval_meant()
         if asked is None:
             return False
-        return action_id != "question.session" or grantable(asked.subject)
+        return action_id != "question.session" or _is_grantable(asked)
 
     def do_question_session(self) -> None:
         """Approve this button of this app for the rest of the session, at the second press."""
         asked = self.show_approval()
         if asked is None:
             return
-        if not grantable(asked.subject):
+        if not _is_grantable(asked):
             self.console_app.say("This can be approved once only: press a.")
             return
         card = self.deck.card
@@ -51,6 +49,8 @@ class DeckApprovals(DeckQuestions):
         if not self.console_app.two_acts.confirm("question.session", asked.question_id, sentence):
             return
         if ready:
+            from agent.safety.approval import FOR_SESSION
+
             self.console_app.request(
                 UserInputAnswer(question_id=asked.question_id, answer=FOR_SESSION)
             )
@@ -109,10 +109,17 @@ class DeckApprovals(DeckQuestions):
                 (self.key_of("question.modify"), "instead"),
                 (self.key_of("question.wheel"), "take the wheel"),
             ]
-            if grantable(asked.subject):
+            if _is_grantable(asked):
                 more.insert(0, (self.key_of("question.session"), "for this session"))
             keys[3:3] = more
         return keys
+
+
+def _is_grantable(asked: Question) -> bool:
+    # The words of the policy are not read before there is something to approve.
+    from agent.safety.granting import grantable
+
+    return grantable(asked.subject)
 
 
 def _text_of(arguments: str) -> str:
