@@ -26,7 +26,8 @@ from agent.loop.pace import Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.scaling import Scaler, Scaling
 from agent.records import Element, Foreground, Frame, Observation, UiNode
-from agent.safety.redaction import redact, redact_tree
+from agent.safety.redaction import redact
+from agent.safety.tree_redaction import redact_tree
 from agent.text import one_line
 
 Sleep = Callable[[float], Awaitable[None]]

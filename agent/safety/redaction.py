@@ -13,8 +13,7 @@ American Express is caught and a long order number is not), also among other dig
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from html import escape, unescape
+from collections.abc import Callable, Iterable, Iterator
 from re import Match
 
 SSN = re.compile(r"(?<![\d-])\d{3}[-.\s]?\d{2}[-.\s]?\d{4}(?![\d-])")
@@ -42,15 +41,9 @@ _MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
 _IBAN_CHARS = range(15, 35)
 _MAX_GROUPS = 1000
 _MAX_PASSES = 8
-_NINE_DIGITS = re.compile(r"\d(?:\D*\d){8}")
-# Android's own serializer (KXmlSerializer) puts a value that holds " between single quotes, and a
-# value may hold > as it is. Possessive, so that a tag which never ends costs one pass.
-_TAG = re.compile(r"""<[^\s<>/?!](?:[^<>"']|"[^<"]*"|'[^<']*')*+>""")
-_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)')""")
-_FIELD_CLASSES = ("EditText", "AutoComplete")
-_SECRET_NAME = re.compile(r"passw|passcode|passphrase|kennwort|contrase|cvv|cvc|\bpin\b", re.I)
-_NO_TEXT = frozenset({"index", "class", "package", "resource-id", "bounds", "password"})
-"""Attributes that no user's words stand in; any other may be text, whatever a build calls it."""
+_BETWEEN_TEXTS = "\0"
+"""No digits go together across it. Where a text holds one itself, no pattern does either."""
+_NINE_DIGITS = re.compile(r"\d(?:[^\d\0]*\d){8}")
 
 
 def passes_luhn(digits: str) -> bool:
@@ -146,6 +139,11 @@ def _settled(text: str, once: Callable[[str], str]) -> str:
     return text
 
 
+def any_may_hold(texts: Iterable[str]) -> bool:
+    """Tell whether anything can be to redact in one of several texts, in one look at them all."""
+    return _may_hold(_BETWEEN_TEXTS.join(texts))
+
+
 def _may_hold(text: str) -> bool:
     """Tell whether any pattern can match: each needs one of these, and most labels have none."""
     if "@" in text or "k-" in text or "earer " in text or _NINE_DIGITS.search(text):
@@ -168,57 +166,3 @@ def _redact_all(text: str) -> str:
     text = PHONE.sub("[PHONE ***]", _redact_secrets(text))
     text = PHONE_ABROAD.sub("[PHONE ***]", text)
     return EMAIL.sub("[EMAIL ***]", text)
-
-
-def _name(said: dict[str, str]) -> str:
-    own = said.get("resource-id", "").rpartition("/")[2]
-    return " ".join((own, *(said.get(name, "") for name in ("hint", "hint-text", "content-desc"))))
-
-
-def redact_tree(xml: bytes, hide: Callable[[str], str] = str) -> bytes:
-    """Redact the texts of a UI tree's XML, and blank what a password field holds.
-
-    Every element counts, whatever its name, and every attribute but those that never hold text;
-    the one named `password` would otherwise look like a password itself.
-
-    Args:
-        hide: takes out what was typed as a secret.
-    """
-
-    def fit(value: str) -> str:
-        return redact(hide(unescape(value)))
-
-    # Two values in three are these; they are text only to somebody whose secret is such a word.
-    skipped = frozenset(value for value in ("", "true", "false") if fit(value) == value)
-
-    def tag(match: Match[str]) -> str:
-        whole = match.group()
-        # A list beside the mapping: a tag may have an attribute twice, and each is looked at.
-        values = [(name, one or other) for name, one, other in _ATTRIBUTE.findall(whole)]
-        said = dict(values)
-        is_field = any(name in said.get("class", "") for name in _FIELD_CLASSES)
-        hidden = said.get("password") == "true" or (
-            is_field and bool(_SECRET_NAME.search(_name(said)))
-        )
-
-        if not hidden and not any(
-            value not in skipped and name not in _NO_TEXT and fit(value) != unescape(value)
-            for name, value in values
-        ):
-            return whole
-
-        def attribute(found: Match[str]) -> str:
-            name, value = found[1], found[2] or found[3] or ""
-            if name in _NO_TEXT:
-                return found.group()
-            if hidden and name == "text":
-                return 'text=""'
-            plain = unescape(value)
-            redacted = redact(hide(plain))
-            if redacted == plain:
-                return found.group()
-            return f'{name}="{escape(redacted, quote=True)}"'.replace("\n", "&#10;")
-
-        return _ATTRIBUTE.sub(attribute, whole)
-
-    return _TAG.sub(tag, xml.decode("utf-8", "replace")).encode()

@@ -18,7 +18,8 @@ from agent.safety.policy import (
     judge_enter,
     judge_text,
 )
-from agent.safety.redaction import redact, redact_secrets, redact_tree
+from agent.safety.redaction import redact, redact_secrets
+from agent.safety.tree_redaction import redact_tree
 
 
 def element(label: str, **more: object) -> Element:

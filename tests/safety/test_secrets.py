@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.safety.redaction import find_card, passes_luhn, redact_secrets, redact_tree
+from agent.safety.redaction import find_card, passes_luhn, redact_secrets
 from agent.safety.secrets import SECRET, Secrets, is_placeholder
+from agent.safety.tree_redaction import redact_tree
 
 
 def test_a_known_secret_is_hidden_wherever_it_stands() -> None:
