@@ -42,6 +42,11 @@ BATCH_EVENTS = 512
 """The most drafts that wait for one COMMIT, unless a single request has more."""
 
 _MOST_SOON = 64
+_FOLDED_COMMITS = 100
+_STILL_S = 0.02
+"""How long nobody must have asked for anything: a checkpoint takes some ten commits' time, and
+whoever comes meanwhile waits for it.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -60,6 +65,8 @@ class Writer:
         self._queue: asyncio.Queue[Entry | None] = asyncio.Queue()
         self._soon: list[Entry] = []
         """What goes with the next request."""
+        self._unfolded = 0
+        """How many commits there were since the log was last folded into the file in a pause."""
         self._refusal: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
         self._telling: asyncio.Future[None] | None = None
@@ -124,7 +131,7 @@ class Writer:
         try:
             while True:
                 batch = []
-                first = await self._queue.get()
+                first = await self._next()
                 batch, self._soon = self._soon, []
                 ends = self._gather(batch, first)
                 for group in groups(batch):
@@ -138,6 +145,24 @@ class Writer:
                 self._gather(batch, self._queue.get_nowait())
             for entry in (*batch, *self._soon):
                 entry.fail(StoreError("The store closed before this was stored."))
+
+    async def _next(self) -> Entry | None:
+        """Wait for a request; where none comes for a moment, fold the log into the file first."""
+        if self._unfolded >= _FOLDED_COMMITS and self._queue.empty():
+            try:
+                async with asyncio.timeout(_STILL_S):
+                    return await self._queue.get()
+            except TimeoutError:
+                self._unfolded = 0
+                await self._checkpoint()
+        return await self._queue.get()
+
+    async def _checkpoint(self) -> None:
+        try:
+            await self._database.checkpoint()
+        except StoreError as error:
+            # What is committed is in the log, and is folded in another time.
+            _log.warning("The write-ahead log could not be folded into the file: %s", error)
 
     def _gather(self, batch: list[Entry], first: Entry | None) -> bool:
         """Add what waits to a batch, up to its limit; True at the end of the queue's life."""
@@ -193,6 +218,7 @@ class Writer:
         else:
             ledger, refused = await self._folded(batch)
             await self._database.transact(rows_of(ledger), epoch=self.epoch)
+        self._unfolded += 1
         self._known.committed(ledger)
         self._publish(tuple(event for event, _ in ledger.events))
         # Not sooner: a request may be refused because of another one that was then not stored.

@@ -14,6 +14,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
+from agent.store.writer import _FOLDED_COMMITS
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
 
 
@@ -188,3 +189,19 @@ async def test_closing_stores_what_was_asked_before_and_refuses_what_comes_after
             await store.session_events("s1")
     async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1")) == 31
+
+
+async def test_the_log_is_folded_into_the_file_in_a_pause(store: SqliteStore) -> None:
+    assert store._index is not None
+    store._index.stop()  # a reader at that moment would put off what is newer than its reading
+    needle = b"said before the pause"
+    await store.append(EventDraft("", WarningEvent(message=needle.decode())))
+    await store.append(session_draft("s1"))
+    for step in range(_FOLDED_COMMITS):
+        await store.append(step_draft("s1", step))
+    path = store.directory / DATABASE_NAME
+    async with asyncio.timeout(30):
+        while needle not in path.read_bytes():
+            await asyncio.sleep(0.01)
+    await store.append(step_draft("s1", 1))
+    assert len(await store.session_events("s1")) == _FOLDED_COMMITS + 2
