@@ -16,6 +16,8 @@ import msgspec
 
 from agent.phone.packages import PackageInfo
 from agent.phone.records import FieldState, Notice, PageState, TaskState
+from agent.phone.ui.patterns import alert
+from agent.phone.ui.vocabulary import button
 
 if TYPE_CHECKING:
     from agent.phone.packages import PackageTable
@@ -157,6 +159,25 @@ class Page(Generic[S]):
         """Attach a dialog window; Back and a tap outside call `on_dismiss`."""
         self.dialog = dialog
         self.on_dismiss = on_dismiss
+
+    def confirm(
+        self, title: str, message: str, act: str, then: Callable[[], None], *, local: str
+    ) -> None:
+        """Show a dialog that asks before something is done.
+
+        Args:
+            act: what the button says that does it.
+            then: what it does.
+            local: the value of this page that keeps the dialog open; each way out forgets it.
+        """
+        cancel = self.setter(local, "")
+
+        def go() -> None:
+            cancel()
+            then()
+
+        actions = button("Cancel", cancel, look="text"), button(act, go, look="text")
+        self.show_dialog(alert(title, message, *actions), cancel)
 
     @property
     def now(self) -> float:

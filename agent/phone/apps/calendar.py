@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 import msgspec
 
 from agent.phone.app import App, AppIcon, Page, Seed
-from agent.phone.ui.patterns import alert, fab, list_page, screen, title_bar
+from agent.phone.ui.patterns import fab, list_page, screen, title_bar
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
 from agent.phone.ui.vocabulary import (
     BODY_LARGE,
@@ -192,11 +192,7 @@ def info(page: Page[Events]) -> View:
         page.close()
 
     if page.local("delete"):
-        cancel = page.setter("delete", "")
-        page.show_dialog(
-            alert("Delete this event?", event.title, button("Cancel", cancel, look="text"),
-                  button("Delete", delete, look="text")), cancel,
-        )  # fmt: skip
+        page.confirm("Delete this event?", event.title, "Delete", delete, local="delete")
 
     def fact(drawing: str, value: str) -> View:
         return row(icon(drawing, 24, "text2"), text(value, BODY_LARGE, weight=1), width=MATCH,

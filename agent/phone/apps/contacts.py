@@ -11,7 +11,6 @@ import msgspec
 
 from agent.phone.app import App, AppIcon, Page, Seed
 from agent.phone.ui.patterns import (
-    alert,
     avatar,
     empty,
     fab,
@@ -176,12 +175,8 @@ def person(page: Page[Contacts]) -> View:
         page.close()
 
     if page.local("delete"):
-        cancel = page.setter("delete", "")
-        page.show_dialog(
-            alert("Delete contact?", f"{contact.name} will be deleted from this phone.",
-                  button("Cancel", cancel, look="text"), button("Delete", delete, look="text")),
-            cancel,
-        )  # fmt: skip
+        message = f"{contact.name} will be deleted from this phone."
+        page.confirm("Delete contact?", message, "Delete", delete, local="delete")
 
     def action(drawing: str, label: str, act: Callable[[], None]) -> View:
         return column(

@@ -160,18 +160,13 @@ def _dialogs(page: Page[NoState], here: str) -> None:
     if page.local("rename"):
         _ask_name(page, "Rename", name, lambda new: _rename(page, file, new), "rename")
     elif page.local("delete"):
-        cancel = page.setter("delete", "")
 
         def delete() -> None:
-            cancel()
             page.host.storage.delete(file.path)
             page.toast(f"{name} deleted")
 
-        page.show_dialog(
-            alert(f"Delete “{name}”?", "It will be deleted from this phone for good.",
-                  button("Cancel", cancel, look="text"), button("OK", delete, look="text")),
-            cancel,
-        )  # fmt: skip
+        message = "It will be deleted from this phone for good."
+        page.confirm(f"Delete “{name}”?", message, "OK", delete, local="delete")
     else:
 
         def then(what: str) -> Callable[[], None]:

@@ -22,7 +22,7 @@ from agent.phone.app import App, AppIcon, NoState, Page, Seed, no_state
 from agent.phone.first_files import landscape, photo_path
 from agent.phone.storage import SharedStorage, StoredFile
 from agent.phone.ui.canvas import Canvas
-from agent.phone.ui.patterns import alert, empty, screen, title_bar
+from agent.phone.ui.patterns import empty, screen, title_bar
 from agent.phone.ui.views import MATCH, Align, Rect, TextStyle, View
 from agent.phone.ui.vocabulary import (
     CAPTION,
@@ -220,12 +220,8 @@ def photo_page(page: Page[Photos]) -> View:
         page.close()
 
     if page.local("delete"):
-        cancel = page.setter("delete", "")
-        page.show_dialog(
-            alert("Delete this photo?", "It will be deleted from this phone.",
-                  button("Cancel", cancel, look="text"), button("Delete", delete, look="text")),
-            cancel,
-        )  # fmt: skip
+        message = "It will be deleted from this phone."
+        page.confirm("Delete this photo?", message, "Delete", delete, local="delete")
     return screen(
         title_bar(shown[at].name, back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
         art(paint_file(storage, path, fills=False), MATCH, 0, weight=1, on_swipe=swiped, id="photo",

@@ -24,7 +24,6 @@ from agent.phone.apps.messages_data import (
     when_text,
 )
 from agent.phone.ui.patterns import (
-    alert,
     avatar,
     empty,
     fab,
@@ -39,7 +38,6 @@ from agent.phone.ui.vocabulary import (
     BODY_LARGE,
     CAPTION,
     Child,
-    button,
     column,
     edges,
     field,
@@ -142,23 +140,13 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
 def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -> None:
     """Ask before a conversation is deleted."""
 
-    def cancel() -> None:
-        page.set("delete", "")
-
     def delete() -> None:
-        page.set("delete", "")
         page.data.threads[:] = [t for t in page.data.threads if t.id != thread.id]
         page.toast("Conversation deleted")
         then()
 
-    page.show_dialog(
-        alert(
-            "Delete this conversation?",
-            f"The messages with {thread.name} will be deleted from this phone.",
-            button("Cancel", cancel, look="text"), button("Delete", delete, look="text"),
-        ),
-        cancel,
-    )  # fmt: skip
+    message = f"The messages with {thread.name} will be deleted from this phone."
+    page.confirm("Delete this conversation?", message, "Delete", delete, local="delete")
 
 
 @messages.page(

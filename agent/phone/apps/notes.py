@@ -11,13 +11,12 @@ from datetime import UTC, datetime
 import msgspec
 
 from agent.phone.app import App, AppIcon, Page, Seed
-from agent.phone.ui.patterns import alert, empty, fab, list_page, screen, search_field, title_bar
+from agent.phone.ui.patterns import empty, fab, list_page, screen, search_field, title_bar
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
 from agent.phone.ui.vocabulary import (
     BODY,
     CAPTION,
     Child,
-    button,
     column,
     edges,
     field,
@@ -152,22 +151,13 @@ def _card(page: Page[Notes], note: Note) -> View:
 def ask_delete(page: Page[Notes], note: Note, then: Callable[[], None]) -> None:
     """Ask before a note is deleted."""
 
-    def cancel() -> None:
-        page.set("delete", "")
-
     def delete() -> None:
-        page.set("delete", "")
         page.data.notes[:] = [n for n in page.data.notes if n.id != note.id]
         page.toast("Note deleted")
         then()
 
-    page.show_dialog(
-        alert(
-            "Delete note?", f"“{(note.title or note.body)[:60]}” will be deleted for good.",
-            button("Cancel", cancel, look="text"), button("Delete", delete, look="text"),
-        ),
-        cancel,
-    )  # fmt: skip
+    message = f"“{(note.title or note.body)[:60]}” will be deleted for good."
+    page.confirm("Delete note?", message, "Delete", delete, local="delete")
 
 
 @notes.page(".NoteEditActivity", actions=["android.intent.action.CREATE_NOTE",

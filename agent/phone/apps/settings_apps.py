@@ -11,7 +11,7 @@ from agent.phone.apps.settings import (
     settings,
     sub_page,
 )
-from agent.phone.ui.patterns import alert, empty, group, preference, screen, title_bar
+from agent.phone.ui.patterns import empty, group, preference, screen, title_bar
 from agent.phone.ui.views import MATCH, Align, TextStyle, View
 from agent.phone.ui.vocabulary import (
     art,
@@ -68,18 +68,11 @@ def app_details(page: P) -> View:
             page.host.open_page(page.state, package, info.launcher_activity, {})
 
     def ask(what: str, question: str, act: str) -> None:
-        def cancel() -> None:
-            page.set("ask", "")
-
         def go() -> None:
-            page.set("ask", "")
             page.host.stop_package(package, clear=what == "clear")
             page.toast("Data cleared" if what == "clear" else f"{info.label} stopped")
 
-        page.show_dialog(
-            alert(question, act, button("Cancel", cancel, look="text"),
-                  button("OK", go, look="text")), cancel,
-        )  # fmt: skip
+        page.confirm(question, act, "OK", go, local="ask")
 
     if page.local("ask") == "stop":
         ask("stop", "Force stop?", "If you force stop an app, it may misbehave.")

@@ -68,12 +68,8 @@ def checkout(page: Page[Shop]) -> View:
         page.set("sure")
 
     if page.local("sure"):
-        cancel = page.setter("sure", "")
-        page.show_dialog(
-            alert("Place this order?", f"{money(total)} will be charged to {method}.",
-                  button("Cancel", cancel, look="text"), button("Place order", place, look="text")),
-            cancel,
-        )  # fmt: skip
+        message = f"{money(total)} will be charged to {method}."
+        page.confirm("Place this order?", message, "Place order", place, local="sure")
 
     def way(name: str, drawing: str) -> View:
         made = preference(
