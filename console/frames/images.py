@@ -7,13 +7,28 @@ text moves nothing on the terminal but its cursor.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from textual.geometry import Region, Size
+from textual.geometry import Region
 
 from agent.records import LiveFrame
 from console.frames.shared_image import SharedImage
 from widgets import kitty_images
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where on the terminal an image is seen."""
+
+    x: int
+    """Column of its upper left corner, from 0."""
+    y: int
+    """Row of that corner, from 0."""
+    cells: tuple[int, int]
+    """Columns and rows."""
+    parts: Sequence[Region]
+    """What of it is to be seen, in cells from its corner."""
 
 
 class Images(Protocol):
@@ -24,24 +39,13 @@ class Images(Protocol):
     needs_cell_px: bool
     """Whether it must be known how large a cell is."""
 
-    def text(
-        self,
-        frame: LiveFrame,
-        cell_px: tuple[int, int],
-        cells: Size,
-        parts: Sequence[Region],
-        *,
-        x: int,
-        y: int,
-    ) -> str:
+    def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
         """Give the text that draws these parts of a picture. Raises OSError.
 
         Args:
             frame: the picture.
             cell_px: width and height of a cell.
-            cells: columns and rows of the place.
-            parts: what of it is to be seen, in cells from its corner.
-            x, y: column and row of the corner on the terminal, from 0.
+            place: where.
         """
 
     def taken_away(self) -> str:
@@ -75,21 +79,12 @@ class KittyImages:
             # No room in memory, say: then there are no images either.
             return None
 
-    def text(
-        self,
-        frame: LiveFrame,
-        cell_px: tuple[int, int],
-        cells: Size,
-        parts: Sequence[Region],
-        *,
-        x: int,
-        y: int,
-    ) -> str:
+    def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
         # The terminal scales what it is given to the cells it is to cover.
         image_px = (frame.width_px, frame.height_px)
         handed = kitty_images.hand_over(self._image_id, self._memory.put(frame.rgb), *image_px)
         return handed + kitty_images.place(
-            self._image_id, image_px, (cells.width, cells.height), parts, x=x, y=y
+            self._image_id, image_px, place.cells, place.parts, x=place.x, y=place.y
         )
 
     def taken_away(self) -> str:
@@ -105,23 +100,12 @@ class SixelImages:
     lies_above = False
     needs_cell_px = True
 
-    def text(
-        self,
-        frame: LiveFrame,
-        cell_px: tuple[int, int],
-        cells: Size,
-        parts: Sequence[Region],
-        *,
-        x: int,
-        y: int,
-    ) -> str:
+    def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
         from widgets import sixel_images
 
         picture_px = frame.width_px, frame.height_px
-        image = sixel_images.encode(
-            frame.rgb, picture_px, cell_px, (cells.width, cells.height), parts
-        )
-        return f"\x1b[{y + 1};{x + 1}H{image}"
+        image = sixel_images.encode(frame.rgb, picture_px, cell_px, place.cells, place.parts)
+        return f"\x1b[{place.y + 1};{place.x + 1}H{image}"
 
     def taken_away(self) -> str:
         return ""

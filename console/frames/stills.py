@@ -23,7 +23,7 @@ from textual.geometry import Region, Size
 from agent.records import FrameStatus, LiveFrame
 from console.frames.answers import Answers
 from console.frames.graphics import Graphics, Pictures, may_ask
-from console.frames.images import Images, KittyImages, SixelImages
+from console.frames.images import Images, KittyImages, Place, SixelImages
 from console.frames.output import backlog_of, is_suspended
 from widgets import direct_route
 from widgets.frame_view import FrameView
@@ -167,8 +167,9 @@ class Stills:
         place, parts, driver = self._place_of(view), view.unmarked_parts(), self._app._driver
         if place is None or not parts or is_suspended(driver):
             return
+        seen = Place(place.x, place.y, (view.size.width, view.size.height), parts)
         try:
-            text = images.text(frame, cell_px, view.size, parts, x=place.x, y=place.y)
+            text = images.text(frame, cell_px, seen)
         except OSError as error:
             _log.warning("A picture could not be handed to the terminal: %s", error)
             self._graphics.drawn_as = Pictures.CELLS
