@@ -33,7 +33,7 @@ TAP = Point(x=0.5, y=0.01)
 """In the status bar: nothing opens by it."""
 RATE_HZ = 500
 OPS_HZ = 25
-SUBMIT_SECONDS = 4.0
+SUBMIT_SECONDS = 20.0
 SESSIONS = 64
 LISTENERS = 5
 BURST_EVENTS = 40_000

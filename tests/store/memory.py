@@ -7,7 +7,7 @@ left when its process has died: everything that was acknowledged.
 from __future__ import annotations
 
 import hashlib
-from collections import ChainMap
+
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -27,6 +27,7 @@ from agent.records import (
 )
 from agent.store import leases
 from agent.store.job_pages import JobPage
+from agent.store.layers import Layers
 from agent.store.leases import Lease
 from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, body_of
 from agent.store.store import Collected, Listener, wall_clock_ms
@@ -161,10 +162,10 @@ class MemoryStore:
         ledger = Ledger(
             last_event_id=self._last_id,
             last_job_id=max(self._jobs, default=0),
-            sessions=ChainMap({}, self._sessions),
-            questions=ChainMap({}, self._questions),
-            jobs=ChainMap({}, self._jobs),
-            leases=ChainMap({}),
+            sessions=Layers({}, self._sessions),
+            questions=Layers({}, self._questions),
+            jobs=Layers({}, self._jobs),
+            leases=Layers({}, {}),
         )
         for draft in drafts:
             ledger.fold(draft, body_of(draft.msg), self._clock_ms())
