@@ -7,7 +7,6 @@ left when its process has died: everything that was acknowledged.
 from __future__ import annotations
 
 import hashlib
-
 from collections.abc import Callable
 from contextlib import suppress
 
