@@ -22,7 +22,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.timer import Timer
 
-from agent.core import Core
+from agent.core import Core, Overview
 from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from agent.text import clean, one_line
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
+FirstLook = Callable[[], Awaitable[Overview | None]]
 WALL_HZ = 10.0
 """The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
 NOTICE_S = 6.0
@@ -73,6 +74,7 @@ async def run_console(
     replay: str = "",
     start_phone: StartPhone | None = None,
     servers_away: ServersAway = tuple,
+    first_look: FirstLook | None = None,
 ) -> int:
     """Show the console on the terminal until the operator leaves; the core stays open.
 
@@ -84,6 +86,7 @@ async def run_console(
         replay: the session that is replayed at once; leaving the replay leaves the console.
         start_phone: gives the serial of a virtual phone, starting one if there is none.
         servers_away: lists the adb servers that the core misses.
+        first_look: waits for what is stored, if that can be told before the core answers.
 
     Returns:
         0, or 1 when the console had to give up.
@@ -95,6 +98,7 @@ async def run_console(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
     )
     app.start_phone, app.servers_away = start_phone, servers_away
+    app.first_look = first_look
     try:
         await app.run_async()
     finally:
@@ -111,6 +115,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
     start_phone: StartPhone | None = None
     servers_away: ServersAway = tuple
+    first_look: FirstLook | None = None
 
     def __init__(
         self,
@@ -193,22 +198,33 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
             with suppress(TimeoutError):
                 async with asyncio.timeout(PAINT_BOUND_S):
                     await self.painted.wait()
+        if self.first_look is not None and not self._replay:
+            self.spawn(self._look_ahead(self.first_look), "reading what is stored")
         try:
             await self.bridge.start()
         except Exception as error:
             _log.exception("The core did not answer")
             self.post_message(Lost(f"The core did not answer: {error}", final=False))
             return
-        from agent.state import attention
-
-        # What had failed before anybody looked is history, not news.
-        stale = attention(self.bridge.state)
-        self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
+        self._take_failures_as_seen()
         if self._replay:
             from console.screens.replay import ReplayScreen
 
             self.push_screen(ReplayScreen(self._replay, alone=True))
         self._refresh_top()
+
+    async def _look_ahead(self, first_look: FirstLook) -> None:
+        stored = await first_look()
+        if stored is not None:
+            self.bridge.look_ahead(stored)
+            self._take_failures_as_seen()
+
+    def _take_failures_as_seen(self) -> None:
+        """Take what had failed before anybody looked for history, not news."""
+        from agent.state import attention
+
+        stale = attention(self.bridge.state)
+        self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
 
     async def close(self) -> None:
         """Stop listening; the core goes on."""

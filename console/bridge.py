@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from textual.message import Message
 
-from agent.core import Core
+from agent.core import Core, Overview
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
 from agent.protocol import Event, SessionStateChanged
 from agent.state import (
@@ -65,7 +65,7 @@ class Bridge:
         self.core = core
         self.state = State()
         self.is_opening = True
-        """Whether the first picture is still to come: nothing in it yet says nothing."""
+        """Whether the core's first picture is still to come: what is not in it yet says nothing."""
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
         self.pulse = Pulse()
@@ -75,6 +75,12 @@ class Bridge:
         self._tasks: list[asyncio.Task[None]] = []
         self._reading: set[str] = set()
         self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
+
+    def look_ahead(self, stored: Overview) -> None:
+        """Show what is stored until the core tells its picture."""
+        if self.is_opening:
+            self.state = from_overview(stored)
+            self._is_dirty = True
 
     async def start(self) -> None:
         """Read the picture and begin to follow. Raises what the core raises."""

@@ -1,8 +1,8 @@
 """A core that is still being opened: whoever asks it something waits until it is there.
 
 So the console is on the terminal before the store and the phones are read. Not a core: it does and
-keeps nothing of its own. Invariant: a call reaches the opened core unchanged, or is cancelled with
-its caller; none is answered from here.
+keeps nothing of its own. Invariants: a call reaches the opened core unchanged, or is cancelled with
+its caller, and none is answered from here; what is stored can be looked at before, and only that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class ComingCore:
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
         """Set by the first call: from then on somebody waits."""
-        self._host: asyncio.Future[Host] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._host: asyncio.Future[Host] = loop.create_future()
+        self._stored: asyncio.Future[Overview | None] = loop.create_future()
 
     @property
     def host(self) -> Host | None:
@@ -36,7 +38,17 @@ class ComingCore:
 
     def came(self, host: Host) -> None:
         """Let every call through that waits, and all that come."""
+        if not self._stored.done():
+            self._stored.set_result(None)
         self._host.set_result(host)
+
+    def found(self, stored: Overview) -> None:
+        """Tell what is stored, before there is a core that has looked after it."""
+        self._stored.set_result(stored)
+
+    async def first_look(self) -> Overview | None:
+        """Wait for what is stored; None when the core is there first, as another process's is."""
+        return await asyncio.shield(self._stored)
 
     async def start_phone(self) -> str:
         """Give the serial of a virtual phone; see `Host.start_phone`."""

@@ -195,14 +195,8 @@ def command_name() -> str:
 
 
 async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
-    from agent.daemon import serve
-    from agent.models.choice import model_for
-    from agent.rpc import socket_path
-    from agent.runtime import Runtime
     from agent.safety.audit import audited
     from agent.store.sqlite import SqliteStore
-    from agent.tasks.plan import PlanTask
-    from agent.tasks.regular import RegularTask
     from console.logs import keep_log
 
     store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
@@ -211,6 +205,13 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     phones = Phones(settings)
     stack.push_async_callback(phones.close)
     devices = await choose(store)
+    from agent.daemon import serve
+    from agent.models.choice import model_for
+    from agent.rpc import socket_path
+    from agent.runtime import Runtime
+    from agent.tasks.plan import PlanTask
+    from agent.tasks.regular import RegularTask
+
     rack = await make_rack(settings, devices, phones, is_owner=True)
     runtime = await Runtime.spawn(
         settings,

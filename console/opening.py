@@ -1,7 +1,8 @@
 """Open a core behind a console that is on the terminal already, and close it once that is left.
 
 What opens it is `console.host`. Invariants: the core's modules are read a part at a time, and keys
-are answered in between; whatever happens to the console, the core that was opened is closed.
+are answered in between; the store is opened first, so what is in it can be seen meanwhile; whatever
+happens to the console, the core that was opened is closed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,10 +19,9 @@ if TYPE_CHECKING:
     from console.coming import ComingCore
     from console.rack import Devices
 
+_STORE = ("agent.store.sqlite", "agent.client", "console.host")
+"""What it takes to attach to another process, or to open the store."""
 _CORE = (
-    "agent.store.sqlite",
-    "agent.client",
-    "console.host",
     "agent.devices.rack",
     "agent.models.choice",
     "agent.tasks.regular",
@@ -28,7 +29,7 @@ _CORE = (
     "agent.runtime",
     "agent.daemon",
 )
-"""What a core of this process is made of, in parts of a few dozen milliseconds."""
+"""What else a core of this process is made of, in parts of a few dozen milliseconds."""
 _BREATH_S = 0.002
 
 
@@ -42,15 +43,21 @@ async def hold(coming: ComingCore, settings: Settings, left: asyncio.Event) -> b
         StoreError, AdbError: there is none to be had; see `console.host.reach`.
     """
     await coming.wanted.wait()
-    await _read_core(settings)
+    await _read(_STORE)
     from console.host import reach
     from console.rack import EVERYTHING
+    from console.stored import StoredRecords
 
-    async def choose(_store: Store) -> Devices:
+    async def choose(store: Store) -> Devices:
+        coming.found(await StoredRecords(store).overview())
+        await _read(_CORE)
         return EVERYTHING
 
     async with reach(settings, choose) as host:
         coming.came(host)
+        # What a console is made of stays as long as it does: no collection need look at it again.
+        gc.freeze()
+        gc.enable()
         leaving = asyncio.ensure_future(left.wait())
         closing = asyncio.ensure_future(host.closed())
         try:
@@ -64,14 +71,8 @@ async def hold(coming: ComingCore, settings: Settings, left: asyncio.Event) -> b
             closing.cancel()
 
 
-async def _read_core(settings: Settings) -> None:
-    """Import what a core takes, if it will be ours, and begin to collect garbage."""
-    from agent.store.lock import owner_pid
-
-    if owner_pid(settings.data_dir) is None:
-        for name in _CORE:
-            importlib.import_module(name)
-            await asyncio.sleep(_BREATH_S)
-    # What a console is made of stays as long as it does: no collection need look at it again.
-    gc.freeze()
-    gc.enable()
+async def _read(names: Iterable[str]) -> None:
+    """Import modules, and let keys be answered after each."""
+    for name in names:
+        importlib.import_module(name)
+        await asyncio.sleep(_BREATH_S)

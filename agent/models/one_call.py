@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from agent.models.model import ModelReply, ModelRequest, ToolCall
-from agent.models.pilot.reading import Deed, read
 from agent.models.reply_words import in_words
 from agent.text import one_line
+
+if TYPE_CHECKING:
+    from agent.models.pilot.reading import Deed
 
 _NOT_DONE = ("error", ".refused", ".not_found", ".create_failed", "confirmation_required")
 _SUMMARY_CHARS = 400
@@ -47,6 +50,9 @@ class OneCall:
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
         """Call the tool; once there is a reply to it, finish."""
+        # With it comes all that the pilot understands, which a core can be opened without.
+        from agent.models.pilot.reading import read
+
         done = [deed for deed in read(request.messages).done if deed.tool == self._call.name]
         call = self._call if not done else _finish(done[-1])
         return ModelReply(tool_calls=(call,))

@@ -16,7 +16,7 @@ from console.exits import ExitCode, end, say
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
-    from console.app import StartPhone
+    from console.app import FirstLook, StartPhone
     from console.host import ServersAway
     from console.stopping import StopRequest
 
@@ -41,6 +41,7 @@ async def show(
     replay: str = "",
     start_phone: StartPhone | None = None,
     servers_away: ServersAway = tuple,
+    first_look: FirstLook | None = None,
 ) -> ExitCode:
     """Show the console until the operator leaves it, or a signal ends it."""
     # Textual reads this once. At its own 60 a key that changes a line waits for the next picture.
@@ -55,6 +56,7 @@ async def show(
         replay=replay,
         start_phone=start_phone,
         servers_away=servers_away,
+        first_look=first_look,
     )
     # Textual takes a cancellation as a wish to leave, and returns.
     if stop.asked.is_set():
@@ -119,6 +121,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
             stop,
             start_phone=coming.start_phone,
             servers_away=coming.servers_away,
+            first_look=coming.first_look,
         )
     )
     holding = asyncio.ensure_future(hold(coming, settings, left))

@@ -84,6 +84,37 @@ async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_ther
         await app.close()
 
 
+async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: Path) -> None:
+    core, coming = FakeCore(), ComingCore()
+    evening(core)
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    app = SwitchboardApp(coming, settings=settings)
+    app.first_look = coming.first_look
+    try:
+        async with app.run_test(size=(160, 50)) as pilot:
+            seat = Seat(app, pilot, core)
+            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+            coming.found(await core.overview())
+            await seat.until(lambda: bool(app.bridge.state.sessions), "what is stored")
+            await seat.until(lambda: "of 4" in seat.text(), "the sessions")
+            assert "opening …" in seat.text()
+            # What had failed before is no news, neither now nor when the core is there.
+            old = app.seen
+            coming.came(_host(core))
+            await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
+            assert app.seen == old
+            assert app._errors_s == []
+    finally:
+        await app.close()
+
+
+async def test_another_process_s_core_is_not_looked_at_before_it_answers() -> None:
+    core, coming = FakeCore(), ComingCore()
+    looking = asyncio.ensure_future(coming.first_look())
+    coming.came(_host(core))
+    assert await asyncio.wait_for(looking, BOUND_S) is None
+
+
 async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -> None:
     core, coming = FakeCore(), ComingCore()
     evening(core)
@@ -110,6 +141,7 @@ def test_the_first_paint_imports_nothing_of_a_core_a_picture_or_another_screen()
     later = {
         "PIL",
         "agent.runtime",
+        "agent.safety.policy",
         "agent.store.sqlite",
         "aiosqlite",
         "av",
