@@ -26,15 +26,14 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
     """Hash what a person would call the same screen: app, labels, values, states and places."""
     lines = [foreground.package, foreground.activity]
     for element in elements[:_FINGERPRINT_ELEMENTS]:
-        states = (
-            element.checked,
-            element.enabled,
-            element.selected,
-            element.editable and element.focused,
+        x, y = int(element.bounds.center_x / _COLUMN), int(element.bounds.center_y / _ROW)
+        flags = (
+            ("x" if element.checked else "-")
+            + ("x" if element.enabled else "-")
+            + ("x" if element.selected else "-")
+            + ("x" if element.editable and element.focused else "-")
         )
-        flags = "".join("x" if state else "-" for state in states)
-        place = f"{int(element.bounds.center_x / _COLUMN)},{int(element.bounds.center_y / _ROW)}"
-        lines.append(f"{element.label[:20]}@{place}{flags}{element.value[-40:]}")
+        lines.append(f"{element.label[:20]}@{x},{y}{flags}{element.value[-40:]}")
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:16]
 
 

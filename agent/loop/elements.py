@@ -8,6 +8,7 @@ field never gives its text; a number means the same node's own bounds, never a l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ BOTTOM_ZONE = 7 / 8
 UNLABELED = "unlabeled"
 _MAX_TEXT = 20_000
 _MAX_SAID = 2000
+_SHAPE_CHARS = 80
 # 2 px and 20 px of the 1080 × 2400 screen of CONTRACTS 5.1, as shares of width and height.
 _MIN_WIDTH, _MIN_HEIGHT = 2 / 1080, 2 / 2400
 _CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
@@ -55,8 +57,8 @@ def number_elements(
         element = _element(at, node, rows, redact)
         if element is None:
             continue
-        at_x, at_y = element.bounds.center_x, element.bounds.center_y
-        cell = (int(at_x / _CELL_WIDTH), int(at_y / _CELL_HEIGHT))
+        bounds = element.bounds
+        cell = (int(bounds.center_x / _CELL_WIDTH), int(bounds.center_y / _CELL_HEIGHT))
         seen = (element.label, *cell, element.clickable, element.editable)
         if seen in taken:
             continue
@@ -67,9 +69,26 @@ def number_elements(
     return _in_reading_order(found, previous)
 
 
+def plain_texts(nodes: Sequence[UiNode]) -> tuple[str, ...] | None:
+    """Give all that the nodes of a tree say, where the text gate leaves every text as it is.
+
+    A label is then what its node says, or the beginning of it: who has looked through these has
+    looked through every label. None where a text is changed on its way to a label.
+    """
+    texts = {text for node in nodes for text in (node.text, node.description, node.hint)}
+    every = "".join(texts)
+    # A run of spaces becomes one; no two texts make one where they meet, unless one has an edge.
+    if every.isprintable() and "  " not in every:
+        return tuple(texts)
+    return None
+
+
 def zone(element: Element) -> int:
     """Say in which zone of the screen an element is: 0 top, 1 content, 2 bottom."""
-    y = element.bounds.center_y
+    return _zone_at(element.bounds.center_y)
+
+
+def _zone_at(y: float) -> int:
     return 0 if y < TOP_ZONE else 2 if y > BOTTOM_ZONE else 1
 
 
@@ -85,7 +104,7 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
     inner = rows.toggle_of(at)
     checkable = node.checkable or inner is not None
     checked = inner.checked if inner is not None else node.checked
-    label, value = _label_and_value(at, node, rows, redact)
+    label, value = _label_and_value(at, node, rows, redact, editable)
     usable = node.clickable or editable or node.scrollable or checkable or node.long_clickable
     usable = usable or _is_web_view(node)
     if not label and not usable:
@@ -138,21 +157,18 @@ def _tidy(text: str, redact: Callable[[str], str]) -> str:
 
 
 def _label_and_value(
-    at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]
+    at: int, node: UiNode, rows: Rows, redact: Callable[[str], str], editable: bool
 ) -> tuple[str, str]:
-    def tidy(text: str) -> str:
-        return _tidy(text, redact)
-
-    if node.password or (is_editable(node) and is_secret_field(node)):
-        return cut(tidy(node.hint or node.description) or "password"), ""
-    if is_editable(node):
-        name = tidy(node.hint) or tidy(node.description)
-        value = tidy(node.text)
+    if node.password or (editable and is_secret_field(node)):
+        return cut(_tidy(node.hint or node.description, redact) or "password"), ""
+    if editable:
+        name = _tidy(node.hint, redact) or _tidy(node.description, redact)
+        value = _tidy(node.text, redact)
         return cut(name), "" if value == name else value
-    own = tidy(node.text) or tidy(node.description)
+    own = _tidy(node.text, redact) or _tidy(node.description, redact)
     if own:
         return cut(own), ""
-    parts = [part for part in (tidy(text) for text in rows.parts_of(at)) if part]
+    parts = [part for part in (_tidy(text, redact) for text in rows.parts_of(at)) if part]
     return cut(" | ".join(dict.fromkeys(parts))), ""
 
 
@@ -168,23 +184,31 @@ def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> st
         return "webview"
     if node.scrollable:
         return "scrollable"
-    shape = (toggle.class_name if toggle is not None else node.class_name).rsplit(".", 1)[-1]
-    shape = shape.lower()
-    if "switch" in shape or "toggle" in shape:
-        return "switch"
-    if "radio" in shape:
-        return "radio"
-    if "chip" in shape:
-        return "chip"
+    shape = _shape(toggle.class_name if toggle is not None else node.class_name)
+    kind = _kind_of(shape[-_SHAPE_CHARS:])
+    if kind in {"switch", "radio", "chip"}:
+        return kind
     if toggle is not None or node.checkable:
         return "checkbox"
     if not (node.clickable or node.long_clickable):
         return "text"
+    if kind == "tab":
+        return kind
+    return "nav-btn" if label.casefold() in _NAV_LABELS else kind
+
+
+@lru_cache(maxsize=512)
+def _kind_of(shape: str) -> str:
+    """Give the kind of what can be pressed by the simple name of its class."""
+    shape = shape.lower()
+    if "switch" in shape or "toggle" in shape:
+        return "switch"
+    for kind in ("radio", "chip"):
+        if kind in shape:
+            return kind
     if "imagebutton" in shape or "imageview" in shape:
-        return "nav-btn" if label.casefold() in _NAV_LABELS else "icon-btn"
-    if "tab" in shape.replace("table", ""):
-        return "tab"
-    return "nav-btn" if label.casefold() in _NAV_LABELS else "btn"
+        return "icon-btn"
+    return "tab" if "tab" in shape.replace("table", "") else "btn"
 
 
 def _is_web_view(node: UiNode) -> bool:
@@ -193,9 +217,13 @@ def _is_web_view(node: UiNode) -> bool:
 
 
 def _key(node: UiNode, resource_id: str, class_name: str, label: str) -> str:
-    cell = f"{int(node.bounds.center_x * 20)},{int(node.bounds.center_y * 20)}"
-    shape = class_name.rsplit(".", 1)[-1]
-    return "|".join((resource_id, shape, label[:NEW_LABEL_CHARS], cell))
+    x, y = int(node.bounds.center_x * 20), int(node.bounds.center_y * 20)
+    return f"{resource_id}|{_shape(class_name)}|{label[:NEW_LABEL_CHARS]}|{x},{y}"
+
+
+def _shape(class_name: str) -> str:
+    """Give the simple name of a class."""
+    return class_name[class_name.rfind(".") + 1 :]
 
 
 def _in_reading_order(
@@ -203,7 +231,7 @@ def _in_reading_order(
 ) -> tuple[Element, ...]:
     def place(element: Element) -> tuple[int, float, float]:
         x, y = element.bounds.center_x, element.bounds.center_y
-        where = zone(element)
+        where = _zone_at(y)
         return (where, y, x) if where == 1 else (where, x, y)
 
     known = None if previous is None else {element.label[:NEW_LABEL_CHARS] for element in previous}
@@ -218,11 +246,12 @@ def _in_reading_order(
 
 
 def _is_visible(bounds: Bounds) -> bool:
-    width = min(bounds.right, 1.0) - max(bounds.left, 0.0)
-    height = min(bounds.bottom, 1.0) - max(bounds.top, 0.0)
-    if not (width > _MIN_WIDTH and height > _MIN_HEIGHT):
-        return False
-    return 0.0 <= bounds.center_x <= 1.0 and 0.0 <= bounds.center_y <= 1.0
+    left, top, right, bottom = bounds.left, bounds.top, bounds.right, bounds.bottom
+    if not 0.0 <= left <= right <= 1.0 or not 0.0 <= top <= bottom <= 1.0:
+        left, right, top, bottom = max(left, 0.0), min(right, 1.0), max(top, 0.0), min(bottom, 1.0)
+        if not (0.0 <= bounds.center_x <= 1.0 and 0.0 <= bounds.center_y <= 1.0):
+            return False
+    return right - left > _MIN_WIDTH and bottom - top > _MIN_HEIGHT
 
 
 def _is_keyboard(node: UiNode) -> bool:

@@ -21,12 +21,12 @@ from agent.errors import (
     TreeUnavailableError,
 )
 from agent.loop.changes import fingerprint
-from agent.loop.elements import number_elements
+from agent.loop.elements import number_elements, plain_texts
 from agent.loop.pace import Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.scaling import Scaler, Scaling
 from agent.records import Element, Foreground, Frame, Observation, UiNode
-from agent.safety.redaction import redact
+from agent.safety.redaction import any_may_hold, redact
 from agent.safety.tree_redaction import redact_tree
 from agent.text import one_line
 
@@ -227,10 +227,16 @@ class Observer:
             or (last.nodes, last.foreground) != (nodes, foreground)
             or (last.before is not before and last.before != before)
         ):
-            elements = number_elements(nodes, redact=self._redact, previous=before)
+            redact = self._redact if self._may_hold(nodes) else str
+            elements = number_elements(nodes, redact=redact, previous=before)
             mark = fingerprint(foreground, elements)
             self._last = last = _Numbered(nodes, before, foreground, elements, mark)
         return last
+
+    def _may_hold(self, nodes: tuple[UiNode, ...]) -> bool:
+        """Tell whether any text of a tree may be another one once it is redacted."""
+        texts = plain_texts(nodes)
+        return texts is None or any_may_hold(texts) or any(self._hide(t) != t for t in texts)
 
     def _redact(self, text: str) -> str:
         return redact(self._hide(text))

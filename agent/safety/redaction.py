@@ -43,7 +43,7 @@ _MAX_GROUPS = 1000
 _MAX_PASSES = 8
 _BETWEEN_TEXTS = "\0"
 """No digits go together across it. Where a text holds one itself, no pattern does either."""
-_NINE_DIGITS = re.compile(r"\d(?:[^\d\0]*\d){8}")
+_NINE_DIGITS = re.compile(r"(?<!\d)(?:\d[^\d\0]*+){8}+\d")
 
 
 def passes_luhn(digits: str) -> bool:
