@@ -177,7 +177,8 @@ async def cp(call: Call) -> int:
         name = source.rstrip("/").rpartition("/")[2]
         end = join(target, name) if into else target
         try:
-            if call.files.resolve(source, call.cwd) == call.files.resolve(end, call.cwd):
+            same = call.files.resolve(source, call.cwd) == call.files.resolve(end, call.cwd)
+            if same and call.name == "cp":
                 raise CommandError(f"{call.name}: '{source}' and '{end}' are the same file")
             if call.name == "mv":
                 await _move(call, source, end)

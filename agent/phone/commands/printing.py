@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from agent.phone.commands.options import options, whole_number
 from agent.phone.shell.call import Call, CommandError, command, decode
-from agent.phone.userland.userland import KERNEL
+from agent.phone.userland.proc import KERNEL
 
 MAX_WIDTH = 100_000
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v",

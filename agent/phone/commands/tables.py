@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import struct
 import time
+from functools import partial
 
 from agent.errors import PhoneError
 from agent.phone.commands.options import options
-from agent.phone.shell.call import Call, CommandError, command
+from agent.phone.shell.call import Call, CommandError, command, encode
 from agent.phone.userland.log import LogEntry
 
 SETTINGS_USAGE = """Settings provider (settings) commands:
@@ -97,6 +99,8 @@ async def settings(call: Call) -> int:
 
 
 _LEVELS = "VDIWEFS"
+LOWEST_PRIORITY = 2
+"""Of `android_LogPriority`: VERBOSE."""
 _FORMATS = frozenset(
     {
         *("brief", "process", "tag", "thread", "raw", "time", "threadtime", "long", "color"),
@@ -143,11 +147,12 @@ async def logcat(call: Call) -> int:
     if count.isdigit():
         entries = entries[-int(count[:9]) :] if int(count[:9]) else []
     limit = found.number(call, "m", 2**62)
-    if ring.since(0):
+    show = _binary if "B" in found else partial(_format, form=form)
+    if ring.since(0) and "B" not in found:
         await call.line("--------- beginning of main")
     sequence = max((entry.sequence for entry in ring.since(0)), default=0)
     for entry in entries[:limit]:
-        await call.line(_format(entry, form))
+        await call.stdout.write(show(entry))
     limit -= len(entries)
     while not found.any("dt") and limit > 0:
         try:
@@ -159,7 +164,7 @@ async def logcat(call: Call) -> int:
         for entry in grown:
             sequence = entry.sequence
             if wanted.passes(entry) and limit > 0:
-                await call.line(_format(entry, form))
+                await call.stdout.write(show(entry))
                 limit -= 1
         await asyncio.sleep(0)
     return 0
@@ -210,7 +215,30 @@ class _Filter:
         )
 
 
-def _format(entry: LogEntry, form: str) -> str:
+_ENTRY = struct.Struct("<HHiIIIII")
+"""`struct logger_entry` of Android's log/log_read.h: payload and header size, pid, tid, seconds,
+nanoseconds, buffer, uid."""
+_MAIN, _ROOT = 0, 0
+
+
+def _binary(entry: LogEntry) -> bytes:
+    """Return an entry as `logcat -B` writes it: header, priority, tag and message."""
+    payload = b"%c%s\0%s\0" % (
+        _LEVELS.index(entry.level) + LOWEST_PRIORITY,
+        encode(entry.tag),
+        encode(entry.message),
+    )
+    seconds, part = divmod(entry.at, 1)
+    size, ids, at = len(payload), (entry.pid, entry.tid), (int(seconds), int(part * 1e9))
+    return _ENTRY.pack(size, _ENTRY.size, *ids, *at, _MAIN, _ROOT) + payload
+
+
+def _format(entry: LogEntry, form: str) -> bytes:
+    """Return an entry as a line of `logcat -v FORM`."""
+    return encode(f"{_line(entry, form)}\n")
+
+
+def _line(entry: LogEntry, form: str) -> str:
     stamp = (
         time.strftime("%m-%d %H:%M:%S", time.gmtime(entry.at)) + f".{int(entry.at % 1 * 1000):03d}"
     )

@@ -46,6 +46,8 @@ def record(task: TaskState, page: PageState) -> str:
 def dump_windows(phone: Phone, part: str) -> str:
     """Return `dumpsys window [displays|windows|…]`."""
     rows: list[str] = []
+    if part in ("all", "-a"):
+        rows += [dump_policy(phone), ""]
     if part in ("displays", "d", "all", "-a"):
         rows += _displays(phone)
     if part in ("windows", "w", "all", "-a", "visible", "v"):

@@ -143,7 +143,7 @@ class PhoneFiles(Generic[OwnerT]):
         self._storage.furnish()
 
     def _link_target(self, absolute: str) -> str | None:
-        node = self._tree.get(absolute)
+        node = self._tree.get(absolute, self._owner)
         if isinstance(node, Link):
             return node.target
         if node is not None:
@@ -167,7 +167,7 @@ class PhoneFiles(Generic[OwnerT]):
         return found
 
     def _lstat(self, absolute: str) -> FileStat | None:
-        node = self._tree.get(absolute)
+        node = self._tree.get(absolute, self._owner)
         if absolute in MOUNTS or node is None:
             host = self._host(absolute)
             if host is None:
@@ -214,11 +214,11 @@ class PhoneFiles(Generic[OwnerT]):
             raise failure(errno.ENOENT, path)
         if not found.is_dir:
             raise failure(errno.ENOTDIR, path)
-        node = self._tree.get(absolute)
+        node = self._tree.get(absolute, self._owner)
         if isinstance(node, Directory) and not node.listable and self.uid != UID_ROOT:
             raise failure(errno.EACCES, path)
         host = self._host(absolute)
-        names = set(self._tree.children(absolute))
+        names = set(self._tree.children(absolute, self._owner))
         if host is not None:
             self._require(found, modes.S_IRUSR, path)
             names.update(os.listdir(host))  # noqa: PTH208 - names only, links are not followed
@@ -235,7 +235,7 @@ class PhoneFiles(Generic[OwnerT]):
     def device(self, path: str, cwd: str = "/") -> Device | None:
         """Return which character device a path is, or None."""
         try:
-            node = self._tree.get(self.resolve(path, cwd))
+            node = self._tree.get(self.resolve(path, cwd), self._owner)
         except OSError:
             return None
         return node.device if isinstance(node, CharDevice) else None
@@ -250,7 +250,7 @@ class PhoneFiles(Generic[OwnerT]):
             raise failure(errno.ENOENT, path)
         if found.is_dir:
             raise failure(errno.EISDIR, path)
-        node = self._tree.get(absolute)
+        node = self._tree.get(absolute, self._owner)
         if isinstance(node, Made):
             return io.BytesIO(node.content(self._owner))
         host = self._host(absolute)

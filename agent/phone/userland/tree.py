@@ -55,6 +55,15 @@ class Made(Generic[OwnerT]):
 
 Node = Directory | Link | CharDevice | Made[OwnerT]
 
+
+@dataclass(frozen=True, slots=True)
+class Growing(Generic[OwnerT]):
+    """What comes and goes below a directory: its nodes by path, and the names in a directory."""
+
+    node: Callable[[OwnerT, str], Node[OwnerT] | None]
+    names: Callable[[OwnerT, str], set[str]]
+
+
 _DIRECTORIES = [
     "/acct",
     "/apex",
@@ -163,6 +172,7 @@ class Tree(Generic[OwnerT]):
     def __init__(self) -> None:
         self._nodes: dict[str, Node[OwnerT]] = {"/": Directory()}
         self._children: dict[str, set[str]] = {"/": set()}
+        self._growing: dict[str, Growing[OwnerT]] = {}
         for path in _DIRECTORIES:
             self.add(path, Directory(0o771 if path in _PRIVATE else 0o755, path not in _PRIVATE))
         for path, target in _LINKS.items():
@@ -188,10 +198,21 @@ class Tree(Generic[OwnerT]):
             if f"/system/bin/{name}" not in self._nodes:
                 self.add(f"/system/bin/{name}", Link("toybox"))
 
-    def get(self, path: str) -> Node[OwnerT] | None:
-        """Return the node of an absolute, normalized path."""
-        return self._nodes.get(path)
+    def add_growing(self, directory: str, growing: Growing[OwnerT]) -> None:
+        """Let a directory's further contents depend on the phone, as those of /proc do."""
+        self._growing[directory] = growing
 
-    def children(self, path: str) -> set[str]:
-        """Return the names in a directory."""
-        return self._children.get(path, set())
+    def get(self, path: str, owner: OwnerT) -> Node[OwnerT] | None:
+        """Return the node of an absolute, normalized path on the owner's phone."""
+        found = self._nodes.get(path)
+        if found is None and (growing := self._growing_at(path)) is not None:
+            return growing.node(owner, path)
+        return found
+
+    def children(self, path: str, owner: OwnerT) -> set[str]:
+        """Return the names in a directory on the owner's phone."""
+        growing = self._growing_at(path)
+        return self._children.get(path, set()) | (growing.names(owner, path) if growing else set())
+
+    def _growing_at(self, path: str) -> Growing[OwnerT] | None:
+        return self._growing.get(f"/{path[1:].partition('/')[0]}") if self._growing else None

@@ -18,6 +18,7 @@ from agent.phone.running import Change, RunningApp
 from agent.phone.touch_panel import TouchPanel
 from agent.phone.userland.files import PhoneFiles
 from agent.phone.userland.log import LogRing
+from agent.phone.userland.proc import add_proc
 from agent.phone.userland.processes import ProcessTable
 from agent.phone.userland.sockets import SocketTable
 from agent.phone.userland.tree import Made, Tree
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 AppProcess = Callable[["Call", list[str]], Awaitable[int]]
 """What `app_process / CLASS ARGS…` runs: the call and the arguments after the class."""
-
-IDLE_CORES = 7.6
-"""How much of the eight cores has nothing to do, on average."""
-KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
 
 
 @dataclass(slots=True)
@@ -147,11 +144,7 @@ def _build_tree() -> Tree[Userland]:
         Made(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
     )
     tree.add("/dev/input/event1", Made(lambda _: b"", 0o660))
-    tree.add("/proc/version", Made(lambda _: f"Linux version {KERNEL} (build@build)\n".encode()))
-    tree.add("/proc/uptime", Made(_uptime))
-    tree.add("/proc/meminfo", Made(_meminfo))
-    tree.add("/proc/cpuinfo", Made(_cpuinfo))
-    tree.add("/proc/loadavg", Made(lambda _: b"0.08 0.03 0.01 1/812 4242\n"))
+    add_proc(tree)
     tree.add(
         "/proc/sys/kernel/random/boot_id", Made(lambda land: f"{land.boot.boot_id}\n".encode())
     )
@@ -165,19 +158,3 @@ def _build_tree() -> Tree[Userland]:
 def _build_prop(land: Userland) -> bytes:
     rows = (f"{key}={value}\n" for key, value in land.phone.properties.items())
     return "".join(row for row in rows if row.startswith("ro.")).encode()
-
-
-def _uptime(land: Userland) -> bytes:
-    running_s = max(land.uptime_s(), 0.01)
-    return f"{running_s:.2f} {running_s * IDLE_CORES:.2f}\n".encode()
-
-
-def _meminfo(land: Userland) -> bytes:
-    del land
-    rows = (("MemTotal", 7_889_924), ("MemFree", 1_204_112), ("MemAvailable", 4_711_380))
-    return "".join(f"{name + ':':<16}{value:>8} kB\n" for name, value in rows).encode()
-
-
-def _cpuinfo(land: Userland) -> bytes:
-    del land
-    return "".join(f"processor\t: {n}\nBogoMIPS\t: 49.15\n\n" for n in range(8)).encode()
