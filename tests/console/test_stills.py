@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import pty
-import select
-import struct
-import subprocess
-import sys
-import termios
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,88 +12,35 @@ import pytest
 
 from tests.console.image_terminal import CELL, ImageTerminal
 from tests.console.still_stage import frame
+from tests.staged import StagedApp
 
-ROOT = Path(__file__).parent.parent.parent
 COLUMNS, ROWS = 80, 24
-BOUND_S = 60.0
 MEMORY = Path("/dev/shm")
 
 
-class Stage:
-    """The app of `still_stage` on a pty, before a terminal."""
+class Stage(StagedApp):
+    """The app of `still_stage` before a terminal that draws images and answers what it is asked."""
 
     def __init__(self, pictures: str, terminal: ImageTerminal, **environ: str) -> None:
         self.terminal = terminal
-        self.master, slave = pty.openpty()
-        size = struct.pack("HHHH", ROWS, COLUMNS, COLUMNS * CELL[0], ROWS * CELL[1])
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
-        orders, self._tell = os.pipe()
-        self._hear, answers = os.pipe()
-        program = [sys.executable, "-m", "tests.console.still_stage"]
-        self.process = subprocess.Popen(
-            [*program, str(orders), str(answers), pictures],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            cwd=ROOT,
-            pass_fds=(orders, answers),
-            env={
-                "PATH": os.environ["PATH"],
-                "TERM": "xterm-256color",
-                "COLORTERM": "truecolor",
-                "LANG": "C.UTF-8",
-                "TEXTUAL_ANIMATIONS": "none",
-                **environ,
-            },
-            start_new_session=True,
+        super().__init__(
+            "tests.console.still_stage",
+            pictures,
+            write=self._drawn,
+            size=(ROWS, COLUMNS, COLUMNS * CELL[0], ROWS * CELL[1]),
+            **environ,
         )
-        for end in (slave, orders, answers):
-            os.close(end)
-        self._heard = b""
-        self._answer()
-
-    def do(self, order: str) -> dict[str, Any]:
-        """Give an order; returns what the app says once it is carried out."""
-        os.write(self._tell, order.encode())
-        return self._answer()
+        self.answer()
 
     def type(self, text: bytes) -> None:
         """Press keys, or answer."""
         os.write(self.master, text)
 
-    def until(self, seen: Callable[[], bool], what: str) -> None:
-        """Read what the app writes until something is seen."""
-        until_s = time.monotonic() + BOUND_S
-        while not seen():
-            assert time.monotonic() < until_s, f"waited in vain for {what}"
-            self._look()
-
-    def _answer(self) -> dict[str, Any]:
-        self.until(lambda: b"\n" in self._heard, "an answer")
-        line, _, self._heard = self._heard.partition(b"\n")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def _look(self) -> None:
-        ready, _, _ = select.select([self.master, self._hear], [], [], 0.2)
-        if self._hear in ready:
-            self._heard += os.read(self._hear, 1 << 16)
-        if self.master in ready:
-            try:
-                self.terminal.feed(os.read(self.master, 1 << 16))
-            except OSError:
-                # The program has ended.
-                return
+    def _drawn(self, text: bytes) -> None:
+        self.terminal.feed(text)
         if self.terminal.answers:
             os.write(self.master, self.terminal.answers)
             self.terminal.answers = b""
-
-    def close(self) -> None:
-        """End the app."""
-        self.process.kill()
-        self.process.wait()
-        for end in (self.master, self._tell, self._hear):
-            os.close(end)
 
 
 Open = Callable[..., Stage]
@@ -198,7 +136,7 @@ def test_no_image_is_left_where_something_lies_over_a_picture_or_it_is_gone(open
         os.write(stage._tell, order.encode())
         stage.until(is_gone, "the image to go")
         assert ghosts == []
-        stage._answer()
+        stage.answer()
         stage.do(undo)
         # It comes back by itself.
         stage.until(lambda: stage.terminal.image_cells().keys() == place_of(answer), "the image")
