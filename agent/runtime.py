@@ -272,6 +272,7 @@ class Runtime(Lookups):
                 sessions=await self.store.trees(limit=OVERVIEW_TREES),
                 questions=await self.store.open_questions(),
                 devices=self._parts.rack.devices(),
+                servers_away=self._parts.rack.servers_away(),
                 jobs=await self.store.jobs(),
                 watchers=await self._watches.shown_watchers(),
                 commitments=await self._watches.shown_commitments(),
@@ -318,6 +319,8 @@ class Runtime(Lookups):
     async def _close(self, death: RuntimeDiedError | None) -> None:
         ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
         self._intake.close(ended)
+        if death is None:
+            await self._desk.finish()
         for name in await self._crew.close():
             _log.warning("%s did not end in time", name)
         try:

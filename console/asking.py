@@ -1,7 +1,8 @@
 """The questions of a headless run: answers given beforehand, typed here, or sent from elsewhere.
 
 Not the console's question card. Invariant: waiting for a line never blocks the core, an answer
-from elsewhere takes the prompt away, and silence is "no" to an approval and no answer to the rest.
+from elsewhere takes the prompt away, and silence is "no" to an approval and no answer to the rest;
+what a job asks is left to its own deadline.
 """
 
 from __future__ import annotations
@@ -174,6 +175,19 @@ class QuestionDesk:
             return since + self._timeout_s
         return 0.0
 
+    def leave_to_others(self) -> bool:
+        """Say so and give True where a job asks, which waits by itself, and nobody is here.
+
+        Its review has a deadline of its own, and outlives this process.
+        """
+        for question, _ in self._open.values():
+            if question.review is None or self._answers or can_ask():
+                return False
+            say(f"Job {question.review.job_id} asks: {one_line(question.text)}")
+            say(f"Answer it with: switchboard sessions answer {question.session_id} ANSWER")
+            return True
+        return False
+
     async def attend(self) -> bool:
         """Answer, ask or give up on the oldest question; True when nobody answered it in time."""
         for question, since in self._open.values():
@@ -189,7 +203,7 @@ class QuestionDesk:
                 await self._answer(question, line)
                 return False
             if time.monotonic() >= since + self._timeout_s:
-                if question.kind is not QuestionKind.APPROVAL:
+                if question.kind is not QuestionKind.APPROVAL or question.review is not None:
                     return self._give_up(question)
                 await self._expire(question)
                 return False

@@ -197,9 +197,11 @@ class Follower:
             self._desk.put_away()
             await self._request_stop()
             return None
-        if self._is_caught_up and await self._desk.attend():
+        if not self._is_caught_up:
+            return None
+        if self._rests() and self._desk.leave_to_others():
             return ExitCode.NEEDS_ANSWER
-        return None
+        return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
 
     @property
     def _is_caught_up(self) -> bool:
@@ -223,7 +225,7 @@ class Follower:
                 return ExitCode.FAILED
             case _:
                 pass
-        if not self._is_idle(root):
+        if not self._rests() or self._desk.due_at():
             return None
         if self._broken and not stop.asked.is_set() and not self._timed_out:
             self._say_failed(root)
@@ -240,15 +242,16 @@ class Follower:
         short = one_line(why, 60).removesuffix(ELLIPSIS)
         say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
 
-    def _is_idle(self, root: Session) -> bool:
-        """Tell whether nobody works on the tree, or is about to, and nothing is asked."""
+    def _rests(self) -> bool:
+        """Tell whether nobody works on the tree, or is about to."""
+        root = self._members.get(self.root_id)
         # Children that were sent off again are queued before their parent is rolled up from them.
         at_work = any(
             m.state in _GOING or (m.turn_id and not m.state.is_terminal)
             for m in self._members.values()
         )
-        waits = root.state is SessionState.WAITING_FOR_USER
-        return waits and not at_work and not self._desk.due_at()
+        waits = root is not None and root.state is SessionState.WAITING_FOR_USER
+        return waits and not at_work
 
     def _interrupted(self, stop: StopRequest) -> ExitCode:
         if self._withheld:

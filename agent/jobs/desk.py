@@ -65,6 +65,10 @@ class JobDesk:
             self._triggers.begin()
             self._parts.crew.start(self.wake.run(), "wake of jobs")
 
+    async def finish(self) -> None:
+        """Let runs store what they have come to by now, before the core closes."""
+        await self._runs.finish()
+
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""
         events = tuple(events)

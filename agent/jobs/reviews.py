@@ -215,12 +215,26 @@ class Reviews:
                     await self._repair(job, RunOutcome.RESTARTED)
 
     async def take_back(self, job: Job) -> bool:
-        """Park a job that was stored as running while its session already waits for a review."""
+        """Store what the session of a run had come to before its core could say so of the job.
+
+        Returns:
+            Whether it had: it met its goal, so it is not to run again, or it waits for a review.
+        """
         run = await self._run_of(job)
-        question = self._runs.review_of(run.session_id, job.id) if run.session_id else None
-        if question is None:
+        if not run.session_id:
             return False
-        await self._runs.park(job, run, question)
+        question = self._runs.review_of(run.session_id, job.id)
+        if question is not None:
+            await self._runs.park(job, run, question)
+            return True
+        try:
+            live = await self._parts.book.get(run.session_id)
+        except UsageError:
+            return False
+        # A session that was still at work has been ended as failed by its own recovery.
+        if live.record.state is not SessionState.COMPLETED:
+            return False
+        await self._runs.settle(job, run, live)
         return True
 
     async def close_run(self, job: Job, outcome: RunOutcome, why: str) -> RunRecord | None:

@@ -37,6 +37,8 @@ from agent.text import one_line
 
 _LEAST_S = 15.0
 """What an approved action is given, however much of its time the run has used up."""
+_STORING_S = 2.0
+"""How long a closing core waits for runs that only have to be stored."""
 _log = logging.getLogger(__name__)
 
 Told = Callable[[Job, RunRecord], None]
@@ -100,6 +102,16 @@ class Runs:
             over.set()
             if self._under_way.get(job.id) is over:
                 del self._under_way[job.id]
+
+    async def finish(self) -> None:
+        """Let runs that no longer wait for their session store what they came to; bounded."""
+        try:
+            async with asyncio.timeout(_STORING_S):
+                for job_id, over in tuple(self._under_way.items()):
+                    if job_id not in self._sessions:
+                        await over.wait()
+        except TimeoutError:
+            _log.warning("A run was not stored in time; the next start sees to it")
 
     async def settled(self, job_id: int) -> None:
         """Wait until what a run of this core ended with is stored."""

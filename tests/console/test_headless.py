@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from agent.protocol import Event, SessionStateChanged
-from agent.records import Session, SessionState
+from agent.records import Question, QuestionKind, ReviewTicket, Session, SessionState
 from console.exits import ExitCode
 from console.headless import Follower, Manner
 from console.stopping import StopRequest
@@ -16,7 +19,7 @@ QUEUED, RUNNING = SessionState.QUEUED, SessionState.RUNNING
 WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
 
 
-def following(*states: tuple[str, SessionState]) -> Follower:
+def following(*states: tuple[str, SessionState], questions: tuple[Question, ...] = ()) -> Follower:
     """Begin with a tree of `root` and its children as they stand in the store."""
     follower = Follower(Manner(quiet=True, silent=True))
     follower.take_up(cast(Any, SimpleNamespace(core=None, trouble=str)), "root")
@@ -30,7 +33,7 @@ def following(*states: tuple[str, SessionState]) -> Follower:
         )
         for at, (session_id, state) in enumerate(states)
     )
-    follower.begin_with(members, ())
+    follower.begin_with(members, questions)
     return follower
 
 
@@ -55,3 +58,37 @@ async def test_a_tree_whose_children_are_queued_again_before_its_roll_up_is_foll
 async def test_a_tree_whose_members_all_wait_and_that_asks_nothing_was_stopped() -> None:
     follower = following(("root", WAITING), ("a", WAITING), ("b", COMPLETED))
     assert await follower.follow(feed(), StopRequest()) is ExitCode.INTERRUPTED
+
+
+def asked(*, review: bool) -> Question:
+    ticket = ReviewTicket(
+        job_id=7,
+        confirmation_id="job-confirm-1",
+        tool="click_element",
+        params_digest="d",
+        screen_digest="s",
+    )
+    return Question(
+        question_id="q1",
+        session_id="root",
+        text="May I press Send?",
+        asked_ms=0,
+        kind=QuestionKind.APPROVAL,
+        review=ticket if review else None,
+    )
+
+
+async def silence() -> AsyncIterator[Event]:
+    await asyncio.Event().wait()
+    yield  # type: ignore[misc]  # never reached: it makes this a feed
+
+
+async def test_what_a_job_asks_is_left_to_whoever_answers_where_nobody_sits_here(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    follower = following(("root", WAITING), questions=(asked(review=True),))
+    async with asyncio.timeout(30):
+        assert await follower.follow(silence(), StopRequest()) is ExitCode.NEEDS_ANSWER
+    said = capsys.readouterr().err
+    assert "Job 7 asks: May I press Send?" in said
+    assert "switchboard sessions answer root" in said
