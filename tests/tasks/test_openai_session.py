@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ from agent.errors import ModelError
 from agent.models.openai import OpenAIModel
 from agent.protocol import StreamError, ToolCallFinished
 from tests.loop.paper_phone import PaperPhone, button
-from tests.openai_server import Reply, Tool, openai_server, tool
+from tests.openai_server import OpenAIServer, Reply, Tool, openai_server, tool
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import task
 
@@ -38,46 +41,64 @@ def think(request: dict[str, Any]) -> Reply:
     return Reply(text="I switch it on.", tools=(tool("click_element", element=int(found[1])),))
 
 
-async def test_a_session_runs_over_the_wire_to_its_end() -> None:
-    phone = lamp()
-    async with openai_server(think) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, phone, goal="switch the lamp on")
-        end = await task().run(context)
+@dataclass(frozen=True)
+class Wired:
+    """A turn whose model is at the other end of a wire."""
+
+    server: OpenAIServer
+    phone: PaperPhone
+    context: MemoryContext
+
+    @property
+    def errors(self) -> list[str]:
+        """What went wrong and was tried again."""
+        return [m.message for m in self.context.of(StreamError) if isinstance(m, StreamError)]
+
+    @property
+    def results(self) -> list[str]:
+        """What the model was told of its calls."""
+        told = self.context.of(ToolCallFinished)
+        return [m.text for m in told if isinstance(m, ToolCallFinished)]
+
+
+@asynccontextmanager
+async def wired(*first: Reply, timeout_s: float = 45.0) -> AsyncIterator[Wired]:
+    """Make a turn that gets these replies before the ones that a model would give."""
+    left = list(first)
+    async with openai_server(lambda asked: left.pop(0) if left else think(asked)) as server:
+        model = OpenAIModel("m", base_url=server.base_url, api_key="k", timeout_s=timeout_s)
+        phone = lamp()
+        yield Wired(server, phone, MemoryContext(model, phone, goal="switch the lamp on"))
         await model.close()
+
+
+async def test_a_session_runs_over_the_wire_to_its_end() -> None:
+    async with wired() as turn:
+        end = await task().run(turn.context)
     assert (end.completed, end.message) == (True, "Lit.")
-    assert phone.done == ["tap Lamp"]
-    assert context.session.usage.calls == 2
-    assert context.session.usage.input_tokens == 200
-    assert context.deltas[-1] == "It is lit."
-    roles = [message["role"] for message in server.requests[1]["messages"]]
+    assert turn.phone.done == ["tap Lamp"]
+    assert turn.context.session.usage.calls == 2
+    assert turn.context.session.usage.input_tokens == 200
+    assert turn.context.deltas[-1] == "It is lit."
+    roles = [message["role"] for message in turn.server.requests[1]["messages"]]
     assert roles == ["system", "user", "user", "assistant", "tool", "user"]
 
 
 async def test_failures_that_pass_and_calls_that_cannot_be_read_are_survived() -> None:
-    faults = [
+    faults = (
         Reply(status=503),
         Reply(status=429, headers=(("retry-after", "9"),)),
         Reply(text="I was just about to", cut_after=2),
         Reply(tools=(Tool("click_element", '{"element": '),)),
         Reply(tools=(tool("fly", to="Mars"),)),
-    ]
-
-    def script(request: dict[str, Any]) -> Reply:
-        return faults.pop(0) if faults else think(request)
-
-    phone = lamp()
-    async with openai_server(script) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, phone, goal="switch the lamp on")
-        end = await task().run(context)
-        await model.close()
+    )
+    async with wired(*faults) as turn:
+        end = await task().run(turn.context)
     assert end.completed
-    delays = [m.delay_ms for m in context.of(StreamError) if isinstance(m, StreamError)]
-    assert delays == [4000, 9000, 16000]
-    told = [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
-    assert "not valid JSON" in told[0]
-    assert 'no tool "fly"' in told[1]
+    retried = turn.context.of(StreamError)
+    assert [m.delay_ms for m in retried if isinstance(m, StreamError)] == [4000, 9000, 16000]
+    assert "not valid JSON" in turn.results[0]
+    assert 'no tool "fly"' in turn.results[1]
 
 
 @pytest.mark.parametrize(
@@ -94,98 +115,58 @@ async def test_failures_that_pass_and_calls_that_cannot_be_read_are_survived() -
 async def test_llm_errors_each_failure_is_told_and_the_work_goes_on(
     fault: Reply, told: str, retried: bool
 ) -> None:
-    faults = [fault]
-
-    def script(request: dict[str, Any]) -> Reply:
-        return faults.pop(0) if faults else think(request)
-
-    phone = lamp()
-    async with openai_server(script) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, phone, goal="switch the lamp on")
-        end = await task().run(context)
-        await model.close()
+    async with wired(fault) as turn:
+        end = await task().run(turn.context)
     assert end.completed
-    assert phone.done == ["tap Lamp"], "nothing was done twice"
-    errors = [m.message for m in context.of(StreamError) if isinstance(m, StreamError)]
-    results = [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
-    assert len(errors) == retried
-    assert any(told in text for text in (errors if retried else results)), (errors, results)
+    assert turn.phone.done == ["tap Lamp"], "nothing was done twice"
+    assert len(turn.errors) == retried
+    assert any(told in text for text in (turn.errors if retried else turn.results))
 
 
-async def test_llm_errors_a_used_up_quota_ends_the_turn_at_once() -> None:
-    spent = Reply(status=429, error_code="insufficient_quota")
-    async with openai_server([spent]) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
+@pytest.mark.parametrize(
+    "refusal", [Reply(status=429, error_code="insufficient_quota"), Reply(status=401)]
+)
+async def test_llm_errors_a_used_up_quota_and_a_refused_key_end_the_turn_at_once(
+    refusal: Reply,
+) -> None:
+    async with wired(refusal) as turn:
         with pytest.raises(ModelError) as caught:
-            await task().run(MemoryContext(model, lamp()))
-        await model.close()
+            await task().run(turn.context)
     assert not caught.value.retryable
-    assert len(server.requests) == 1
-
-
-async def test_a_refused_key_ends_the_turn_at_once() -> None:
-    async with openai_server([Reply(status=401)]) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        with pytest.raises(ModelError) as caught:
-            await task().run(MemoryContext(model, lamp()))
-        await model.close()
-    assert not caught.value.retryable
-    assert len(server.requests) == 1
+    assert len(turn.server.requests) == 1
 
 
 async def test_llm_errors_silence_within_the_time_out_is_borne_and_beyond_it_is_tried_again() -> (
     None
 ):
     """40 s of 45 s, scaled down: the client waits; longer is a failure that may pass."""
-    faults = [Reply(silent=True), Reply(text="", tools=(tool("wait", seconds=0),), hesitate_s=0.2)]
-
-    def script(request: dict[str, Any]) -> Reply:
-        return faults.pop(0) if faults else think(request)
-
-    async with openai_server(script) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k", timeout_s=3.0)
-        context = MemoryContext(model, lamp(), goal="switch the lamp on")
-        end = await task().run(context)
-        await model.close()
+    late = Reply(text="", tools=(tool("wait", seconds=0),), hesitate_s=0.2)
+    async with wired(Reply(silent=True), late, timeout_s=3.0) as turn:
+        end = await task().run(turn.context)
     assert end.completed
-    first, *_ = [m for m in context.of(StreamError) if isinstance(m, StreamError)]
-    assert "no answer within 3 s" in first.message
+    assert "no answer within 3 s" in turn.errors[0]
 
 
 async def test_llm_errors_five_failures_in_a_row_end_the_turn_with_the_last_ones_words() -> None:
-    async with openai_server([Reply(status=503)] * 5) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, lamp())
+    async with wired(*[Reply(status=503)] * 5) as turn:
         with pytest.raises(ModelError, match="failed 5 times in a row"):
-            await task().run(context)
-        await model.close()
-    assert len(server.requests) == 5
-    assert len(context.of(StreamError)) == 4
+            await task().run(turn.context)
+    assert len(turn.server.requests) == 5
+    assert len(turn.errors) == 4
 
 
 async def test_several_calls_at_once_are_borne_and_the_first_counts() -> None:
     calls = (tool("click_element", element=1), tool("finish", success=True, summary="x"))
-    first = [Reply(tools=calls)]
-
-    def script(request: dict[str, Any]) -> Reply:
-        return first.pop(0) if first else think(request)
-
-    phone = lamp()
-    async with openai_server(script) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, phone, goal="switch the lamp on")
-        end = await task().run(context)
-        await model.close()
-    assert (end.completed, phone.done) == (True, ["tap Lamp"])
-    assert "1 other calls were left out" in server.requests[1]["messages"][-2]["content"]
+    async with wired(Reply(tools=calls)) as turn:
+        end = await task().run(turn.context)
+    assert (end.completed, turn.phone.done) == (True, ["tap Lamp"])
+    assert "1 other calls were left out" in turn.server.requests[1]["messages"][-2]["content"]
 
 
 async def test_the_beginning_of_the_conversation_stays_as_it_was_so_that_caches_hit() -> None:
-    async with openai_server(think) as server:
-        model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        await task().run(MemoryContext(model, lamp(), goal="switch the lamp on"))
-        await model.close()
-    first, second = (request["messages"] for request in server.requests)
+    async with wired() as turn:
+        await task().run(turn.context)
+    requests = turn.server.requests
+    first, second = (request["messages"] for request in requests)
     assert second[: len(first)] == first
-    assert server.requests[0]["tools"] == server.requests[1]["tools"]
+    assert requests[0]["tools"] == requests[1]["tools"]
