@@ -83,6 +83,19 @@ class DisplayState(msgspec.Struct):
     name: str = ""
 
 
+class Policies(msgspec.Struct):
+    """What shell programs were told of apps and that no screen of the phone shows."""
+
+    app_ops: dict[str, dict[str, str]] = {}
+    """Mode by operation, by package."""
+    awake_list: list[str] = []
+    """Packages that a person has let run while the phone idles."""
+    buckets: dict[str, int] = {}
+    """Standby bucket by package."""
+    data_saver: bool = False
+    forced_idle: bool = False
+
+
 class PhoneState(msgspec.Struct):
     """Everything that a phone saves."""
 
@@ -114,6 +127,7 @@ class PhoneState(msgspec.Struct):
     """How a hand holds it, in quarter turns; -1 while it lies flat."""
     turned: int = 0
     """How the screen is turned while it follows the sensor, in quarter turns."""
+    policies: Policies = msgspec.field(default_factory=Policies)
 
 
 class StartStatus(StrEnum):

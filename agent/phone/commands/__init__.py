@@ -8,7 +8,9 @@ _SUBJECTS = (
     *(
         "monitors",
         "packaging",
+        "policies",
         "printing",
+        "radios",
         "raw_input",
         "recording",
         "running",

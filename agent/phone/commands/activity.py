@@ -7,6 +7,7 @@ import re
 
 from agent.phone import adb_keyboards
 from agent.phone.commands.intents import IntentArguments, lengthen, parse_intent, shorten
+from agent.phone.commands.policies import standby_bucket
 from agent.phone.records import StartStatus, UnknownActivityError
 from agent.phone.shell.call import Call, CommandError, command
 
@@ -92,9 +93,8 @@ async def activity_command(call: Call, words: list[str]) -> int:
             return 0
         case "wait-for-broadcast-idle" | "idle-maintenance" | "set-debug-app" | "clear-debug-app":
             return 0
-        case "get-standby-bucket":
-            await call.line("10")
-            return 0
+        case "get-standby-bucket" | "set-standby-bucket":
+            return await standby_bucket(call, verb, rest)
         case _:
             raise CommandError(f"Unknown command: {verb}", 255)
 

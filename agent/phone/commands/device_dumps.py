@@ -38,26 +38,35 @@ def dump_telephony(phone: Phone, words: list[str]) -> str:
     ])  # fmt: skip
 
 
-def dump_deviceidle(phone: Phone, words: list[str]) -> str:
-    """Return the report of the device idle controller, or one value after `get`."""
-    charging = phone.state_record.battery_charging
-    values = {
-        "deep": "ACTIVE", "light": "ACTIVE", "force": "false", "quick": "false",
-        "screen": str(phone.screen_on).lower(), "charging": str(charging).lower(),
-        "network": str(not phone.settings.flag("global", "airplane_mode_on")).lower(),
+def idle_values(phone: Phone) -> dict[str, str]:
+    """Return what the device idle controller answers to `get NAME`."""
+    forced = phone.state_record.policies.forced_idle
+    state = "IDLE" if forced else "ACTIVE"
+    return {
+        "deep": state, "light": "OVERRIDE" if forced else "ACTIVE", "force": _word(forced),
+        "quick": "false", "screen": _word(phone.screen_on),
+        "charging": _word(phone.state_record.battery_charging),
+        "network": _word(not phone.settings.flag("global", "airplane_mode_on")),
     }  # fmt: skip
-    match words:
-        case ["get", name]:
-            return values.get(name, f"Unknown get option: {name}")
-        case []:
-            return "\n".join([
-                "  Settings:", "  mLightEnabled=true  mDeepEnabled=true", "  mForceIdle=false",
-                f"  mScreenOn={values['screen']}", f"  mScreenLocked={str(phone.locked).lower()}",
-                f"  mNetworkConnected={values['network']}", f"  mCharging={values['charging']}",
-                "  mState=ACTIVE", "  mLightState=ACTIVE",
-            ])  # fmt: skip
-        case _:
-            return f"Unknown command: {words[0]}"
+
+
+def _word(value: bool) -> str:
+    return str(value).lower()
+
+
+def dump_deviceidle(phone: Phone, words: list[str]) -> str:
+    """Return the report of the device idle controller."""
+    del words
+    values = idle_values(phone)
+    listed = phone.state_record.policies.awake_list
+    return "\n".join([
+        "  Settings:", "  mLightEnabled=true  mDeepEnabled=true",
+        f"  mForceIdle={values['force']}", f"  mScreenOn={values['screen']}",
+        f"  mScreenLocked={_word(phone.locked)}", f"  mNetworkConnected={values['network']}",
+        f"  mCharging={values['charging']}", f"  mState={values['deep']}",
+        f"  mLightState={values['light']}",
+        *(["  Whitelist user apps:", *(f"    {name}" for name in listed)] if listed else []),
+    ])  # fmt: skip
 
 
 def location_on(phone: Phone) -> bool:

@@ -260,6 +260,10 @@ async def dumpsys(call: Call) -> int:
     service, *rest = words
     if service == "battery" and rest:
         return await battery_command(call, rest)
+    if service == "deviceidle" and rest:
+        from agent.phone.commands.policies import policy_command
+
+        return await policy_command(call, service, rest)
     dump = SERVICES.get(service)
     if dump is None:
         from agent.phone.commands.windowing import SERVICES as KNOWN

@@ -1,4 +1,4 @@
-"""`top`, `netstat`, `ss` and `bugreportz`: what runs and listens on the phone, to be looked at.
+"""`top`, `vmstat`, `netstat`, `ss`, `bugreportz`: what runs and listens on the phone, to look at.
 
 Not a measurement of this machine. Formats: toybox's top and netstat, iproute2's ss. Invariant:
 every process and every listener named is one that `ps` and `adb forward` also know.
@@ -68,6 +68,26 @@ def _top(call: Call, most: int | None, *, headed: bool) -> str:
             f"{one.args}"
         )
     return "\n".join(rows)
+
+
+@command("vmstat")
+async def vmstat(call: Call) -> int:
+    """Show memory and load: once, or every DELAY seconds COUNT times; -n heads once."""
+    found = options(call, "n")
+    pause_s = _bounded(found.operands[0], LONGEST_PAUSE_S) if found.operands else 0.0
+    rounds = _bounded(found.operands[1], MOST_ROUNDS) if len(found.operands) > 1 else 0.0
+    await call.line("procs ------------memory------------ ----swap--- -----io---- ---system-- "
+                    "----cpu----")  # fmt: skip
+    await call.line(" r  b    swpd    free   buff   cache    si    so    bi    bo    in    cs "
+                    "us sy id wa")  # fmt: skip
+    done = 0
+    while True:
+        await call.line(f" 1  0 {512_000:>7} {TOTAL_K - USED_K:>7} {6_252:>6} {2_113_556:>7} "
+                        f"{0:>5} {0:>5} {0:>5} {0:>5} {0:>5} {0:>5}  3  2 95  0")  # fmt: skip
+        done += 1
+        if not pause_s or (rounds and done >= rounds):
+            return 0
+        await asyncio.sleep(pause_s)
 
 
 def _listeners(call: Call, kind: str) -> list[str]:

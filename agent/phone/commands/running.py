@@ -83,9 +83,25 @@ async def facts(call: Call) -> int:
     return 0
 
 
+PS_USAGE = """usage: ps [-Aaefl] [-o FIELD,] [-p PID,] [-u USER,]
+
+List processes.
+
+-A	All
+-e	Synonym for -A
+-f	Full listing
+-o	Show these FIELDs
+-p	Select PIDs
+-u	Select users"""
+"""Programs look for `-A` here before they use it."""
+
+
 @command("ps")
 async def ps(call: Call) -> int:
     """List processes: -A, -e, -f, -p PID, -o FIELDS."""
+    if "--help" in call.args:
+        await call.line(PS_USAGE)
+        return 0
     found = options(call, "AaeflnTwZo:p:u:t:")
     everyone = call.userland.processes.all(call.phone.processes.all())
     if "p" in found:
@@ -222,7 +238,7 @@ async def which(call: Call) -> int:
     return missing
 
 
-@command("free", "vmstat")
+@command("free")
 async def free(call: Call) -> int:
     """Show memory."""
     await call.line("                total        used        free      shared     buffers")

@@ -7,12 +7,14 @@ import re
 from agent.errors import PhoneError
 from agent.phone.commands.activity import activity_command
 from agent.phone.commands.packaging import package_command
+from agent.phone.commands.policies import policy_command
+from agent.phone.commands.radios import radio_command
 from agent.phone.shell.call import Call, CommandError, command
 
 _SERVICES = """
 SurfaceFlinger accessibility activity activity_task alarm appops audio battery bluetooth_manager
 clipboard connectivity content device_policy device_state display dropbox input input_method
-jobscheduler
+jobscheduler netpolicy
 location lock_settings media.camera media_session netstats nfc notification overlay package
 permission phone power procstats role settings shortcut statusbar telecom trust uimode user
 telephony.registry deviceidle gfxinfo meminfo cpuinfo
@@ -159,8 +161,8 @@ async def cmd(call: Call) -> int:
             return await _statusbar(call, rest)
         case "uimode":
             return await _uimode(call, rest)
-        case "bluetooth_manager" | "wifi" | "connectivity" | "nfc":
-            return await _radio(call, service, rest)
+        case "bluetooth_manager" | "wifi" | "connectivity" | "nfc" | "phone":
+            return await radio_command(call, service, rest)
         case "device_state":
             return await _device_state(call, rest)
         case "battery":
@@ -177,6 +179,8 @@ async def cmd(call: Call) -> int:
             return await media_command(call, rest)
         case "location":
             return await _location(call, rest)
+        case "appops" | "deviceidle" | "lock_settings" | "netpolicy":
+            return await policy_command(call, service, rest)
         case _ if service in SERVICES:
             raise CommandError("cmd: Failure calling service " + service + ": Unknown error", 255)
         case _:
@@ -242,29 +246,6 @@ async def _uimode(call: Call, words: list[str]) -> int:
 
 
 SHELL = "com.android.shell"
-_RADIOS = {"bluetooth_manager": "bluetooth_on", "wifi": "wifi_on", "nfc": "nfc_on"}
-
-
-async def _radio(call: Call, service: str, words: list[str]) -> int:
-    settings = call.phone.settings
-    match service, words:
-        case "bluetooth_manager", ["enable" | "disable"]:
-            settings.set_flag("global", "bluetooth_on", words[0] == "enable")
-        case "nfc", ["enable-nfc" | "disable-nfc"]:
-            settings.set_flag("global", "nfc_on", words[0] == "enable-nfc")
-        case "wifi", ["set-wifi-enabled", "enabled" | "disabled"]:
-            settings.set_flag("global", "wifi_on", words[1] == "enabled")
-        case "wifi", ["status"]:
-            on = settings.flag("global", "wifi_on")
-            await call.line(f"Wifi is {'enabled' if on else 'disabled'}")
-        case "connectivity", ["airplane-mode"]:
-            on = settings.flag("global", "airplane_mode_on")
-            await call.line("enabled" if on else "disabled")
-        case "connectivity", ["airplane-mode", "enable" | "disable"]:
-            settings.set_flag("global", "airplane_mode_on", words[1] == "enable")
-        case _:
-            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
-    return 0
 
 
 async def _location(call: Call, words: list[str]) -> int:
@@ -358,42 +339,4 @@ async def service(call: Call) -> int:
                 await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
         case _:
             raise CommandError("service: No action specified", 10)
-    return 0
-
-
-SVC_USAGE = """Available commands:
-    help     Show information about the subcommands
-    power    Control the power manager
-    data     Control mobile data connectivity
-    wifi     Control the Wi-Fi manager
-    nfc      Control NFC functions
-    bluetooth Control Bluetooth service"""
-
-
-@command("svc")
-async def svc(call: Call) -> int:
-    """Switch radios and keep the screen on."""
-    settings = call.phone.settings
-    match call.args:
-        case ["wifi", "enable" | "disable" as verb]:
-            settings.set_flag("global", "wifi_on", verb == "enable")
-        case ["bluetooth", "enable" | "disable" as verb]:
-            settings.set_flag("global", "bluetooth_on", verb == "enable")
-        case ["nfc", "enable" | "disable" as verb]:
-            settings.set_flag("global", "nfc_on", verb == "enable")
-        case ["data", "enable" | "disable" as verb]:
-            settings.set_flag("global", "mobile_data", verb == "enable")
-        case ["power", "stayon", mode]:
-            values = {"true": "7", "false": "0", "usb": "2", "ac": "1", "wireless": "4"}
-            if mode not in values:
-                raise CommandError("usage: svc power stayon [true|false|usb|ac|wireless|dock]", 1)
-            settings.put("global", "stay_on_while_plugged_in", values[mode])
-        case ["power", "reboot", *_] | ["power", "shutdown", *_]:
-            if call.userland.on_reboot is None:
-                raise CommandError("svc: the phone cannot reboot now")
-            call.userland.on_reboot("")
-        case ["help"] | []:
-            await call.line(SVC_USAGE)
-        case _:
-            raise CommandError(f"Invalid arguments: svc {' '.join(call.args)}", 1)
     return 0
