@@ -130,29 +130,26 @@ class CreateCommitment(Arguments, frozen=True, kw_only=True):
     evidence: Annotated[str, msgspec.Meta(description="The words that say so.")] = ""
 
 
-class NotificationCommitment(Arguments, frozen=True, kw_only=True):
+class CommitmentFromPhone(Arguments, frozen=True, kw_only=True):
+    """What a commitment is written down from that stands in a phone's shade."""
+
     title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
     reason: Reason = ""
+    package: Annotated[str, msgspec.Meta(description="Of this app.")] = ""
+    description: str = ""
+    due_at: Moment = 0
+    expires_at: Moment = 0
+    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.75
+    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: yours.")] = ""
+
+
+class NotificationCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
     text: Annotated[str, msgspec.Meta(description="Words that stand in the notification.")] = ""
-    package: Annotated[str, msgspec.Meta(description="Of this app.")] = ""
-    description: str = ""
-    due_at: Moment = 0
-    expires_at: Moment = 0
-    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.75
-    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: yours.")] = ""
 
 
-class MessageCommitment(Arguments, frozen=True, kw_only=True):
-    title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
+class MessageCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
     sender: Annotated[str, msgspec.Meta(description="Who wrote, as the phone names them.")] = ""
-    reason: Reason = ""
     text: Annotated[str, msgspec.Meta(description="Words that stand in the message.")] = ""
-    package: Annotated[str, msgspec.Meta(description="Of this app.")] = ""
-    description: str = ""
-    due_at: Moment = 0
-    expires_at: Moment = 0
-    confidence: Annotated[float, msgspec.Meta(description="How sure you are, 0 to 1.")] = 0.75
-    device: Annotated[str, msgspec.Meta(description="Serial of the phone; empty: yours.")] = ""
 
 
 class UpdateCommitment(Arguments, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from agent.protocol import (
 )
 from agent.records import (
     ActionOutcome,
+    Confirmation,
     Job,
     JobStatus,
     Question,
@@ -72,6 +73,10 @@ async def waiting_job(stage: Stage, **more: object) -> tuple[Job, Question]:
     job = await settled(stage, job.id, JobStatus.AWAITING_REVIEW)
     [question] = await stage.store.open_questions()
     return job, question
+
+
+def confirmation_of(job: Job) -> Confirmation:
+    return msgspec.convert(job.pending_tool_request_json, Confirmation)
 
 
 async def say(stage: Stage, question: Question, answer: str) -> None:

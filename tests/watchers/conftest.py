@@ -12,11 +12,12 @@ from agent.devices.calls import Call
 from agent.devices.device import UiTree
 from agent.devices.notifications import Notification
 from agent.errors import DeviceError
-from agent.protocol import CommitmentUpdate, Op, WatcherChanged, WatcherCreate
+from agent.protocol import CommitmentUpdate, JobChanged, Op, WatcherChanged, WatcherCreate
 from agent.records import (
     Bounds,
     Commitment,
     CommitmentStatus,
+    Job,
     Notice,
     UiNode,
     Watcher,
@@ -119,6 +120,14 @@ class Lookout:
             event.msg.reason
             for event in await self.stage.all_events()
             if isinstance(event.msg, WatcherChanged) and event.msg.watcher.id == watcher.id
+        ]
+
+    async def jobs(self) -> list[Job]:
+        """Give the jobs as they were created, in order."""
+        return [
+            event.msg.job
+            for event in await self.stage.all_events()
+            if isinstance(event.msg, JobChanged) and event.msg.reason == "created"
         ]
 
     async def update(self, number: int, status: str, *, due_at: int = 0) -> Commitment:
