@@ -119,19 +119,27 @@ class Guard:
     that follows, with the very same words, is the same deed."""
     _there: frozenset[str] = frozenset()
     """Keys of what was on the screen then: those are other things' buttons, not the question."""
+    _judged: tuple[Deed, Sequence[Element], Verdict] | None = None
+    """The newest judgement: a deed is weighed when it is stored and again when it is ruled on."""
 
     def weigh(self, deed: Deed, screen: Observation) -> Verdict:
         """Judge a deed by all that is known without asking anybody."""
         session = self.context.session
         package = deed.package or (deed.element.package if deed.element else "")
         package = package or screen.foreground.package
-        verdict = judge(deed, screen.elements)
+        verdict = self._judge(deed, screen.elements)
         front = screen.foreground
         activity = front.activity if front.package == package else ""
         stray = out_of_scope(package, session.target_package, activity)
         if stray and verdict.capability is not Capability.NAVIGATE:
             return _refused(verdict, stray)
         return permit(verdict, package, session.autonomy, self.context.app_rules)
+
+    def _judge(self, deed: Deed, elements: Sequence[Element]) -> Verdict:
+        """Judge the very same deed on the very same screen once."""
+        if self._judged is None or not (self._judged[0] is deed and self._judged[1] is elements):
+            self._judged = deed, elements, judge(deed, elements)
+        return self._judged[2]
 
     async def rule(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Ruling:
         """Decide, asking the operator when the policy says so."""

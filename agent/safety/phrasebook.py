@@ -235,8 +235,10 @@ def phrases(act: Act) -> tuple[tuple[str, ...], ...]:
 @lru_cache(maxsize=4096)
 def glued(act: Act, title: str) -> bool:
     """Tell whether a short title says it in a language whose words stand without spaces."""
+    if title.isascii():
+        return False
     shown = _packed(title)
-    if title.isascii() or len(shown) > SHORT_CHARS:
+    if len(shown) > SHORT_CHARS:
         return False
     for name in map(_packed, _HARMLESS):
         shown = shown.replace(name, "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
@@ -54,8 +55,19 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 ALLOWED = Verdict(decision=Decision.ALLOW)
 
 
-def _phrases(*texts: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(text.split()) for text in texts)
+class _Phrases(tuple[tuple[str, ...], ...]):
+    """Phrases as words, of which a label that has no first word of theirs has none."""
+
+    @cached_property
+    def firsts(self) -> frozenset[str]:
+        return frozenset(phrase[0] for phrase in self)
+
+    def __add__(self, others: tuple[tuple[str, ...], ...]) -> _Phrases:  # type: ignore[override]
+        return _Phrases((*self, *others))
+
+
+def _phrases(*texts: str) -> _Phrases:
+    return _Phrases(tuple(text.split()) for text in texts)
 
 
 # Spending is asked about wherever its words stand in a label.
@@ -66,7 +78,7 @@ _FINANCIAL = _phrases(
     *("pay now", "pay here", "buy now", "buy it now", "order now", "subscribe now"),
     *("make payment", "make a payment", "submit payment", "complete payment", "send payment"),
 ) + phrases(Act.SPEND)
-_ORDER_BUTTONS = phrases(Act.ORDER)
+_ORDER_BUTTONS = _Phrases(phrases(Act.ORDER))
 _DESTRUCTIVE = _phrases(
     *("delete account", "close account", "cancel subscription", "terminate", "deactivate"),
     *("factory reset", "erase all data", "erase all", "delete all", "reset phone", "wipe"),
@@ -239,20 +251,22 @@ def _spends(element: Element, label: tuple[str, ...], title: tuple[str, ...]) ->
     return element.clickable and not element.editable and _button(title, _ORDER_BUTTONS)
 
 
-def _says(
-    element: Element, title: tuple[str, ...], act: Act, phrases_of_act: tuple[tuple[str, ...], ...]
-) -> bool:
+def _says(element: Element, title: tuple[str, ...], act: Act, phrases_of_act: _Phrases) -> bool:
     """Tell whether an element's title is a button's that does an act, in any language."""
     return _button(title, phrases_of_act) or glued(act, element.label.split(" | ", 1)[0])
 
 
-def _any(haystack: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
-    return any(phrase[0] in haystack and has_phrase(haystack, phrase) for phrase in phrases)
+def _any(haystack: tuple[str, ...], phrases: _Phrases) -> bool:
+    if phrases.firsts.isdisjoint(haystack):
+        return False
+    return any(has_phrase(haystack, phrase) for phrase in phrases)
 
 
-def _button(title: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> bool:
+def _button(title: tuple[str, ...], phrases: _Phrases) -> bool:
     if len(title) <= _BUTTON_WORDS:
         return _any(title, phrases)
+    if title[0] not in phrases.firsts:
+        return False
     return any(title[: len(phrase)] == phrase for phrase in phrases)
 
 
