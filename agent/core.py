@@ -21,6 +21,7 @@ from agent.records import (
     Notice,
     Question,
     SearchHit,
+    ServerAway,
     Session,
     Spending,
     Watcher,
@@ -43,6 +44,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     questions: tuple[Question, ...] = ()
     """Open ones, oldest first."""
     devices: tuple[DeviceInfo, ...] = ()
+    servers_away: tuple[ServerAway, ...] = ()
+    """The adb servers that do not answer now."""
     jobs: tuple[Job, ...] = ()
     watchers: tuple[Watcher, ...] = ()
     """All that look out for something or were not seen yet, and the newest others."""

@@ -52,6 +52,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     questions: Mapping[str, Question] = {}
     """Open ones, oldest first."""
     devices: Mapping[str, DeviceInfo] = {}
+    servers_away: Mapping[str, str] = {}
+    """The adb servers that do not answer, by host:port: why, and what to do about it."""
     jobs: Mapping[int, Job] = {}
     watchers: Mapping[int, Watcher] = {}
     commitments: Mapping[int, Commitment] = {}

@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 
 from agent.protocol import (
     AbortReason,
+    AdbServerChanged,
     BudgetExtended,
     CommitmentChanged,
     DeviceChanged,
@@ -92,6 +93,7 @@ Untold: TypeAlias = (
     | NoticePosted
     | NoticeWithdrawn
     | DeviceChanged
+    | AdbServerChanged
     | WheelTaken
     | WheelActed
     | WheelHandedBack
@@ -177,6 +179,7 @@ def sentence(msg: Untold) -> tuple[Tone, str, str]:
             | NoticePosted()
             | NoticeWithdrawn()
             | DeviceChanged()
+            | AdbServerChanged()
             | JobChanged()
             | RunChanged()
             | JobsDropped()

@@ -13,6 +13,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agent.protocol import (
+    AdbServerChanged,
     AgentMessage,
     BudgetExtended,
     CommitmentChanged,
@@ -212,6 +213,7 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | NoticePosted()
             | NoticeWithdrawn()
             | DeviceChanged()
+            | AdbServerChanged()
             | WheelTaken()
             | WheelActed()
             | WheelHandedBack()

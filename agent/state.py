@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
 from agent.picture import SessionView, State
 from agent.protocol import (
+    AdbServerChanged,
     CommitmentChanged,
     DeviceChanged,
     Event,
@@ -37,6 +38,7 @@ from agent.records import (
     Job,
     Notice,
     Question,
+    ServerAway,
     Session,
     Watcher,
 )
@@ -91,6 +93,8 @@ class _Overview(Protocol):
     @property
     def devices(self) -> tuple[DeviceInfo, ...]: ...
     @property
+    def servers_away(self) -> tuple[ServerAway, ...]: ...
+    @property
     def jobs(self) -> tuple[Job, ...]: ...
     @property
     def watchers(self) -> tuple[Watcher, ...]: ...
@@ -108,6 +112,7 @@ def from_overview(overview: _Overview) -> State:
         sessions={s.session_id: SessionView(session=s, seq=1) for s in overview.sessions},
         questions={q.question_id: q for q in overview.questions},
         devices={d.serial: d for d in overview.devices},
+        servers_away={s.address: s.why for s in overview.servers_away},
         jobs={j.id: j for j in overview.jobs},
         watchers={w.id: w for w in overview.watchers},
         commitments={c.id: c for c in overview.commitments},
@@ -117,6 +122,7 @@ def from_overview(overview: _Overview) -> State:
 
 _SHARED = frozenset(
     {
+        AdbServerChanged,
         CommitmentChanged,
         DeviceChanged,
         JobChanged,
@@ -194,6 +200,9 @@ def _fold_shared(state: State, msg: EventMsg) -> State:
     match msg:
         case DeviceChanged(device=device):
             return replace(state, devices={**state.devices, device.serial: device})
+        case AdbServerChanged(address=address, why=why):
+            others = {key: one for key, one in state.servers_away.items() if key != address}
+            return replace(state, servers_away={**others, address: why} if why else others)
         case JobChanged(job=job):
             return replace(state, jobs={**state.jobs, job.id: job})
         case JobsDropped(job_ids=gone_jobs):

@@ -50,7 +50,6 @@ from widgets.sturdy import Broke
 
 if TYPE_CHECKING:
     from agent.settings import Settings
-    from console.host import ServersAway
 
 _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
@@ -73,7 +72,6 @@ async def run_console(
     focus_session: str = "",
     replay: str = "",
     start_phone: StartPhone | None = None,
-    servers_away: ServersAway = tuple,
     first_look: FirstLook | None = None,
 ) -> int:
     """Show the console on the terminal until the operator leaves; the core stays open.
@@ -85,7 +83,6 @@ async def run_console(
         focus_session: the session that is selected at first.
         replay: the session that is replayed at once; leaving the replay leaves the console.
         start_phone: gives the serial of a virtual phone, starting one if there is none.
-        servers_away: lists the adb servers that the core misses.
         first_look: waits for what is stored, if that can be told before the core answers.
 
     Returns:
@@ -97,8 +94,7 @@ async def run_console(
     app = SwitchboardApp(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
     )
-    app.start_phone, app.servers_away = start_phone, servers_away
-    app.first_look = first_look
+    app.start_phone, app.first_look = start_phone, first_look
     try:
         await app.run_async()
     finally:
@@ -114,7 +110,6 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
     start_phone: StartPhone | None = None
-    servers_away: ServersAway = tuple
     first_look: FirstLook | None = None
 
     def __init__(

@@ -54,10 +54,6 @@ class ComingCore:
         """Give the serial of a virtual phone; see `Host.start_phone`."""
         return await (await self._opened()).start_phone()
 
-    def servers_away(self) -> tuple[tuple[str, str], ...]:
-        """List the adb servers that are missed, once that is known; see `Host.servers_away`."""
-        return self.host.servers_away() if self.host is not None else ()
-
     async def _opened(self) -> Host:
         self.wanted.set()
         # One caller that gives up must not take the future from the others.

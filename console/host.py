@@ -19,7 +19,7 @@ from agent.core import Core
 from agent.errors import DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState
 from console.exits import ExitCode
-from console.rack import NO_DEVICES, Devices, EmptyRack, Phones, devices_for, make_rack
+from console.rack import NO_DEVICES, Devices, Phones, devices_for, make_rack
 from console.setup import settings_for
 from console.stopping import StopRequest, run_async
 from console.stored import Records, StoredRecords
@@ -36,8 +36,6 @@ _APPEAR_S = 5.0
 _LOOK_S = 0.05
 
 Choose = Callable[["Store"], Awaitable[Devices]]
-ServersAway = Callable[[], tuple[tuple[str, str], ...]]
-"""Each as host:port, with why it is away and what to do about it."""
 
 
 class Host:
@@ -50,7 +48,6 @@ class Host:
         closed: waits for the end of the core; gives whether it closed in order.
         store: ours; None when it is another's.
         daemon: what serves our core to others.
-        servers_away: lists the adb servers that our core misses; none when it is another's.
     """
 
     def __init__(
@@ -61,10 +58,8 @@ class Host:
         closed: Callable[[], Awaitable[bool]],
         store: Store | None = None,
         daemon: Daemon | None = None,
-        servers_away: ServersAway = tuple,
     ) -> None:
         self.core = core
-        self.servers_away = servers_away
         self.owned = store is not None
         self.closed = closed
         self.daemon = daemon
@@ -238,7 +233,6 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         store=store,
         closed=closed,
         daemon=daemon,
-        servers_away=tuple if isinstance(rack, EmptyRack) else rack.servers_away,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from agent.protocol import (
+    AdbServerChanged,
     AgentMessage,
     BudgetExtended,
     CommitmentChanged,
@@ -162,6 +163,7 @@ def _said(msg: EventMsg) -> str:
             | NoticePosted()
             | NoticeWithdrawn()
             | DeviceChanged()
+            | AdbServerChanged()
             | JobChanged()
             | WatcherChanged()
             | RunChanged()

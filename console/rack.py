@@ -22,7 +22,7 @@ from agent.devices.server import AdbServer
 from agent.devices.server import reach as reach_server
 from agent.devices.virtual import PortRecord, VirtualPhones
 from agent.errors import AdbError, DeviceLostError, UsageError
-from agent.records import DeviceInfo, LiveFrame
+from agent.records import DeviceInfo, LiveFrame, ServerAway
 
 if TYPE_CHECKING:
     from agent.devices.rack import AdbRack
@@ -226,6 +226,7 @@ class EmptyRack:
 
     def __init__(self) -> None:
         self._ended = asyncio.Event()
+        self._servers_changed = asyncio.Event()
 
     async def start(self) -> None:
         """Watch nothing."""
@@ -237,6 +238,15 @@ class EmptyRack:
     def devices(self) -> tuple[DeviceInfo, ...]:
         """There are none."""
         return ()
+
+    def servers_away(self) -> tuple[ServerAway, ...]:
+        """None is missed."""
+        return ()
+
+    @property
+    def servers_changed(self) -> asyncio.Event:
+        """Never set."""
+        return self._servers_changed
 
     async def changes(self) -> AsyncIterator[DeviceInfo]:
         """Wait for the end; nothing changes before."""

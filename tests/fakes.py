@@ -27,6 +27,7 @@ from agent.records import (
     FrameStatus,
     LiveFrame,
     Point,
+    ServerAway,
     UiNode,
 )
 from agent.tasks.task import TaskContext, TurnEnd
@@ -133,6 +134,8 @@ class FakeRack:
         self.displays: dict[str, Displays] = {}
         """By serial; a phone that is not in it can open none."""
         self.closed = False
+        self.away: list[ServerAway] = []
+        self.servers_changed = asyncio.Event()
         for serial in serials:
             self.plug(serial)
 
@@ -164,6 +167,21 @@ class FakeRack:
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         return tuple(self.infos.values())
+
+    def servers_away(self) -> tuple[ServerAway, ...]:
+        return tuple(self.away)
+
+    def lose_server(self, address: str, why: str) -> None:
+        self.away.append(ServerAway(address=address, why=why))
+        self._tell_servers()
+
+    def find_servers(self) -> None:
+        self.away.clear()
+        self._tell_servers()
+
+    def _tell_servers(self) -> None:
+        self.servers_changed.set()
+        self.servers_changed = asyncio.Event()
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
         queue: asyncio.Queue[DeviceInfo | None] = asyncio.Queue()

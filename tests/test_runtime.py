@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.core import Core, TextDelta
 from agent.errors import AdbError, RuntimeDiedError, UsageError
 from agent.protocol import (
+    AdbServerChanged,
     AgentMessage,
     DeviceChanged,
     ErrorEvent,
@@ -307,6 +308,28 @@ async def test_only_real_changes_of_a_device_become_events(stage: Stage) -> None
         ("phone-2", "", "device"),
         ("phone-1", "Pixel", "device"),
         ("phone-2", "", "gone"),
+    ]
+
+
+async def test_an_adb_server_is_told_of_when_it_goes_away_and_when_it_answers_again(
+    stage: Stage,
+) -> None:
+    async def told(count: int) -> list[AdbServerChanged] | None:
+        found = [e.msg for e in await stage.all_events() if isinstance(e.msg, AdbServerChanged)]
+        return found if len(found) >= count else None
+
+    async with stage.play():
+        stage.rack.lose_server("shelf:5037", "It went away. Start it.")
+        await stage.until(lambda: told(1), "the server to be missed")
+        # Who attaches now knows as well as who was there.
+        [away] = (await stage.core.overview()).servers_away
+        assert (away.address, away.why) == ("shelf:5037", "It went away. Start it.")
+        stage.rack.find_servers()
+        news = await stage.until(lambda: told(2), "the server to answer again")
+        assert (await stage.core.overview()).servers_away == ()
+    assert [(one.address, one.why) for one in news] == [
+        ("shelf:5037", "It went away. Start it."),
+        ("shelf:5037", ""),
     ]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agent.core import Overview
 from agent.protocol import (
     AbortReason,
+    AdbServerChanged,
     DeviceChanged,
     ErrorEvent,
     JobChanged,
@@ -225,9 +226,13 @@ def test_devices_jobs_and_the_end_are_in_the_picture() -> None:
     core = FakeCore()
     core.tell(DeviceChanged(device=phone("phone-1")))
     core.tell(DeviceChanged(device=phone("phone-1", state=DeviceState.GONE)))
+    core.tell(AdbServerChanged(address="there:5037", why="It went away. Start it."))
+    core.tell(AdbServerChanged(address="here:5037", why="It went away. Start it."))
+    core.tell(AdbServerChanged(address="there:5037"))
     core.tell(JobChanged(job=job(3)))
     core.tell(ShutdownComplete())
     state = folded(core)
+    assert state.servers_away == {"here:5037": "It went away. Start it."}
     assert state.devices["phone-1"].state is DeviceState.GONE
     assert state.jobs[3].title == "Job 3"
     assert state.closed

@@ -7,6 +7,7 @@ frame or an empty tree.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
@@ -16,7 +17,16 @@ import msgspec
 
 from agent.devices.display import Displays
 from agent.devices.gestures import Gesture
-from agent.records import AppInfo, DeviceInfo, Foreground, Frame, LiveFrame, Point, UiNode
+from agent.records import (
+    AppInfo,
+    DeviceInfo,
+    Foreground,
+    Frame,
+    LiveFrame,
+    Point,
+    ServerAway,
+    UiNode,
+)
 
 
 class Button(StrEnum):
@@ -181,6 +191,15 @@ class Rack(Protocol):
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List what is known now, without asking anybody."""
+        ...
+
+    def servers_away(self) -> tuple[ServerAway, ...]:
+        """List the adb servers that do not answer now."""
+        ...
+
+    @property
+    def servers_changed(self) -> asyncio.Event:
+        """Set when a server goes away or answers again; taken before looking, it misses none."""
         ...
 
     def changes(self) -> AsyncIterator[DeviceInfo]:

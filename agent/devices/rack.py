@@ -29,7 +29,7 @@ from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.shell import PhoneShell
 from agent.devices.watch import Revive, Watch
 from agent.errors import DeviceLostError, UsageError
-from agent.records import DeviceInfo, LiveFrame
+from agent.records import DeviceInfo, LiveFrame, ServerAway
 
 
 class AdbRack:
@@ -87,9 +87,15 @@ class AdbRack:
         """List every device seen since the start, by serial; those away have state GONE."""
         return tuple(sorted((slot.info for slot in self._roll.slots), key=lambda i: i.serial))
 
-    def servers_away(self) -> tuple[tuple[str, str], ...]:
-        """List the adb servers that do not answer now: host:port, and why and what to do."""
-        return tuple((str(address), why) for address, why in self._watch.away.items())
+    def servers_away(self) -> tuple[ServerAway, ...]:
+        """List the adb servers that do not answer now."""
+        away = self._watch.away
+        return tuple(ServerAway(address=str(one), why=why) for one, why in away.items())
+
+    @property
+    def servers_changed(self) -> asyncio.Event:
+        """Set when a server goes away or answers again; taken before looking, it misses none."""
+        return self._watch.changed
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
         """Follow devices from now on as they appear, change and go; ends with the rack."""

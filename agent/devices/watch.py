@@ -42,6 +42,7 @@ class Watch:
         self._tasks: list[asyncio.Task[None]] = []
         self._links: set[asyncio.Task[None]] = set()
         self._away: dict[ServerAddress, str] = {}
+        self._changed = asyncio.Event()
         self._early: dict[ServerAddress, Sequence[DeviceRow]] | None = {}
         """First lists, until all are there: names then follow the order of the servers."""
 
@@ -79,6 +80,11 @@ class Watch:
         """The servers that do not answer now: why, and what to do about it."""
         return dict(self._away)
 
+    @property
+    def changed(self) -> asyncio.Event:
+        """Set when a server goes away or answers again; taken before looking, it misses none."""
+        return self._changed
+
     async def close(self) -> None:
         """Stop watching."""
         tasks = [*self._tasks, *self._links]
@@ -96,7 +102,10 @@ class Watch:
                     self._listen(address, listed), until_server_is_silent(self._clients[address])
                 )
             except DeviceError as error:
-                self._away[address] = str(error)
+                if address not in self._away:
+                    # Why it went, not how each attempt to reach it since has failed.
+                    self._away[address] = str(error)
+                    self._signal()
                 self._roll.lose_server(address, error)
             if asyncio.get_running_loop().time() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
@@ -110,7 +119,8 @@ class Watch:
     async def _listen(self, address: ServerAddress, listed: asyncio.Event) -> None:
         is_first = True
         async for rows in self._clients[address].track_devices():
-            self._away.pop(address, None)
+            if self._away.pop(address, ""):
+                self._signal()
             if is_first:
                 self._link_again(address, rows)
                 is_first = False
@@ -119,6 +129,10 @@ class Watch:
             else:
                 self._roll.apply(address, rows)
             listed.set()
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def _link_again(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
         """Connect what was connected over the network when the server before this one died."""

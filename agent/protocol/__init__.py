@@ -24,6 +24,7 @@ from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, Device
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
+    AdbServerChanged,
     DeviceChanged,
     JobChanged,
     ShutdownComplete,
@@ -148,6 +149,7 @@ from agent.protocol.wire import (
 __all__ = [
     "PROTOCOL_VERSION",
     "AbortReason",
+    "AdbServerChanged",
     "AgentMessage",
     "BudgetExtended",
     "CommitmentChanged",

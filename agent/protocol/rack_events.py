@@ -12,6 +12,15 @@ class DeviceChanged(EventBase, frozen=True, kw_only=True, tag="device_changed"):
     device: DeviceInfo
 
 
+class AdbServerChanged(EventBase, frozen=True, kw_only=True, tag="adb_server_changed"):
+    """An adb server that was to be watched went away, or answers again."""
+
+    address: str
+    """As host:port."""
+    why: str = ""
+    """What happened, and what to do about it; empty when it answers again."""
+
+
 class WheelTaken(EventBase, frozen=True, kw_only=True, tag="wheel_taken"):
     """The operator drives a device; its session, if it has one, waits."""
 

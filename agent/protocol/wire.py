@@ -26,6 +26,7 @@ from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, Device
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
 from agent.protocol.rack_events import (
+    AdbServerChanged,
     DeviceChanged,
     JobChanged,
     ShutdownComplete,
@@ -268,6 +269,7 @@ EventMsg: TypeAlias = (
     | NoticePosted
     | NoticeWithdrawn
     | DeviceChanged
+    | AdbServerChanged
     | WheelTaken
     | WheelActed
     | WheelHandedBack

@@ -24,6 +24,7 @@ from agent.records.devices import (
     FrameSource,
     FrameStatus,
     LiveFrame,
+    ServerAway,
     Transport,
 )
 from agent.records.jobs import (
@@ -165,6 +166,7 @@ __all__ = [
     "RunStatus",
     "Schedule",
     "SearchHit",
+    "ServerAway",
     "Session",
     "SessionKind",
     "SessionSpent",

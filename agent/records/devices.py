@@ -32,6 +32,15 @@ class Transport(StrEnum):
     VIRTUAL = "virtual"
 
 
+class ServerAway(Record, frozen=True, kw_only=True):
+    """An adb server that was to be watched and does not answer."""
+
+    address: str
+    """As host:port."""
+    why: str
+    """What happened, and what to do about it."""
+
+
 class DeviceInfo(Record, frozen=True, kw_only=True):
     """One phone or emulator as the operator knows it."""
 

@@ -1,7 +1,7 @@
 """Turn what the rack sees of phones into facts, and let waiting sessions look again.
 
 Not the watch itself, which is the rack's. Invariants: a device is told of only where something
-about it is news; an adb server that stays away is told of once.
+about it is news, and of an adb server when it goes away and when it answers again.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from agent.errors import SwitchboardError
-from agent.protocol import DeviceChanged, ErrorEvent, EventMsg
+from agent.protocol import AdbServerChanged, DeviceChanged, ErrorEvent, EventMsg
 from agent.records import DeviceInfo
 from agent.sessions.live import error_event
 from agent.sessions.parts import Parts
 from agent.store.store import EventDraft
+from agent.text import clean
 
 _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class DeviceNews:
         self._parts = parts
         self._tell_error = tell_error
         self._told: dict[str, DeviceInfo] = {}
+        self._away: dict[str, str] = {}
 
     async def run(self) -> None:
         """Turn what the rack sees into events, and let waiting sessions look again."""
@@ -48,19 +51,41 @@ class DeviceNews:
             await asyncio.sleep(_RETRY_S)
 
     async def _follow(self) -> None:
-        changes = self._parts.rack.changes()
+        rack = self._parts.rack
+        changes = rack.changes()
         upcoming = asyncio.ensure_future(anext(changes, None))
+        servers = asyncio.ensure_future(rack.servers_changed.wait())
         try:
             # Look once the watch is on, so that nothing falls between the two.
             await asyncio.sleep(0)
             self._parts.assignment.consider()
             await self.tell()
-            while (info := await upcoming) is not None:
-                upcoming = asyncio.ensure_future(anext(changes, None))
-                self._parts.assignment.consider()
-                await self.tell(info)
+            await self._tell_servers()
+            while True:
+                either: set[asyncio.Future[Any]] = {upcoming, servers}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if servers.done():
+                    servers = asyncio.ensure_future(rack.servers_changed.wait())
+                    await self._tell_servers()
+                if upcoming.done():
+                    if (info := upcoming.result()) is None:
+                        return
+                    upcoming = asyncio.ensure_future(anext(changes, None))
+                    self._parts.assignment.consider()
+                    await self.tell(info)
         finally:
             upcoming.cancel()
+            servers.cancel()
+
+    async def _tell_servers(self) -> None:
+        """Store which adb servers went away, and which answer again, since that was last told."""
+        now = {one.address: one.why for one in self._parts.rack.servers_away()}
+        news = {address: "" for address in self._away if address not in now}
+        news |= {address: why for address, why in now.items() if self._away.get(address) != why}
+        msgs = [AdbServerChanged(address=one, why=clean(why, 1000)) for one, why in news.items()]
+        if msgs:
+            await self._parts.store.append(*(EventDraft("", msg) for msg in msgs))
+            self._away = now
 
     async def tell(self, *changed: DeviceInfo) -> None:
         """Store what differs from what was last told of each device."""

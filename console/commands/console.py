@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
     from console.app import FirstLook, StartPhone
-    from console.host import ServersAway
     from console.stopping import StopRequest
 
 
@@ -40,7 +39,6 @@ async def show(
     focus_session: str = "",
     replay: str = "",
     start_phone: StartPhone | None = None,
-    servers_away: ServersAway = tuple,
     first_look: FirstLook | None = None,
 ) -> ExitCode:
     """Show the console until the operator leaves it, or a signal ends it."""
@@ -55,7 +53,6 @@ async def show(
         focus_session=focus_session,
         replay=replay,
         start_phone=start_phone,
-        servers_away=servers_away,
         first_look=first_look,
     )
     # Textual takes a cancellation as a wish to leave, and returns.
@@ -120,7 +117,6 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
             settings,
             stop,
             start_phone=coming.start_phone,
-            servers_away=coming.servers_away,
             first_look=coming.first_look,
         )
     )

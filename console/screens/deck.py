@@ -228,9 +228,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def _show_devices(self, state: State) -> None:
         line = self.query_one("#devices", PartsLine)
-        away = self.console_app.servers_away()
         width = max(8, line.content_size.width)
-        line.show(device_parts(state, away, width, self.if_known(NO_DEVICES)))
+        line.show(device_parts(state, width, self.if_known(NO_DEVICES)))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}

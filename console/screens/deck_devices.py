@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from agent.state import State
 from agent.text import one_line
 from widgets.session_rows import device_rows
@@ -11,14 +9,11 @@ from widgets.session_rows import device_rows
 _MOST = 6
 
 
-def device_parts(
-    state: State, away: Iterable[tuple[str, str]], width: int, when_empty: str
-) -> tuple[tuple[str, str], ...]:
+def device_parts(state: State, width: int, when_empty: str) -> tuple[tuple[str, str], ...]:
     """Give the text of the list, each part with its style.
 
     Args:
-        state: what is known of the phones.
-        away: the adb servers that are away, by address, each with why.
+        state: what is known of the phones and of the adb servers.
         width: columns of a line.
         when_empty: what is said where there is no phone.
     """
@@ -26,7 +21,7 @@ def device_parts(
 
     rows = device_rows(state)
     parts: list[tuple[str, str]] = []
-    for address, why in away:
+    for address, why in state.servers_away.items():
         # Beside devices there is room for the name only.
         more = "switchboard doctor says why" if rows else one_line(why, 300)
         parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
