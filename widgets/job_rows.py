@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from agent.records import LATEST_MS, Job, JobStatus, JobType, RunOutcome, RunRecord
 from agent.text import clean, one_line
 from widgets import phrases, status
+from widgets.job_words import asked, quiet, told, where
 from widgets.parts import Parts
 from widgets.row_list import Line, Row
 from widgets.run_plot import run_mark, run_plot
@@ -107,7 +108,7 @@ def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
     """
     mark = status.JOB[job.status]
     unread = ", not read yet" if job.unread_result else ""
-    told: list[tuple[str, str, str]] = [
+    facts: list[tuple[str, str, str]] = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
         ("number", str(job.id), "$foreground"),
         ("kind", job.type.value.replace("_", " "), "$foreground"),
@@ -116,13 +117,17 @@ def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
         ("session", one_line(job.session_target, 60) or "—", "$foreground"),
+        ("phone", where(job), "$foreground"),
+        *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
+        ("told", told(job), "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),
     ]
     if job.phase:
-        told.insert(1, ("phase", one_line(job.phase.replace("_", " "), 60), "$warn"))
+        facts.insert(1, ("phase", one_line(job.phase.replace("_", " "), 60), "$warn"))
     parts: list[tuple[str, str]] = [(one_line(job.title, 200) + "\n\n", "bold $foreground")]
-    for name, value, style in told:
+    for name, value, style in facts:
         parts += [(f"{name:<10}", "$faint"), (f"{value}\n", style)]
+    parts += _asks(job, now_ms)
     if job.prompt:
         parts += [("\nprompt\n", "$faint"), (clean(job.prompt, 2_000) + "\n", "$foreground")]
     if job.last_result:
@@ -131,6 +136,20 @@ def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
             (clean(job.last_result, 2_000) + "\n", "$foreground"),
         ]
     return (*parts, *run_plot(runs), *_runs(runs[:_RUNS_LISTED], now_ms))
+
+
+def _asks(job: Job, now_ms: int) -> Parts:
+    """Say what a job wants reviewed, how long it waits, and where that is answered."""
+    waits = asked(job)
+    if waits is None:
+        return ()
+    left_ms = waits.until_ms - now_ms
+    left = f"{phrases.clock(left_ms)} left, then the answer is no. " if left_ms > 0 else ""
+    return (
+        ("\nasks\n", "$faint"),
+        (f"{waits.what}\n", "$ask"),
+        (f"{left}Its card is on the Deck.\n", "$muted"),
+    )
 
 
 def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
@@ -145,7 +164,7 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
         parts += [
             (f"{_ago(run.started_at, now_ms):>8}  ", "$muted"),
             (f"{word}\n", style),
-            (f"          {took}, {run.steps} steps\n", "$foreground"),
+            (f"          {took}, {run.steps} step{'s' * (run.steps != 1)}\n", "$foreground"),
         ]
         if split := _split(run):
             parts.append((f"          {split}\n", "$muted"))

@@ -94,6 +94,7 @@ def _told(job: Job) -> str:
     from datetime import datetime
 
     from agent.text import clean
+    from widgets.job_words import quiet, told, where
 
     def moment(at_ms: int) -> str:
         if not at_ms:
@@ -104,38 +105,35 @@ def _told(job: Job) -> str:
         ("job", f"{job.id}: {job.title}"),
         ("status", job.status.value),
         ("next run", when(job)),
+        *((("quiet", quiet(job)),) if quiet(job) else ()),
         ("last run", moment(job.last_run_at)),
         ("failures", str(job.failure_count)),
         ("session", job.session_target),
-        ("phone", _where(job)),
+        ("phone", where(job)),
+        ("told", told(job)),
         ("prompt", job.prompt),
-        ("last result", job.last_result or "-"),
+        ("last result", (job.last_result or "-") + (" (not read)" if job.unread_result else "")),
         *(_review(job)),
     )
     return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)
 
 
-def _where(job: Job) -> str:
-    """Say which phones a job may run on."""
-    payload = job.payload_json
-    tags = payload.get("tags", ())
-    said = [
-        str(payload.get("serial") or ""),
-        f"one with the app {payload['app']}" if payload.get("app") else "",
-        f"one tagged {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else "",
-    ]
-    return ", ".join(filter(None, said)) or "any"
-
-
 def _review(job: Job) -> tuple[tuple[str, str], ...]:
-    """Say what of a job waits for a review, and how to answer."""
-    question_id = job.checkpoint_json.get("question_id", "")
-    if job.status.value != "awaiting_review" or not question_id:
+    """Say what of a job waits for a review, until when, and how to answer."""
+    from datetime import datetime
+
+    from widgets.job_words import asked
+
+    waits = asked(job)
+    if waits is None:
         return ()
-    summary = str(job.pending_tool_request_json.get("summary", ""))
-    session_id = job.checkpoint_json.get("session_id", "")
-    answer = f"switchboard sessions answer {session_id} --answer Approve (or Deny)"
-    return (("waits for", summary), ("answer", answer))
+    until = datetime.fromtimestamp(waits.until_ms / 1000).astimezone()
+    answer = f"switchboard sessions answer {waits.session_id} --answer Approve (or Deny)"
+    return (
+        ("waits for", waits.what),
+        ("until", f"{until:%Y-%m-%d %H:%M:%S}, then the answer is no" if waits.until_ms else "-"),
+        ("answer", answer),
+    )
 
 
 @click.command()

@@ -1,0 +1,74 @@
+"""What is said of a job, in the console and in a shell: its phone, hours, notices and review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agent.records import Job, JobStatus, JobType
+from tests.store.conftest import make_job as plain_job
+from widgets.job_rows import job_detail
+from widgets.job_words import asked, quiet, told, where
+
+NOW_MS = 1_000_000_000
+
+
+def make_job(job_id: int, **fields: Any) -> Job:
+    return replace(plain_job(job_id), **fields)
+
+
+def detail(job: Job) -> str:
+    return "".join(text for text, _ in job_detail(job, NOW_MS))
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ({}, "any"),
+        ({"serial": "phone-1"}, "phone-1"),
+        ({"app": "Clock", "tags": ["lab", "old"]}, "one with the app Clock, one tagged lab, old"),
+        ({"tags": "lab", "app": "\x1b[31mred"}, "one with the app red"),
+    ],
+)
+def test_the_phones_of_a_job_are_said(payload: dict[str, Any], said: str) -> None:
+    assert where(make_job(1, payload_json=payload)) == said
+
+
+def test_the_hours_in_which_nothing_begins_are_said() -> None:
+    hours = {"quiet": {"since": "22:00", "until": "07:00"}, "timezone": "Europe/Berlin"}
+    job = make_job(1, schedule_json=hours)
+    assert quiet(job) == "22:00 to 07:00 Europe/Berlin"
+    assert "22:00 to 07:00" in detail(job)
+    assert quiet(make_job(1, schedule_json={"quiet": "at night"})) == ""
+
+
+@pytest.mark.parametrize(
+    ("delivery", "said"),
+    [
+        ({}, "by a notice"),
+        ({"mode": "notification", "notification_text": "It rains"}, "by a notice: “It rains”"),
+        ({"mode": "silent"}, "by a mark in the list"),
+        ({"mode": "none"}, "not at all"),
+    ],
+)
+def test_how_a_job_is_told_of_is_said(delivery: dict[str, Any], said: str) -> None:
+    assert told(make_job(1, delivery_json=delivery)) == said
+    assert told(make_job(1, delivery_json=delivery, type=JobType.HEARTBEAT)) == "not at all"
+
+
+def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:
+    waiting = {
+        "status": JobStatus.AWAITING_REVIEW,
+        "pending_tool_request_json": {
+            "summary": "May I press\x1b[2J Send?",
+            "expires_at": NOW_MS + 90_000,
+        },
+        "checkpoint_json": {"session_id": "s1"},
+    }
+    job = make_job(1, **waiting)
+    assert asked(job) == ("May I press Send?", NOW_MS + 90_000, "s1")
+    assert "May I press Send?\n1:30 left, then the answer is no." in detail(job)
+    assert asked(make_job(1, **{**waiting, "status": JobStatus.RUNNING})) is None
+    assert asked(make_job(1, status=JobStatus.AWAITING_REVIEW)) == ("", 0, "")
