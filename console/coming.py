@@ -1,16 +1,17 @@
 """A core that is still being opened: whoever asks it something waits until it is there.
 
 So the console is on the terminal before the store and the phones are read. Not a core: it does and
-keeps nothing of its own. Invariants: a call reaches the opened core unchanged, or is cancelled with
-its caller, and none is answered from here; what is stored can be looked at before, and only that.
+keeps nothing of its own. Invariants: a call reaches the opened core unchanged, and none is answered
+from here; one that only looks is cancelled with its caller, one that acts is owed until it was
+carried out; what is stored can be looked at before, and only that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from agent.core import Core, Overview, TextDelta
@@ -30,6 +31,7 @@ class ComingCore:
         loop = asyncio.get_running_loop()
         self._host: asyncio.Future[Host] = loop.create_future()
         self._stored: asyncio.Future[Overview | None] = loop.create_future()
+        self._owed: set[asyncio.Task[Any]] = set()
 
     @property
     def host(self) -> Host | None:
@@ -50,6 +52,16 @@ class ComingCore:
         """Wait for what is stored; None when the core is there first, as another process's is."""
         return await asyncio.shield(self._stored)
 
+    @property
+    def owed(self) -> int:
+        """How many ops were asked for here and are not carried out yet."""
+        return len(self._owed)
+
+    async def settle(self) -> tuple[BaseException, ...]:
+        """Wait until every op that is owed was carried out; gives what some failed with."""
+        ends = await asyncio.gather(*self._owed, return_exceptions=True)
+        return tuple(end for end in ends if isinstance(end, BaseException))
+
     async def start_phone(self) -> str:
         """Give the serial of a virtual phone; see `Host.start_phone`."""
         return await (await self._opened()).start_phone()
@@ -66,11 +78,27 @@ class ComingCore:
 
     async def submit(self, op: Op) -> str:
         """Queue an op; see `Core.submit`."""
-        return await (await self._core()).submit(op)
+        return await self._owing(op, lambda core: core.submit(op))
 
     async def request(self, op: Op) -> Reply:
         """Carry an op out; see `Core.request`."""
-        return await (await self._core()).request(op)
+        return await self._owing(op, lambda core: core.request(op))
+
+    async def _owing(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
+        if self.host is not None:
+            return await give(self.host.core)
+        from agent.looking import LOOKS
+
+        async def carry_out() -> Fact:
+            return await give(await self._core())
+
+        if isinstance(op, LOOKS):
+            return await carry_out()
+        task = asyncio.ensure_future(carry_out())
+        self._owed.add(task)
+        task.add_done_callback(self._owed.discard)
+        # Whoever pressed the key may leave before there is a core; a stop still has to be one.
+        return await asyncio.shield(task)
 
     def events(
         self, *, after: int | None = None

@@ -11,7 +11,9 @@ import asyncio
 import gc
 import importlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from console.exits import say
 
 if TYPE_CHECKING:
     from agent.config import Settings
@@ -69,6 +71,31 @@ async def hold(coming: ComingCore, settings: Settings, left: asyncio.Event) -> b
         finally:
             leaving.cancel()
             closing.cancel()
+
+
+async def carry_out_owed(coming: ComingCore, holding: asyncio.Future[bool]) -> None:
+    """Carry out what was asked for while the core was being opened, before the console is gone.
+
+    Says on the terminal that it does, what it failed with, and what could not be done.
+
+    Args:
+        coming: knows what is owed.
+        holding: the opening; when it fails, that is its own to say.
+    """
+    if not coming.owed:
+        return
+    say("What was asked for is carried out before this ends.")
+    settling = asyncio.ensure_future(coming.settle())
+    both: set[asyncio.Future[Any]] = {settling, holding}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if settling.done():
+            for error in settling.result():
+                say(str(error))
+        else:
+            settling.cancel()
+            say("What was asked for was not done: there was no core that could.")
 
 
 async def _read(names: Iterable[str]) -> None:

@@ -102,7 +102,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
     """
     from console.coming import ComingCore
     from console.lingering import leave_terminal, linger
-    from console.opening import hold
+    from console.opening import carry_out_owed, hold
 
     def hung_up() -> None:
         # Before anything is drawn again: whoever writes to a terminal that has gone may hang.
@@ -126,6 +126,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
         host = coming.host
         if host is not None and stop.asked.is_set() and stop.code is ExitCode.HANGUP and host.owned:
             await linger(host)
+        await carry_out_owed(coming, holding)
     finally:
         left.set()
         if coming.host is None:

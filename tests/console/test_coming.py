@@ -22,11 +22,13 @@ import pytest
 
 from agent.config import load_settings
 from agent.core import Core
-from agent.protocol import Interrupt
+from agent.errors import StoreError
+from agent.protocol import Interrupt, JobList
 from agent.store.schema import APPLICATION_ID
 from console.app import SwitchboardApp
 from console.coming import ComingCore
 from console.host import Host
+from console.opening import carry_out_owed
 from console.rack import Phones
 from tests.console.conftest import Seat
 from tests.console.fakes import FakeCore
@@ -127,6 +129,43 @@ async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -
     assert (await second).event_id == len(core.stored)
     async with coming.events(after=0) as events:
         assert (await anext(events)).event_id == 1
+
+
+async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_left_at_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    core, coming = FakeCore(), ComingCore()
+    pressed = asyncio.ensure_future(coming.request(Interrupt()))
+    looked = asyncio.ensure_future(coming.request(JobList()))
+    await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+    for caller in (pressed, looked):
+        caller.cancel()
+    await asyncio.wait({pressed, looked})
+    assert coming.owed == 1
+    holding = asyncio.ensure_future(_never())
+    leaving = asyncio.ensure_future(carry_out_owed(coming, holding))
+    coming.came(_host(core))
+    await asyncio.wait_for(leaving, BOUND_S)
+    holding.cancel()
+    assert core.ops == [Interrupt()] and coming.owed == 0
+    assert "carried out before this ends" in capsys.readouterr().err
+
+
+async def test_what_cannot_be_carried_out_because_no_core_came_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def failing() -> bool:
+        raise StoreError("It is another program's.", "Look.")
+
+    coming = ComingCore()
+    pressed = asyncio.ensure_future(coming.request(Interrupt()))
+    await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+    holding = asyncio.ensure_future(failing())
+    await asyncio.wait_for(carry_out_owed(coming, holding), BOUND_S)
+    assert "was not done" in capsys.readouterr().err
+    assert isinstance(holding.exception(), StoreError)
+    pressed.cancel()
+    await asyncio.wait({pressed})
 
 
 def test_the_first_paint_imports_nothing_of_a_core_a_picture_or_another_screen() -> None:
