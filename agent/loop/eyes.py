@@ -58,6 +58,12 @@ class Eyes:
         """Let the screen of this step serve the next one too: nothing was touched."""
         self._waiting = self._shown
 
+    async def close(self) -> None:
+        """Wait until what no step has used is kept: nothing of a turn goes on after it."""
+        keeping = None if self._waiting is None else self._waiting.keeping
+        if keeping is not None:
+            await asyncio.gather(keeping, return_exceptions=True)
+
     async def look(self, step: int) -> Observation:
         """Take the observation in hand, or a new one, and store it as this step's.
 
@@ -66,6 +72,8 @@ class Eyes:
         """
         memory = self.ledger.memory
         seen, self._waiting = self._waiting, None
+        if seen is not None:
+            seen = await seen.whole()
         if seen is not None and (
             self.seconds() - self._held_at > self.pace.stale_s
             or seen.observation.ended_ms <= self.context.disturbed_ms

@@ -8,6 +8,7 @@ gives no tree is still observed, and the observation says why it has none.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -38,15 +39,34 @@ _QUICK_LOOK_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the frame and the tree of an observation are kept."""
+
+    frame: Frame | None
+    tree_digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """One observation, with the time it took and the picture a vision model may be shown."""
 
     observation: Observation
+    """Without its frame and its tree as long as those are being kept."""
     observe_ms: int
     settle_ms: int
     picture: Scaling | None = None
     """The frame as a model may be shown it, before anything is drawn on it; None for a model that
     does not see, and when there is no frame."""
+    keeping: asyncio.Task[Kept] | None = None
+    """Keeps them; None where that is done."""
+
+    async def whole(self) -> Seen:
+        """Give it with its frame and its tree, once these are kept. Raises StoreError."""
+        if self.keeping is None:
+            return self
+        kept = await self.keeping
+        observation = replace(self.observation, frame=kept.frame, tree_digest=kept.tree_digest)
+        return dataclasses.replace(self, observation=observation, keeping=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,8 @@ class Observer:
             previous: the observation before; None for the first of a turn, which also waits until
                 there is something to use on the screen.
             acted: whether an action has just been done, so that the old screen is not yet news.
+                What is seen then is given as soon as that can be judged: frame and tree are kept
+                meanwhile, and `Seen.whole` waits for them.
 
         Raises:
             DeviceLostError: the device is away.
@@ -137,7 +159,7 @@ class Observer:
         if self._scaler is not None and capture is not None:
             # Now, so that it is done while the observation is stored and the action judged.
             picture = self._scaler.begin(capture.data)
-        frame, tree_digest = await asyncio.gather(self._keep_frame(capture), self._keep_tree(look))
+        keeping = asyncio.create_task(self._keep(capture, look), name="frame and tree to the store")
         observation = Observation(
             started_ms=look.started_ms,
             ended_ms=self._now_ms(),
@@ -146,17 +168,16 @@ class Observer:
             foreground=look.foreground,
             elements=look.elements,
             fingerprint=look.fingerprint,
-            frame=frame,
-            tree_digest=tree_digest,
             tree_note=look.note,
         )
-        done = self._seconds()
-        return Seen(
+        seen = Seen(
             observation=observation,
-            observe_ms=round((done - settled) * 1000),
+            observe_ms=round((self._seconds() - settled) * 1000),
             settle_ms=round((settled - began) * 1000),
             picture=picture,
+            keeping=keeping,
         )
+        return seen if acted else await seen.whole()
 
     def _bound(self, look: _Look, previous: Observation | None, acted: bool) -> float:
         if previous is None:
@@ -257,6 +278,9 @@ class Observer:
             if look.tree is None:
                 raise
             return None
+
+    async def _keep(self, capture: Capture | None, look: _Look) -> Kept:
+        return Kept(*await asyncio.gather(self._keep_frame(capture), self._keep_tree(look)))
 
     async def _keep_frame(self, capture: Capture | None) -> Frame | None:
         if capture is None:

@@ -101,11 +101,15 @@ class RegularTask:
         """Work until the turn ends."""
         turn = _Turn(context, self._pace, self._sleep, self._seconds, self._jitter, self._without)
         async with watched(context, self._sleep):
-            end = await turn.begin()
-            while end is None:
-                await context.checkpoint()
-                end = await turn.budget.check() or await turn.ladder.climb() or await turn.step()
-            return end
+            try:
+                end = await turn.begin()
+                while end is None:
+                    await context.checkpoint()
+                    end = await turn.budget.check() or await turn.ladder.climb()
+                    end = end or await turn.step()
+                return end
+            finally:
+                await turn.eyes.close()
 
     async def abort(self, context: TaskContext) -> None:
         """Nothing is held: a gesture in flight ended with the call that made it."""

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from agent.devices.device import Capture, UiTree
-from agent.errors import DeviceError, DeviceTimeoutError, TreeUnavailableError
+from agent.errors import DeviceError, DeviceTimeoutError, StoreError, TreeUnavailableError
 from agent.loop.observe import Observer, Seen
 from agent.loop.pace import PACE
 from tests.loop.paper_phone import PaperPhone, button, node
@@ -93,6 +93,48 @@ async def test_frame_and_tree_are_kept_with_both_ends_of_their_moment() -> None:
     assert seen.observation.frame.digest == "digest-1"
     assert seen.observation.tree_digest == "digest-2"
     assert seen.observation.started_ms <= seen.observation.ended_ms
+
+
+class SlowBlobs(Blobs):
+    """A disk that keeps nothing before it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_keep = asyncio.Event()
+
+    async def put(self, data: bytes, media_type: str) -> str:
+        await self.may_keep.wait()
+        return await super().put(data, media_type)
+
+
+async def test_what_an_action_did_is_seen_while_frame_and_tree_are_being_kept() -> None:
+    blobs = SlowBlobs()
+    phone = PaperPhone(lambda: [button("a", 0.4)])
+    seen = await observer(Clock(), blobs).observe(phone, None, acted=True)
+    assert shows(seen) == ["a"]
+    assert seen.observation.frame is None
+    assert not blobs.kept
+    blobs.may_keep.set()
+    whole = (await seen.whole()).observation
+    assert whole.frame is not None
+    assert {whole.frame.digest, whole.tree_digest} == {"digest-1", "digest-2"}
+    assert len(blobs.kept) == 2
+
+
+async def test_a_disk_that_keeps_nothing_is_told_of_to_whoever_wants_the_whole() -> None:
+    async def full(_data: bytes, _media_type: str) -> str:
+        raise StoreError("The disk is full.")
+
+    clock = Clock()
+    eyes = Observer(
+        put_blob=full, now_ms=lambda: 0, pace=PACE, sleep=clock.sleep, seconds=clock.seconds
+    )
+    phone = PaperPhone(lambda: [button("a", 0.4)])
+    seen = await eyes.observe(phone, None, acted=True)
+    with pytest.raises(StoreError):
+        await seen.whole()
+    with pytest.raises(StoreError):
+        await eyes.observe(phone, None)
 
 
 async def test_a_phone_without_a_picture_is_observed_by_its_tree() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -49,6 +50,30 @@ async def test_a_step_is_stored_in_order_with_the_intent_before_the_deed() -> No
     assert (requested.element.label, requested.kind) == ("Press", "action")
     assert requested.point == requested.element.bounds.center
     assert results(context)[0] == 'OK: Clicked [1] "Press". Now shows "pressed 1".'
+
+
+class SlowToKeep(MemoryContext):
+    """A store that is slow to keep what is not an event."""
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        return await super().put_blob(data, media_type)
+
+
+async def test_nothing_that_a_turn_keeps_is_left_unkept_when_it_ends() -> None:
+    context = SlowToKeep(
+        scripted(*[says("click_element", element=1)] * 2),
+        Counter().phone,
+        answer=lambda _question: "no",
+        limits=Limits(max_total_steps=1),
+    )
+    others = asyncio.all_tasks()
+    end = await task().run(context)
+    assert not end.completed
+    assert asyncio.all_tasks() == others
+    # Of two looks: their frames, their trees; the prompt and the reply.
+    assert len(context.blobs) >= 5
 
 
 async def test_what_a_step_knows_at_one_moment_is_stored_together() -> None:
