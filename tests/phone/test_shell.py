@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,24 @@ def test_no_line_makes_the_shell_raise(tmp_path: Path, text: str) -> None:
             job.cancel()
 
     asyncio.run(go())
+
+
+@pytest.fixture
+def far_away(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A computer whose clocks show another time than the phone's."""
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "Asia/Kolkata")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_away")
+async def test_a_phone_tells_its_own_time_wherever_the_computer_stands(run: Run) -> None:
+    assert await run("date -d @1700000000.25 '+%s %N %H:%M %%s'") == (
+        0,
+        "1700000000 250000000 22:13 %s\n",
+        "",
+    )
+    _, said, _ = await run("date +%s")
+    assert abs(int(said) - time.time()) < 1_800

@@ -254,8 +254,9 @@ async def date(call: Call) -> int:
         if not found.operands[0].startswith("+"):
             raise CommandError("date: cannot set date: Operation not permitted")
         template = found.operands[0]
-    fraction = f"{at % 1:.9f}"[2:]
-    template = template[1:].replace("%N", fraction)
+    # Python knows no %N, and has the C library do %s, which takes the time for one of its own zone.
+    ours = {"%N": f"{at % 1:.9f}"[2:], "%s": str(int(at))}
+    template = re.sub(r"%.", lambda found: ours.get(found[0], found[0]), template[1:])
     try:
         text = datetime.fromtimestamp(at, UTC).strftime(template)
     except (ValueError, OverflowError, OSError) as error:
