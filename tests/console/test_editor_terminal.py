@@ -112,6 +112,7 @@ def test_ctrl_z_goes_to_the_shell_at_the_second_press_and_fg_comes_back(
         shell.press(b"?")
         shell.see("Keys · Deck")
         shell.press(b"\x1b")
+        shell.lose("Keys · Deck")
         shell.press(b"\x11")
         shell.see("Leave")
         shell.press(b"\x11")

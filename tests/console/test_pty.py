@@ -79,6 +79,14 @@ class Terminal:
             assert time.monotonic() < until, "\n".join(self.screen.display)
             self.read_for(0.2)
 
+    def lose(self, text: str) -> None:
+        """Read until a text is no longer on the screen."""
+        until = time.monotonic() + BOUND_S
+        while text in "\n".join(self.screen.display):
+            assert self.process.poll() is None, self.written[-2_000:]
+            assert time.monotonic() < until, "\n".join(self.screen.display)
+            self.read_for(0.2)
+
     def press(self, keys: bytes) -> None:
         """Type."""
         os.write(self.master, keys)
@@ -104,10 +112,13 @@ def test_nothing_hostile_reaches_the_terminal(terminal: Terminal) -> None:
     terminal.see("asks:")
     for keys in (b"\t", b"\t", b"k", b" ", b"k", b" ", b"\t", b"#", b"3", b"1", b"R", b"\x1b[D"):
         terminal.press(keys)
+    terminal.see("space play")
     terminal.press(b"\x1b")
+    terminal.lose("space play")
     terminal.press(b"?")
     terminal.see("Keys · Deck")
     terminal.press(b"\x1b")
+    terminal.lose("Keys · Deck")
     assert terminal.process.poll() is None, "markup was run"
     written = terminal.written
     text = written.decode("utf-8", "replace")

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,9 @@ class Tmux:
     """A tmux server of the test's own with one window, in which a command runs."""
 
     def __init__(self, workshop: Workshop, folder: Path, columns: int, rows: int) -> None:
-        self._socket = str(folder / "tmux")
+        # Short, as a socket's path must be.
+        self._home = tempfile.TemporaryDirectory(prefix="tmux", dir="/tmp")
+        self._socket = f"{self._home.name}/socket"
         self._environment = {**workshop.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         self._ended = folder / "ended"
         words = shlex.join([*SWITCHBOARD, "demo"])
@@ -104,6 +107,7 @@ class Tmux:
     def end(self) -> None:
         """End the server and what runs in it."""
         subprocess.run([TMUX, "-S", self._socket, "kill-server"], capture_output=True, check=False)
+        self._home.cleanup()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from agent.client import Client
 from agent.daemon import serve
 from agent.errors import UsageError
+from agent.rpc import socket_path
 from agent.store.sqlite import SqliteStore
 from tests.small_core import SmallCore
 from tests.store.conftest import session_draft, step_draft
@@ -19,8 +20,8 @@ async def test_windows_pages_and_searches_cross_the_socket_whole(
 ) -> None:
     await store.append(*(session_draft(f"s{number:02}") for number in range(30)))
     await store.append(*(step_draft("s07", number) for number in range(1, 1301)))
-    async with serve(SmallCore(store), tmp_path / "core.sock"):
-        client = await Client.connect(tmp_path / "core.sock")
+    async with serve(SmallCore(store), socket_path(tmp_path)):
+        client = await Client.connect(socket_path(tmp_path))
         try:
             # More than one reply holds, read from either side.
             onward = await client.history("s07", after_seq=100, limit=1200)

@@ -13,6 +13,7 @@ from agent.client import Client
 from agent.daemon import serve
 from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted, StepStarted
 from agent.records import Session, SessionState, Spending, TimeSplit, Usage
+from agent.rpc import socket_path
 from agent.store.sqlite import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
 from tests.console.test_cli import call
@@ -116,8 +117,8 @@ async def test_every_store_adds_up_the_same(store: SqliteStore, since_days: int)
 
 async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_path: Path) -> None:
     await a_fortnight(store)
-    async with serve(SmallCore(store), tmp_path / "core.sock"):
-        client = await Client.connect(tmp_path / "core.sock")
+    async with serve(SmallCore(store), socket_path(tmp_path)):
+        client = await Client.connect(socket_path(tmp_path))
         try:
             assert await client.spending(since_ms=at_ms(1)) == await store.spendings.since(at_ms(1))
         finally:
