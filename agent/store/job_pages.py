@@ -1,9 +1,8 @@
 """Read the queue of jobs page by page: what is at hand, what wakes next, what has ended.
 
 Not the order of anything that runs (that is the wake's). Invariants: those of the reader that lends
-its connection; a page costs what it holds, however many jobs are stored, but for a query of one or
-two characters, or one that very many jobs fit and few of a part; a job is on one page only while it
-does not change.
+its connection; a page costs what it holds, however many jobs are stored, but for a query that very
+many jobs fit and few of a part; a job is on one page only while it does not change.
 """
 
 from __future__ import annotations
@@ -15,17 +14,24 @@ from typing import NamedTuple, Protocol, assert_never
 from agent.errors import UsageError
 from agent.records import Job, JobStatus
 from agent.store.database import Row, Value
-from agent.store.job_words import FEW, HOW_MANY, phrase
+from agent.store.job_words import (
+    ENDED,
+    FEW,
+    FOUND,
+    IS_AT_HAND,
+    IS_ENDED,
+    Lookup,
+    lookup,
+    named,
+    newest,
+    of_status,
+)
 from agent.store.rows import as_int, decode_job
 
 _LARGEST = (1 << 63) - 1
-# The same words as the partial indexes, or SQLite would not know that it may use them.
-_IS_AT_HAND = (
-    "status IN ('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched') "
-    "AND id < ?"
-)
+_IS_AT_HAND = f"{IS_AT_HAND} AND id < ?"
 _IS_AWAKE = "status = 'active' AND (next_run_at, id) > (?, ?)"
-_IS_ENDED = "status IN ('completed', 'failed', 'stopped') AND id < ?"
+_IS_ENDED = f"{IS_ENDED} AND id < ?"
 _NEWEST, _SOONEST = "ORDER BY id DESC LIMIT ?", "ORDER BY next_run_at, id LIMIT ?"
 
 
@@ -33,17 +39,9 @@ def _walk(which: str, order: str) -> str:
     return f"SELECT record FROM job WHERE {which} AND instr(search, ?) > 0 {order}"
 
 
-def _pick(which: str, order: str) -> str:
+def _pick(found: str, which: str, order: str) -> str:
     # CROSS: the few that have the words come first, whatever SQLite thinks of their number.
-    return (
-        "SELECT record FROM (SELECT rowid AS found FROM job_words WHERE job_words MATCH ?) "
-        f"CROSS JOIN job ON job.id = found WHERE {which} {order}"
-    )
-
-
-AT_HAND, AT_HAND_WITH = _walk(_IS_AT_HAND, _NEWEST), _pick(_IS_AT_HAND, _NEWEST)
-AWAKE, AWAKE_WITH = _walk(_IS_AWAKE, _SOONEST), _pick(_IS_AWAKE, _SOONEST)
-ENDED, ENDED_WITH = _walk(_IS_ENDED, _NEWEST), _pick(_IS_ENDED, _NEWEST)
+    return f"SELECT record FROM ({found}) CROSS JOIN job ON job.id = found WHERE {which} {order}"
 
 
 class _Band(StrEnum):
@@ -60,14 +58,11 @@ class _Band(StrEnum):
             case _Band.AWAKE:
                 return frozenset({JobStatus.ACTIVE})
             case _Band.ENDED:
-                return _OVER
+                return ENDED
             case _Band.AT_HAND:
-                return frozenset(JobStatus) - _OVER - {JobStatus.ACTIVE}
+                return frozenset(JobStatus) - ENDED - {JobStatus.ACTIVE}
             case _:
                 assert_never(self)
-
-
-_OVER = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED})
 
 
 class JobPage(NamedTuple):
@@ -100,32 +95,49 @@ class JobPages:
         band, due_ms, last_id = _read_cursor(after)
         words = query.casefold()
         found: list[Job] = []
-        is_rare: bool | None = None
+        rare = await self._rare(words)
         for part in list(_Band)[list(_Band).index(band) :]:
             if part is not band:
                 due_ms, last_id = _beginning(part)
             room = limit - len(found)
-            few = phrase(words, part.statuses)
-            if few and is_rare is None:
-                is_rare = await self._is_rare(few)
             place = (due_ms, last_id) if part is _Band.AWAKE else (last_id,)
-            if few and is_rare:
-                rows = await self._rows(_PICKS[part], (few, *place, room))
-            else:
-                rows = await self._rows(_WALKS[part], (*place, words, room))
-            found += [decode_job(record) for (record,) in rows]
-            if len(rows) >= room > 0:
+            jobs = await self._part(part, words, rare, place, room)
+            found += jobs
+            if len(jobs) >= room > 0:
                 last = found[-1]
                 return JobPage(tuple(found), f"{part.value}:{last.next_run_at}:{last.id}")
         return JobPage(tuple(found), "")
 
-    async def _is_rare(self, few: str) -> bool:
-        [(count,)] = await self._rows(HOW_MANY, (few, FEW + 1))
-        return as_int(count) <= FEW
+    async def _part(
+        self, part: _Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
+    ) -> list[Job]:
+        """Give what of one band a page has room for."""
+        statuses = named(words, part.statuses)
+        if rare is None or (part is _Band.AWAKE and statuses):
+            return await self._jobs(WALKS[part], (*place, words, room))
+        picked = await self._jobs(PICKS[part, rare.found], (*rare.parameters, *place, room))
+        of_them = [await self._jobs(of_status(one), (*place, room)) for one in statuses]
+        return newest([picked, *of_them], room) if of_them else picked
+
+    async def _rare(self, words: str) -> Lookup | None:
+        """Say how the few jobs with the words are found; None when a walk soon meets some."""
+        by_index = lookup(words)
+        if by_index is None:
+            return None
+        [(count,)] = await self._rows(by_index.how_many, (*by_index.parameters, FEW + 1))
+        return by_index if as_int(count) <= FEW else None
+
+    async def _jobs(self, sql: str, parameters: Sequence[Value]) -> list[Job]:
+        return [decode_job(record) for (record,) in await self._rows(sql, parameters)]
 
 
-_WALKS = {_Band.AT_HAND: AT_HAND, _Band.AWAKE: AWAKE, _Band.ENDED: ENDED}
-_PICKS = {_Band.AT_HAND: AT_HAND_WITH, _Band.AWAKE: AWAKE_WITH, _Band.ENDED: ENDED_WITH}
+_PARTS = {
+    _Band.AT_HAND: (_IS_AT_HAND, _NEWEST),
+    _Band.AWAKE: (_IS_AWAKE, _SOONEST),
+    _Band.ENDED: (_IS_ENDED, _NEWEST),
+}
+WALKS = {part: _walk(*how) for part, how in _PARTS.items()}
+PICKS = {(part, found): _pick(found, *how) for part, how in _PARTS.items() for found in FOUND}
 
 
 def _beginning(band: _Band) -> tuple[int, int]:

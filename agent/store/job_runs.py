@@ -16,10 +16,12 @@ from agent.store.rows import as_int, decode_job, decode_run
 RUNS = "SELECT record FROM job_run WHERE job_id = ? ORDER BY number DESC LIMIT ?"
 # The same words as the partial index, or SQLite would not know that it may use it.
 OPEN_JOBS = (
-    "SELECT record FROM job WHERE status IN ('waiting', 'queued', 'awaiting_review') ORDER BY id"
+    "SELECT record FROM job "
+    "WHERE (status = 'waiting' OR status = 'queued' OR status = 'awaiting_review') ORDER BY id"
 )
 ENDED_JOBS = (
-    "SELECT id FROM job WHERE status IN ('completed', 'failed', 'stopped') ORDER BY id LIMIT ?"
+    "SELECT id FROM job "
+    "WHERE (status = 'completed' OR status = 'failed' OR status = 'stopped') ORDER BY id LIMIT ?"
 )
 COUNT_JOBS = "SELECT count(*) FROM job"
 _LARGEST_ID = (1 << 63) - 1

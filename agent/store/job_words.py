@@ -1,38 +1,89 @@
-"""How the words of a query are found among all jobs: by the index of their text, or by a walk.
+"""How the words of a query are found among all jobs: by indexes, or by a walk that soon meets them.
 
-Not a connection. The index holds every run of three characters of a job's title and prompt,
-case-folded (FTS5's trigram tokenizer), and is kept by triggers that a change of anything else
-leaves alone. Invariant: both ways find the same jobs.
+Not a connection. The index of words holds every run of three characters of a job's title and
+prompt, case-folded (FTS5's trigram tokenizer), and two line ends after each, so that each of its
+characters begins such a run; triggers keep it, which a change of anything else leaves alone. A
+status has indexes of its own. Invariant: all ways find the same jobs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from agent.records import JobStatus
+from agent.records import Job, JobStatus
 
-SHORTEST = 3
-"""Characters: the index knows nothing shorter."""
+_WHOLE = 3
+"""Characters that the index holds at a time; what is shorter begins some of them."""
 FEW = 2000
 """Up to so many, jobs are looked up one by one and sorted; more of them a walk soon meets."""
+_AFTER_ANY = "\U0010ffff"
 
-HOW_MANY = "SELECT count(*) FROM (SELECT 1 FROM job_words WHERE job_words MATCH ? LIMIT ?)"
+IS_AT_HAND = "status IN ('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched')"
+IS_ENDED = "status IN ('completed', 'failed', 'stopped')"
+"""The same words as those of the partial indexes, or SQLite would not know that it may use them."""
+ENDED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED})
 
 
-def phrase(query: str, statuses: Iterable[JobStatus]) -> str:
-    """Give the index's expression for a part of a title or prompt.
+class Lookup(NamedTuple):
+    """How the index is asked for a part of a title or prompt."""
+
+    found: str
+    """A statement that gives the ids, as `found`."""
+    how_many: str
+    """One that counts them, up to a limit; the more of the part is in a job, the more it counts."""
+    parameters: tuple[str, ...]
+    """Of both."""
+
+
+_WITH = "SELECT rowid AS found FROM job_words WHERE job_words MATCH ?"
+_BEGINNING = "SELECT DISTINCT doc AS found FROM job_terms WHERE term >= ? AND term < ?"
+_HOW_MANY_WITH = "SELECT count(*) FROM (SELECT 1 FROM job_words WHERE job_words MATCH ? LIMIT ?)"
+_HOW_MANY_BEGINNING = (
+    "SELECT count(*) FROM (SELECT 1 FROM job_terms WHERE term >= ? AND term < ? LIMIT ?)"
+)
+FOUND = (_WITH, _BEGINNING)
+
+
+def lookup(query: str) -> Lookup | None:
+    """Say how jobs are found by a part of their title or prompt.
 
     Args:
         query: the part, case-folded.
-        statuses: those that the jobs in question may have.
 
     Returns:
-        Empty when only a walk finds them all: the query is too short, or is a part of a status, or
-        of more than one line.
+        None when only a walk finds them: the query is empty, or of more than one line.
     """
-    if len(query) < SHORTEST or "\n" in query or "\0" in query:
-        return ""
-    if any(query in status.value for status in statuses):
-        return ""
+    if not query or "\n" in query or "\0" in query:
+        return None
+    if len(query) < _WHOLE:
+        return Lookup(_BEGINNING, _HOW_MANY_BEGINNING, (query, query + _AFTER_ANY))
     doubled = query.replace('"', '""')
-    return f'"{doubled}"'
+    return Lookup(_WITH, _HOW_MANY_WITH, (f'"{doubled}"',))
+
+
+def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobStatus, ...]:
+    """Give the statuses that a query is a part of."""
+    return tuple(status for status in statuses if query in status.value)
+
+
+def of_status(status: JobStatus) -> str:
+    """Give the statement for the newest jobs of a status, before an id, up to a limit."""
+    if status is JobStatus.ACTIVE:
+        # The index of due times has all ids of the active ones; sorting them reads no job.
+        newest = (
+            "SELECT id FROM job INDEXED BY job_due WHERE status = 'active' AND id < ? "
+            "ORDER BY id DESC LIMIT ?"
+        )
+        return f"SELECT record FROM job WHERE id IN ({newest}) ORDER BY id DESC"
+    which = IS_ENDED if status in ENDED else IS_AT_HAND
+    return (
+        f"SELECT record FROM job WHERE {which} AND status = '{status.value}' AND id < ? "
+        "ORDER BY id DESC LIMIT ?"
+    )
+
+
+def newest(lists: Iterable[Sequence[Job]], limit: int) -> list[Job]:
+    """Put lists of jobs together, the newest first and each once."""
+    by_id = {job.id: job for jobs in lists for job in jobs}
+    return [by_id[job_id] for job_id in sorted(by_id, reverse=True)[:limit]]

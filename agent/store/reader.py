@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from agent.errors import UsageError
 from agent.protocol import Event
-from agent.records import Job, JobStatus, Question, Session
+from agent.records import Job, Question, Session
 from agent.store.database import Database, Row, Value
-from agent.store.job_words import phrase
+from agent.store.job_words import FEW, FOUND, lookup, named, newest, of_status
 from agent.store.leases import Lease
 from agent.store.rows import (
     EVENT_COLUMNS,
@@ -34,6 +34,7 @@ PAGE_EVENTS = 500
 _ASKED_AT_ONCE = 500
 """How many parents one statement names."""
 
+LARGEST_ID = (1 << 63) - 1
 JOBS_LISTED = 50
 """The most jobs that one list gives (CONTRACTS 2.2)."""
 
@@ -64,10 +65,11 @@ OPEN_QUESTIONS = "SELECT record FROM question WHERE is_open = 1 ORDER BY number"
 QUESTION = "SELECT record, is_open FROM question WHERE question_id = ?"
 JOB = "SELECT record FROM job WHERE id = ?"
 JOBS = "SELECT record FROM job WHERE instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
-JOBS_WITH = (
-    "SELECT record FROM job WHERE id IN (SELECT rowid FROM job_words WHERE job_words MATCH ? "
-    "ORDER BY rowid DESC LIMIT ?) ORDER BY id DESC"
-)
+JOBS_FOUND = {
+    found: f"SELECT record FROM job WHERE id IN (SELECT found FROM ({found}) "
+    "ORDER BY found DESC LIMIT ?) ORDER BY id DESC"
+    for found in FOUND
+}
 DUE_JOBS = (
     "SELECT record FROM job WHERE status = 'active' AND next_run_at <= ? "
     "ORDER BY next_run_at, id LIMIT ?"
@@ -250,8 +252,15 @@ class Reader:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
         limit = min(max(limit, 0), JOBS_LISTED)
         words = query.casefold()
-        found = phrase(words, JobStatus)
-        return await self._jobs(JOBS_WITH if found else JOBS, (found or words, limit))
+        by_index = lookup(words)
+        if by_index is not None:
+            [(count,)] = await self._rows(by_index.how_many, (*by_index.parameters, FEW + 1))
+        if by_index is None or as_int(count) > FEW:
+            return await self._jobs(JOBS, (words, limit))
+        found = [await self._jobs(JOBS_FOUND[by_index.found], (*by_index.parameters, limit))]
+        for status in named(words):
+            found.append(await self._jobs(of_status(status), (LARGEST_ID, limit)))
+        return tuple(newest(found, limit))
 
     async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""

@@ -174,26 +174,49 @@ _QUEUE = (
     """,
 )
 
-# What a person looks for, without the status that `search` ends with: a claim changes no word.
-_TEXT = "substr({0}.search, 1, length({0}.search) - length({0}.status) - 1)"
-_OLD, _NEW = _TEXT.format("old"), _TEXT.format("new")
-_FORGET_WORDS = f"INSERT INTO job_words (job_words, rowid, text) VALUES ('delete', old.id, {_OLD});"
-_PUT_WORDS = f"INSERT INTO job_words (rowid, text) VALUES (new.id, {_NEW});"
-_JOB_WORDS = (
-    f"CREATE VIEW job_text AS SELECT id, {_TEXT.format('job')} AS text FROM job",
+
+def _words_of(text: str) -> tuple[str, ...]:
+    """Give what makes the index of the words of jobs, and what keeps it.
+
+    Args:
+        text: what of a row is indexed; `{0}` is the row. A claim must not change it.
     """
-    CREATE VIRTUAL TABLE job_words USING fts5(
-        text, content = 'job_text', content_rowid = 'id', columnsize = 0,
-        tokenize = 'trigram case_sensitive 1'
+    old, new = text.format("old"), text.format("new")
+    forget = f"INSERT INTO job_words (job_words, rowid, text) VALUES ('delete', old.id, {old});"
+    put = f"INSERT INTO job_words (rowid, text) VALUES (new.id, {new});"
+    return (
+        f"CREATE VIEW job_text AS SELECT id, {text.format('job')} AS text FROM job",
+        """
+        CREATE VIRTUAL TABLE job_words USING fts5(
+            text, content = 'job_text', content_rowid = 'id', columnsize = 0,
+            tokenize = 'trigram case_sensitive 1'
+        )
+        """,
+        f"CREATE TRIGGER job_words_new AFTER INSERT ON job BEGIN {put} END",
+        f"""
+        CREATE TRIGGER job_words_changed AFTER UPDATE OF search, status ON job WHEN {old} <> {new}
+        BEGIN {forget} {put} END
+        """,
+        f"CREATE TRIGGER job_words_gone AFTER DELETE ON job BEGIN {forget} END",
+        "INSERT INTO job_words (job_words) VALUES ('rebuild')",
     )
-    """,
-    f"CREATE TRIGGER job_words_new AFTER INSERT ON job BEGIN {_PUT_WORDS} END",
-    f"""
-    CREATE TRIGGER job_words_changed AFTER UPDATE OF search, status ON job WHEN {_OLD} <> {_NEW}
-    BEGIN {_FORGET_WORDS} {_PUT_WORDS} END
-    """,
-    f"CREATE TRIGGER job_words_gone AFTER DELETE ON job BEGIN {_FORGET_WORDS} END",
-    "INSERT INTO job_words (job_words) VALUES ('rebuild')",
+
+
+# What a person looks for, without the status that `search` ends with: a claim changes no word.
+_JOB_WORDS = _words_of("substr({0}.search, 1, length({0}.search) - length({0}.status) - 1)")
+
+# A part of one or two characters begins some run of three only if more follows the text's end. The
+# status, which a claim changes between two that end no job, is left out of the index of outcomes.
+_WORD_ENDS = (
+    "DROP TRIGGER job_words_new",
+    "DROP TRIGGER job_words_changed",
+    "DROP TRIGGER job_words_gone",
+    "DROP TABLE job_words",
+    "DROP VIEW job_text",
+    *_words_of("substr({0}.search, 1, length({0}.search) - length({0}.status)) || char(10)"),
+    "CREATE VIRTUAL TABLE job_terms USING fts5vocab(job_words, instance)",
+    "CREATE INDEX job_outcome ON job (status, id) WHERE status IN "
+    "('completed', 'failed', 'stopped')",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -204,5 +227,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RUNS,
     _QUEUE,
     _JOB_WORDS,
+    _JOB_BANDS,
 )
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

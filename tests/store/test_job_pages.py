@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
 from agent.store.job_pages import AT_HAND, AT_HAND_WITH, AWAKE, AWAKE_WITH, ENDED, ENDED_WITH
+from agent.store.job_runs import ENDED_JOBS, OPEN_JOBS
 from agent.store.reader import JOBS_WITH
 from agent.store.sqlite import SqliteStore
 from agent.store.store import EventDraft
@@ -63,6 +64,8 @@ async def test_each_part_of_the_queue_is_found_by_an_index_of_its_own(tmp_path: 
             (AT_HAND, "job_at_hand", (1, "", 1)),
             (AWAKE, "job_due", (0, 0, "", 1)),
             (ENDED, "job_ended", (1, "", 1)),
+            (OPEN_JOBS, "job_open", ()),
+            (ENDED_JOBS, "job_ended", (1,)),
         ):
             plan = await store._reading.rows(f"EXPLAIN QUERY PLAN {sql}", parameters)
             told = " ".join(str(row[-1]) for row in plan)

@@ -3,6 +3,8 @@
 `tests/data/store-schema-N.sql` is what the first version with that schema wrote, as
 `sqlite3.Connection.iterdump` gives it; a schema gets such a file when the next one is begun. There
 is none for schema 5, which no version ended with: only an upgrade that was cut off there leaves it.
+`iterdump` gives a full-text table so that it cannot be read in again: in the file stands what makes
+and fills it.
 """
 
 from __future__ import annotations
@@ -50,12 +52,17 @@ def test_there_is_a_store_of_every_schema_that_a_version_had() -> None:
 
 
 def shape(path: Path) -> list[tuple[str, ...]]:
-    """Give the columns of every table and every index."""
+    """Give the columns of every table, and how every index, view and trigger was made."""
     with closing(sqlite3.connect(path)) as database:
-        names = database.execute("SELECT type, name FROM sqlite_schema ORDER BY type, name")
+        names = database.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
         return [
-            (kind, name, str(database.execute(f"PRAGMA table_info({name})").fetchall()))
-            for kind, name in names.fetchall()
+            (
+                kind,
+                name,
+                str(database.execute(f"PRAGMA table_info({name})").fetchall()),
+                "" if kind == "table" else " ".join(str(sql).split()),
+            )
+            for kind, name, sql in names.fetchall()
         ]
 
 
