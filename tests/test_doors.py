@@ -112,7 +112,7 @@ def modules() -> dict[str, frozenset[str]]:
 
 def imports(tree: ast.Module) -> Iterator[str]:
     """Give every module name that a source imports; relative ones begin with their dots."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
@@ -122,6 +122,18 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield node.module
             for alias in node.names:
                 yield f"{node.module}.{alias.name}"
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Give every statement, at any depth; expressions, the most of a tree, import nothing."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, block, ())
+            if isinstance(inner, list):
+                left.extend(inner)
 
 
 def within(name: str, allowed: tuple[str, ...]) -> bool:
