@@ -7,7 +7,7 @@ size that is asked for; between two colours that are near, dots of both are spre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,10 +20,12 @@ _NONE = 255
 _BAND_PX = 6
 _SHORT = 4
 """A run that is shorter is written out: `!4x` is no shorter than `xxx`."""
-_SPREAD = (
-    np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]], dtype=np.uint16) + 0.5
-) / 16
-"""Bayer's matrix, 0 to 1: what part of a step each dot of a 4 × 4 square is rounded up at."""
+_SIXELS = "".join(chr(63 + value) for value in range(64))
+_PLAIN = 1 / 6
+"""Of a step: a shade this near to a colour is that colour, so that white paper has no dots."""
+_BAYER = np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]], dtype=np.uint16)
+_SPREAD = (_PLAIN + (1 - 2 * _PLAIN) * (_BAYER + 0.5) / 16).astype(np.float32)
+"""What part of a step each dot of a 4 × 4 square is rounded up at."""
 
 
 def encode(
@@ -64,7 +66,7 @@ def _numbered(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Give each pixel the number of a colour, 0 to 215."""
     high, wide, _ = pixels.shape
     spread = np.tile(_SPREAD, (high // 4 + 1, wide // 4 + 1))[:high, :wide, None]
-    steps = (pixels * ((_LEVELS - 1) / 255) + spread).astype(np.uint8)
+    steps = (pixels * np.float32((_LEVELS - 1) / 255) + spread).astype(np.uint8)
     numbers: npt.NDArray[np.uint8] = (steps[..., 0] * _LEVELS + steps[..., 1]) * _LEVELS
     numbers += steps[..., 2]
     return numbers
@@ -79,28 +81,40 @@ def _palette() -> str:
 
 def _band(band: npt.NDArray[np.uint8]) -> str:
     """Write six rows of colour numbers: a line for each colour, drawn over one another."""
-    colours, which = np.unique(band, return_inverse=True)
+    used = np.bincount(band.ravel(), minlength=_NONE + 1)[:_NONE] > 0
+    colours = np.flatnonzero(used)
+    if not colours.size:
+        return ""
+    # What is left out goes to a line of its own, which is not written.
+    which = np.full(_NONE + 1, colours.size)
+    which[colours] = np.arange(colours.size)
     wide = band.shape[1]
-    dots = np.zeros((colours.size, wide), dtype=np.uint8)
+    dots = np.zeros((colours.size + 1, wide), dtype=np.uint8)
     every = np.arange(wide)
-    for row, places in enumerate(which.reshape(band.shape)):
+    for row, places in enumerate(which[band]):
         dots[places, every] |= 1 << row
-    lines = [
-        f"#{colour}{_line(line)}"
-        for colour, line in zip(colours.tolist(), dots, strict=True)
-        if colour != _NONE
-    ]
-    return "$".join(lines)
-
-
-def _line(dots: npt.NDArray[np.uint8]) -> str:
-    """Write the dots of one colour; what is empty to the right is left out."""
-    begins = np.concatenate(([0], np.flatnonzero(np.diff(dots)) + 1))
-    lengths = np.diff(np.concatenate((begins, [dots.size]))).tolist()
-    runs = [*zip(dots[begins].tolist(), lengths, strict=True)]
-    if not runs[-1][0]:
-        runs.pop()
-    return "".join(
-        f"!{length}{chr(63 + value)}" if length >= _SHORT else chr(63 + value) * length
-        for value, length in runs
+    return "$".join(
+        f"#{colour}{line}" for colour, line in zip(colours.tolist(), _lines(dots[:-1]), strict=True)
     )
+
+
+def _lines(dots: npt.NDArray[np.uint8]) -> Iterator[str]:
+    """Write the dots of each colour; what is empty to the right is left out."""
+    wide = dots.shape[1]
+    flat = dots.ravel()
+    begins_here = np.empty(flat.size, dtype=bool)
+    begins_here[1:] = flat[1:] != flat[:-1]
+    begins_here[::wide] = True
+    begins = np.flatnonzero(begins_here)
+    lengths = np.diff(begins, append=flat.size).tolist()
+    values = flat[begins].tolist()
+    ends = np.searchsorted(begins, np.arange(1, len(dots) + 1) * wide).tolist()
+    first = 0
+    for end in ends:
+        last = end if values[end - 1] else end - 1
+        yield "".join(map(_run, values[first:last], lengths[first:last]))
+        first = end
+
+
+def _run(value: int, length: int) -> str:
+    return f"!{length}{_SIXELS[value]}" if length >= _SHORT else _SIXELS[value] * length

@@ -23,7 +23,7 @@ PEERS = (
     "climage==0.2.2",
     "chafa.py==1.2.0",
 )
-PARTS = ("encode", "app", "wall", "decode", "slow", "replay")
+PARTS = ("encode", "stills", "app", "wall", "decode", "slow", "replay")
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,5 +1,5 @@
-"""Measure and print: encoding alone, pictures in an app, a wall with keys, the same with H.264 to
-decode, a slow terminal; then every bar, kept or missed.
+"""Measure and print: encoding alone, a picture at rest as an image, pictures in an app, a wall with
+keys, the same with H.264 to decode, a slow terminal; then every bar, kept or missed.
 
 Run by `bench.frames` with the interpreter of the peers' environment.
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from bench.frames import scenes
+from bench.frames import scenes, stills
 from bench.frames.encoders import DIFF, OURS, PEERS, encoders
 from bench.frames.terminal import Ran, run
 
@@ -22,6 +22,10 @@ GRIDS = ((20, 22), (45, 50), (90, 100))
 SCENES = ("list", "feed", "static")
 _HALF = ("term-image", "climage", "chafa.py")
 _APP_PEERS = ("rich-pixels", "textual-image")
+_IMAGE_PEERS = {
+    "kitty": ("textual-image", "term-image", "chafa.py"),
+    "sixel": ("textual-image", "chafa.py"),
+}
 _SECONDS = 6.0
 _FOCUS_SIZE, _LARGE_SIZE = (120, 54), (140, 104)
 _DECODINGS = (
@@ -46,6 +50,7 @@ def main(parts: list[str]) -> None:
     bars: list[Bar] = []
     every: dict[str, Callable[[], list[Bar]]] = {
         "encode": _encode,
+        "stills": _stills,
         "app": _app,
         "wall": _wall,
         "decode": _decode,
@@ -130,6 +135,44 @@ def _encode_bars(
             Bar(f"bytes, {where}, whole, by rich-pixels", size[OURS] / size["rich-pixels"], 0.6),
         ]
     return bars
+
+
+# --- a picture at rest, as an image ----------
+
+
+def _stills() -> list[Bar]:
+    bars: list[Bar] = []
+    for protocol, peers in _IMAGE_PEERS.items():
+        print(f"\n| {protocol}: grid, scene | " + " | ".join((*peers, stills.OURS)) + " |")
+        print("|---" * (len(peers) + 2) + "|")
+        for grid in stills.GRIDS:
+            for scene in stills.SCENES:
+                where = f"{grid[0]}×{grid[1]} {scene}"
+                cost = stills.measure(protocol, scene, grid)
+                cells = " | ".join(
+                    f"{cost[name].cpu_ms:.2f} ms {cost[name].size / 1000:.1f} K"
+                    for name in (*peers, stills.OURS)
+                )
+                print(f"| {where} | {cells} |", flush=True)
+                if protocol == "kitty":
+                    bars += _kitty_bars(where, cost)
+                else:
+                    bars.append(_sixel_bar(where, cost))
+    return bars
+
+
+def _kitty_bars(where: str, cost: dict[str, stills.Cost]) -> list[Bar]:
+    ours, theirs = cost[stills.OURS], cost["textual-image"]
+    smallest = min(one.size for name, one in cost.items() if name != stills.OURS)
+    return [
+        Bar(f"kitty, {where}, CPU by textual-image", ours.cpu_ms / theirs.cpu_ms, 1 / 10),
+        Bar(f"kitty, {where}, bytes by smallest peer", ours.size / smallest, 1 / 100),
+    ]
+
+
+def _sixel_bar(where: str, cost: dict[str, stills.Cost]) -> Bar:
+    ours, theirs = cost[stills.OURS], cost["textual-image"]
+    return Bar(f"sixel, {where}, CPU by textual-image", ours.cpu_ms / theirs.cpu_ms, 1.5)
 
 
 # --- in an app ----------
