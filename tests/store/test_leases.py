@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.errors import FencedError, UsageError
+from agent.store.database import Row, Value
 from agent.store.leases import Lease, check, taken
 from agent.store.sqlite import SqliteStore
 from tests.store.conftest import session_draft, step_draft
@@ -79,3 +82,23 @@ async def test_a_lease_needs_names_and_a_time(
 ) -> None:
     with pytest.raises(UsageError):
         await store.acquire_lease(key, owner, ttl_ms)
+
+
+async def test_what_is_appended_under_a_known_lease_reads_nothing(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = await store.acquire_lease("phone", "a", 1000)
+    assert lease is not None
+    await store.append(session_draft("s1"), under=lease)
+    asked: list[str] = []
+    rows = store._writing.rows
+
+    async def noting(sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        asked.append(sql)
+        return await rows(sql, parameters)
+
+    monkeypatch.setattr(store._writing, "rows", noting)
+    await store.append(step_draft("s1", 1), under=lease)
+    assert asked == []
+    with pytest.raises(FencedError):
+        await store.append(step_draft("s1", 2), under=replace(lease, epoch=7))

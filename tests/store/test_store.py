@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.protocol import (
-    Event,
-    WarningEvent,
-)
+from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEvent
+from agent.records import SessionState
 from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
 from agent.store.writer import _FOLDED_COMMITS
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
@@ -205,3 +203,18 @@ async def test_the_log_is_folded_into_the_file_in_a_pause(store: SqliteStore) ->
             await asyncio.sleep(0.01)
     await store.append(step_draft("s1", 1))
     assert len(await store.session_events("s1")) == _FOLDED_COMMITS + 2
+
+
+async def test_a_session_is_listed_by_where_it_stands_after_every_kind_of_change(
+    store: SqliteStore,
+) -> None:
+    await store.append(session_draft("s1"), step_draft("s1", 1))
+    await store.append(step_draft("s1", 2))
+    assert [one.last_step for one in await store.sessions(active_only=True)] == [2]
+    ended = SessionStateChanged(state=SessionState.COMPLETED)
+    await store.append(step_draft("s1", 3), EventDraft("s1", ended), step_draft("s1", 4))
+    assert await store.sessions(active_only=True) == ()
+    [one] = await store.sessions()
+    assert (one.state, one.last_step) == (SessionState.COMPLETED, 4)
+    await store.append(EventDraft("s1", SessionPruned()))
+    assert await store.unpruned_roots() == ()
