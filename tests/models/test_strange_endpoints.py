@@ -65,6 +65,29 @@ async def test_an_error_with_the_status_of_success_is_an_error_in_its_own_words(
     assert (error.message, error.retryable) == ("m failed: The model is loading.", True)
 
 
+async def test_a_call_in_the_wires_elder_form_is_a_call() -> None:
+    parts = [{"name": "wait", "arguments": ""}, {"arguments": '{"sec'}, {"arguments": 'onds": 1}'}]
+    deltas = [chunk({"content": None, "function_call": part}) for part in parts]
+    reply = await ask(http(stream(*deltas, chunk({}, "function_call"))))
+    assert calls(reply) == [("wait", WAIT["arguments"])]
+    assert reply.tool_calls[0].call_id
+
+
+async def test_a_whole_answer_in_the_wires_elder_form_is_understood() -> None:
+    message = {"role": "assistant", "content": None, "function_call": WAIT}
+    whole = {"choices": [{"index": 0, "finish_reason": "function_call", "message": message}]}
+    reply = await ask(http(json.dumps(whole).encode(), "application/json"))
+    assert calls(reply) == [("wait", WAIT["arguments"])]
+
+
+async def test_a_call_that_is_said_in_both_forms_is_one_call() -> None:
+    tool = {"index": 0, "id": "c1", "function": WAIT}
+    both = chunk({"tool_calls": [tool], "function_call": WAIT})
+    apart = (call(WAIT), chunk({"function_call": WAIT}))
+    assert calls(await ask(http(stream(both, END)))) == [("wait", WAIT["arguments"])]
+    assert calls(await ask(http(stream(*apart, END)))) == [("wait", WAIT["arguments"])]
+
+
 @pytest.mark.parametrize("reason", ["eos_token", "tool_use", "length", "content_filter"])
 async def test_an_unknown_reason_to_finish_is_a_reason(reason: str) -> None:
     reply = await ask(http(stream(call(WAIT), chunk({}, reason), done=False)))

@@ -167,7 +167,8 @@ def _take(gathering: Gathering, chunk: Any) -> bool:
         delta = getattr(choice, "delta", None)
         gathering.text(words(getattr(delta, "content", None)))
         gathering.text(words(getattr(delta, "refusal", None)))
-        for part in listed(getattr(delta, "tool_calls", None)):
+        parts = listed(getattr(delta, "tool_calls", None))
+        for part in parts:
             function = getattr(part, "function", None)
             gathering.call(
                 getattr(part, "index", None),
@@ -175,7 +176,20 @@ def _take(gathering: Gathering, chunk: Any) -> bool:
                 name=name_text(getattr(function, "name", None)),
                 arguments=argument_text(getattr(function, "arguments", None)),
             )
+        if not parts and not any(piece.call_id for piece in gathering.pieces):
+            _take_elder(gathering, getattr(delta, "function_call", None))
     return finished
+
+
+def _take_elder(gathering: Gathering, function: object) -> None:
+    """Take in a part of the one call, without an id, that the wire knew before `tool_calls`.
+
+    Some endpoints know no other, and some say each call both ways.
+    """
+    name = name_text(getattr(function, "name", None))
+    arguments = argument_text(getattr(function, "arguments", None))
+    if name or arguments:
+        gathering.call(None, name=name, arguments=arguments)
 
 
 def _usage(chunk: Any) -> Usage:
