@@ -37,6 +37,7 @@ from scripts.exams.environments import (  # noqa: E402
     CannotSitError,
     Hall,
     call,
+    node_rows,
     python_environment,
     rows_of,
     version_of,
@@ -177,17 +178,13 @@ TANGO = (
     "@yume-chan/adb-server-node-tcp@2.5.2", "@yume-chan/stream-extra",
 )  # fmt: skip
 
+APPIUM = "12.13.1"
+"""The newest whose package can be loaded by any Node since 18."""
+
 
 def tango(hall: Hall, serial: str) -> Report:
     """Examine the Tango packages; their video is decoded here, as Node has no decoder."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        raise CannotSitError("Node and npm were not found")
-    folder = hall.folder / "environments" / "tango"
-    folder.mkdir(parents=True)
-    call(["npm", "install", "--silent", "--no-fund", "--no-audit", "--prefix", str(folder), *TANGO],
-         INSTALL_LIMIT_S)  # fmt: skip
-    shutil.copy(PROGRAMS / "tango.mjs", folder)
-    rows = rows_of(["node", str(folder / "tango.mjs")], hall.environment(serial), folder)
+    rows = node_rows(hall, serial, "tango", TANGO, ("tango.mjs",))
     for row in rows:
         if row.get("video"):
             pictures = decoded(hall.folder / row["video"])
@@ -195,6 +192,31 @@ def tango(hall: Hall, serial: str) -> Report:
                 row["outcome"] = "failed"
                 row["reason"] = f"{row['frames']} frames were sent, {pictures} could be decoded"
     return Report("@yume-chan/adb, adb-scrcpy, adb-server-node-tcp", "2.6.4", rows=rows)
+
+
+def adbkit(hall: Hall, serial: str) -> Report:
+    """Examine adbkit, which device farms use."""
+    package, version = "@devicefarmer/adbkit", "3.3.9"
+    programs = ("adbkit_client.cjs", "cases.cjs")
+    rows = node_rows(hall, serial, "adbkit", [f"{package}@{version}"], programs)
+    return Report(package, version, rows=rows)
+
+
+def appium(hall: Hall, serial: str) -> Report:
+    """Examine appium-adb, the part of Appium that speaks to phones."""
+    package, version = "appium-adb", APPIUM
+    programs = ("appium_client.cjs", "cases.cjs")
+    rows = node_rows(hall, serial, "appium", [f"{package}@{version}"], programs)
+    return Report(package, version, rows=rows)
+
+
+def ppadb(hall: Hall, serial: str) -> Report:
+    """Examine pure-python-adb."""
+    python = python_environment(hall, "ppadb", ["pure-python-adb"])
+    rows = rows_of(
+        [str(python), str(PROGRAMS / "ppadb_client.py")], hall.environment(serial), hall.folder
+    )
+    return Report("pure-python-adb", version_of(python, "pure-python-adb"), rows=rows)
 
 
 def decoded(path: Path) -> int:
@@ -233,6 +255,9 @@ STRANGERS: dict[str, Callable[[Hall, str], Report]] = {
     "tango": tango,
     "mysc-core": mysc,
     "mobilerun": mobilerun,
+    "appium-adb": appium,
+    "adbkit": adbkit,
+    "ppadb": ppadb,
 }
 
 

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,3 +115,28 @@ def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list
     if not rows:
         raise CannotSitError((err.strip().splitlines() or ["it printed nothing"])[-1][:200])
     return rows
+
+
+def node_rows(
+    hall: Hall, serial: str, name: str, packages: Iterable[str], programs: tuple[str, ...]
+) -> list[dict[str, str]]:
+    """Install packages of npm into a folder of their own and run a program there, the first."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        raise CannotSitError("Node and npm were not found")
+    folder = hall.folder / "environments" / name
+    folder.mkdir(parents=True)
+    call(["npm", "install", "--silent", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix",
+          str(folder), *packages], INSTALL_LIMIT_S)  # fmt: skip
+    for program in programs:
+        shutil.copy(PROGRAMS / program, folder)
+    environment = hall.environment(serial) | {"ANDROID_HOME": str(sdk(hall))}
+    return rows_of(["node", str(folder / programs[0])], environment, folder)
+
+
+def sdk(hall: Hall) -> Path:
+    """Return a folder that looks like Android's SDK to those who ask for one; it holds adb."""
+    tools = hall.folder / "sdk" / "platform-tools"
+    if not tools.is_dir():
+        tools.mkdir(parents=True)
+        (tools / "adb").symlink_to(hall.adb)
+    return tools.parent

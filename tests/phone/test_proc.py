@@ -40,6 +40,9 @@ async def test_every_core_is_counted_in_proc_stat(connected: Connected) -> None:
     whole = list(map(int, rows[0][1:]))
     assert (rows[0][0], len(cores), len(whole)) == ("cpu", 8, 10)
     assert whole == [sum(column) for column in zip(*cores, strict=True)]
+    listed = (await connected.shell("ls /sys/devices/system/cpu")).text.split()
+    assert sum(name.startswith("cpu") for name in listed) == len(cores)
+    assert "Hardware\t: " in (await connected.shell("cat /proc/cpuinfo")).text
 
 
 async def test_a_listener_is_in_proc_net(connected: Connected) -> None:

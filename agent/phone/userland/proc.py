@@ -1,4 +1,4 @@
-"""`/proc`: what the kernel tells of the phone, its processes and its sockets, in Linux's formats.
+"""`/proc`, and `/sys` of the processors: what the kernel tells of the phone, in Linux's formats.
 
 Not a kernel, and nothing of this machine's. Formats: proc(5). Invariant: a process has a directory
 exactly while `ps` lists it, and `net/tcp` names the listeners that can be connected to.
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 CORES = 8
 IDLE_CORES = 7.6
 """How much of the eight cores has nothing to do, on average."""
+PROCESSORS = "/sys/devices/system/cpu"
+FASTEST_KHZ, SLOWEST_KHZ = 2_850_000, 500_000
 TICKS_A_SECOND = 100
 BORN_TICKS = 300
 """When a process began, after the boot; it is not kept for each."""
@@ -44,7 +46,16 @@ def add_proc(tree: Tree[Userland]) -> None:
     tree.add("/proc/net/tcp", Made(_tcp))
     tree.add("/proc/net/tcp6", Made(lambda _: _TCP_HEAD.encode()))
     tree.add("/proc/net/unix", Made(_unix))
+    for core in range(CORES):
+        for name, value in (("cpuinfo_max_freq", FASTEST_KHZ), ("scaling_cur_freq", SLOWEST_KHZ)):
+            tree.add(f"{PROCESSORS}/cpu{core}/cpufreq/{name}", _said(str(value)))
+    for name in ("possible", "present", "online"):
+        tree.add(f"{PROCESSORS}/{name}", _said(f"0-{CORES - 1}"))
     tree.add_growing("/proc", Growing(_node, _names))
+
+
+def _said(text: str) -> Made[Userland]:
+    return Made(lambda _: f"{text}\n".encode())
 
 
 def _uptime(land: Userland) -> bytes:
@@ -72,7 +83,8 @@ def _meminfo(land: Userland) -> bytes:
 
 def _cpuinfo(land: Userland) -> bytes:
     del land
-    return "".join(f"processor\t: {n}\nBogoMIPS\t: 49.15\n\n" for n in range(CORES)).encode()
+    rows = "".join(f"processor\t: {n}\nBogoMIPS\t: 49.15\n\n" for n in range(CORES))
+    return f"{rows}Hardware\t: Virtual Phone\n".encode()
 
 
 _TCP_HEAD = (
