@@ -88,7 +88,7 @@ class CompareScreen(ConsoleScreen):
         )
         self.compared = Compared(left, right, parting, places)
         if self.is_running and self.is_attached:
-            self.table.empty = _NOTHING
+            self.table.say_when_empty(_NOTHING)
             self.refresh_all()
             self.table.move_to(str(min(parting.at, len(places) - 1)))
 

@@ -93,7 +93,7 @@ class JobsScreen(JobsActs):
         table = self.table
         width = table.text_width
         shelf = self.lists.shelf(self.tab)
-        table.empty = self._nothing(shelf.is_read)
+        table.say_when_empty(self._nothing(shelf.is_read))
         self.query_one("#job-tabs", PartsLine).show(self._tabs(state))
         self.query_one("#job-heading", PartsLine).show(self.lists.heading(self.tab, width))
         table.show_rows(self.lists.rows(self.tab, state, now_ms=now_ms, width=width))

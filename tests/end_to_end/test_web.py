@@ -115,6 +115,10 @@ class Tab:
         """What is on the screen."""
         return "\n".join(self._screen.display)
 
+    def begin_anew(self) -> None:
+        """Forget what was drawn: the page is about to be loaded again."""
+        self._screen.reset()
+
     async def wait_for(self, words: str) -> None:
         """Wait until words are on the screen."""
         try:
@@ -138,7 +142,8 @@ async def tab(address: str) -> AsyncIterator[Tab]:
     async with async_playwright() as player:
         browser = await player.chromium.launch(executable_path=CHROMIUM or None, args=FLAGS)
         try:
-            page = await browser.new_page(viewport={"width": 1440, "height": 900})
+            context = await browser.new_context(viewport={"width": 1440, "height": 900})
+            page = await context.new_page()
             opened = Tab(page)
             await page.goto(address)
             yield opened
@@ -184,3 +189,24 @@ async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that
         await console.wait_for("only looks")
         await console.wait_for("switchboard web --drive")
     assert workshop.call("sessions", "list", "--json").json["data"] == []
+
+
+@needs_chromium
+async def test_a_reloaded_tab_and_a_second_one_come_back_and_see_the_jobs_too(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    async with tab(served) as console:
+        await console.wait_for("No sessions yet")
+        # The token has left the address bar: what is loaded again is let in by its cookie.
+        console.begin_anew()
+        await console.page.reload()
+        await console.wait_for("No sessions yet")
+        second = Tab(await console.page.context.new_page())
+        await second.page.goto(console.page.url)
+        await second.wait_for("No sessions yet")
+        await second.page.click("#terminal")
+        await second.type("3")
+        await second.wait_for("No jobs.")
+        await console.page.bring_to_front()
+        assert "No sessions yet" in console.text, "the first tab stays where it was"
