@@ -85,3 +85,10 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
             await app.close()
 
     return open_console
+
+
+async def select(seat: Seat, session_id: str) -> None:
+    """Select a session of the Deck."""
+    seat.deck.select(session_id)
+    seat.deck.refresh_all()
+    await seat.pilot.pause()
