@@ -99,6 +99,10 @@ def as_markdown() -> str:
             "`session_id` and no `seq`.\n",
             "| type | fields | what happened |\n|---|---|---|",
             *events,
+            "\n## Kinds\n",
+            "What the fields above hold: one of some words, or an object with fields of its own.\n",
+            "| kind | is |\n|---|---|",
+            *_kinds(),
             "",
         )
     )
@@ -136,11 +140,66 @@ def _doc(kind: Any) -> str:
 
 
 def _fields(kind: Any) -> str:
-    named = [
-        f"`{field.name}`" + ("" if field.required else "?")
-        for field in msgspec.structs.fields(kind)
-    ]
+    """Name the fields, each with what it holds unless that is text."""
+    told = msgspec.inspect.type_info(kind)
+    assert isinstance(told, msgspec.inspect.StructType)
+    tagged = told.tag is not None and told.cls not in (*_ops(), *_events())
+    named = [f"`{told.tag_field}` `{told.tag}`"] if tagged else []
+    for field in told.fields:
+        holds = _holds(field.type)
+        said = f" {holds}" if holds not in ("", "text") else ""
+        named.append(f"`{field.encode_name}`{'' if field.required else '?'}{said}")
     return ", ".join(named) or "–"
+
+
+def _holds(kind: msgspec.inspect.Type) -> str:
+    match kind:
+        case msgspec.inspect.StrType():
+            return "text"
+        case msgspec.inspect.BoolType():
+            return "bool"
+        case msgspec.inspect.IntType():
+            return "int"
+        case msgspec.inspect.FloatType():
+            return "number"
+        case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType():
+            return f"[{_holds(kind.item_type)}]"
+        case msgspec.inspect.EnumType() | msgspec.inspect.StructType():
+            return kind.cls.__name__
+        case msgspec.inspect.UnionType() if len(kind.types) == len(_ops()):
+            return "an op"
+        case msgspec.inspect.UnionType():
+            # None is what a field holds that is left out.
+            return " or ".join(filter(None, map(_holds, kind.types)))
+        case msgspec.inspect.NoneType():
+            return ""
+        case _:
+            return "object"
+
+
+def _kinds() -> list[str]:
+    """Describe what fields name: enumerations by their values, structs by their fields."""
+    found: dict[str, str] = {}
+    waiting = [msgspec.inspect.type_info(kind) for kind in (*_ops(), *_events())]
+    while waiting:
+        kind = waiting.pop()
+        match kind:
+            case msgspec.inspect.EnumType():
+                values = ", ".join(f"`{one.value}`" for one in kind.cls)
+                found[kind.cls.__name__] = f"one of {values}"
+            case msgspec.inspect.StructType():
+                if kind.cls.__name__ in found:
+                    continue
+                if kind.cls not in (*_ops(), *_events()):
+                    found[kind.cls.__name__] = _fields(kind.cls)
+                waiting += [field.type for field in kind.fields]
+            case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType():
+                waiting.append(kind.item_type)
+            case msgspec.inspect.UnionType():
+                waiting += kind.types
+            case _:
+                continue
+    return [f"| `{name}` | {said} |" for name, said in sorted(found.items())]
 
 
 def _back(kind: Any) -> str:
@@ -164,5 +223,5 @@ drafts that it holds are let go when it hangs up.
 Scripts written for the desktop bridge of Codex Android find its calls under their names:
 {bridge}. What they give is in [cli.md](cli.md#the-session-object).
 
-A `?` marks a field that may be left out.
+A `?` marks a field that may be left out. A field holds text where nothing else is said.
 """  # noqa: E501

@@ -63,6 +63,17 @@ def test_every_op_event_and_method_has_its_row_and_what_comes_back() -> None:
     assert set(protocol_page.COMES_BACK) <= set(wanted)
 
 
+def test_every_kind_that_a_field_holds_is_described() -> None:
+    page, _, kinds = protocol_page.as_markdown().partition("## Kinds")
+    table = "\n".join(line for line in page.splitlines() if line.startswith("| `"))
+    columns = "\n".join(line.split("|")[2] for line in (table + kinds).splitlines() if "|" in line)
+    named = set(re.findall(r"`\?? \[?([A-Z]\w+)|or ([A-Z]\w+)", columns))
+    described = set(re.findall(r"(?m)^\| `(\w+)`", kinds))
+    names = {one or other for one, other in named}
+    assert {"SessionState", "Target", "WheelButton"} <= names <= described
+    assert "`RUNNING`" in kinds and "| `WheelTap` | `do` `tap`, `at` Point |" in kinds
+
+
 def test_the_schema_names_every_op_and_event() -> None:
     schema = protocol_page.as_schema()
     tags = {
