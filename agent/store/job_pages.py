@@ -35,8 +35,11 @@ _IS_ENDED = f"{IS_ENDED} AND id < ?"
 _NEWEST, _SOONEST = "ORDER BY id DESC LIMIT ?", "ORDER BY next_run_at, id LIMIT ?"
 
 
-def _walk(which: str, order: str) -> str:
-    return f"SELECT record FROM job WHERE {which} AND instr(search, ?) > 0 {order}"
+def _walk(index: str, which: str, order: str) -> str:
+    # By name: of ended jobs SQLite would go through each outcome by itself, and sort them all.
+    return (
+        f"SELECT record FROM job INDEXED BY {index} WHERE {which} AND instr(search, ?) > 0 {order}"
+    )
 
 
 def _pick(found: str, which: str, order: str) -> str:
@@ -136,7 +139,8 @@ _PARTS = {
     _Band.AWAKE: (_IS_AWAKE, _SOONEST),
     _Band.ENDED: (_IS_ENDED, _NEWEST),
 }
-WALKS = {part: _walk(*how) for part, how in _PARTS.items()}
+_INDEXES = {_Band.AT_HAND: "job_at_hand", _Band.AWAKE: "job_due", _Band.ENDED: "job_ended"}
+WALKS = {part: _walk(_INDEXES[part], *how) for part, how in _PARTS.items()}
 PICKS = {(part, found): _pick(found, *how) for part, how in _PARTS.items() for found in FOUND}
 
 

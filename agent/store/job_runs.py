@@ -20,7 +20,7 @@ OPEN_JOBS = (
     "WHERE (status = 'waiting' OR status = 'queued' OR status = 'awaiting_review') ORDER BY id"
 )
 ENDED_JOBS = (
-    "SELECT id FROM job "
+    "SELECT id FROM job INDEXED BY job_ended "
     "WHERE (status = 'completed' OR status = 'failed' OR status = 'stopped') ORDER BY id LIMIT ?"
 )
 COUNT_JOBS = "SELECT count(*) FROM job"

@@ -19,8 +19,11 @@ FEW = 2000
 """Up to so many, jobs are looked up one by one and sorted; more of them a walk soon meets."""
 _AFTER_ANY = "\U0010ffff"
 
-IS_AT_HAND = "status IN ('running', 'awaiting_review', 'waiting', 'queued', 'paused', 'dispatched')"
-IS_ENDED = "status IN ('completed', 'failed', 'stopped')"
+IS_AT_HAND = (
+    "(status = 'running' OR status = 'awaiting_review' OR status = 'waiting' "
+    "OR status = 'queued' OR status = 'paused' OR status = 'dispatched')"
+)
+IS_ENDED = "(status = 'completed' OR status = 'failed' OR status = 'stopped')"
 """The same words as those of the partial indexes, or SQLite would not know that it may use them."""
 ENDED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED})
 
@@ -43,6 +46,11 @@ _HOW_MANY_BEGINNING = (
     "SELECT count(*) FROM (SELECT 1 FROM job_terms WHERE term >= ? AND term < ? LIMIT ?)"
 )
 FOUND = (_WITH, _BEGINNING)
+ALL_ACTIVE = Lookup(
+    "SELECT id AS found FROM job WHERE status = 'active'",
+    "SELECT count(*) FROM (SELECT 1 FROM job WHERE status = 'active' LIMIT ?)",
+    (),
+)
 
 
 def lookup(query: str) -> Lookup | None:
@@ -69,16 +77,10 @@ def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobSta
 
 def of_status(status: JobStatus) -> str:
     """Give the statement for the newest jobs of a status, before an id, up to a limit."""
-    if status is JobStatus.ACTIVE:
-        # The index of due times has all ids of the active ones; sorting them reads no job.
-        newest = (
-            "SELECT id FROM job INDEXED BY job_due WHERE status = 'active' AND id < ? "
-            "ORDER BY id DESC LIMIT ?"
-        )
-        return f"SELECT record FROM job WHERE id IN ({newest}) ORDER BY id DESC"
-    which = IS_ENDED if status in ENDED else IS_AT_HAND
+    # Sorts them all by id, so not for very many; the others have indexes by id.
+    index = "INDEXED BY job_due" if status is JobStatus.ACTIVE else ""
     return (
-        f"SELECT record FROM job WHERE {which} AND status = '{status.value}' AND id < ? "
+        f"SELECT record FROM job {index} WHERE status = '{status.value}' AND id < ? "
         "ORDER BY id DESC LIMIT ?"
     )
 

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from agent.errors import UsageError
 from agent.protocol import Event
-from agent.records import Job, Question, Session
+from agent.records import Job, JobStatus, Question, Session
 from agent.store.database import Database, Row, Value
-from agent.store.job_words import FEW, FOUND, lookup, named, newest, of_status
+from agent.store.job_words import ALL_ACTIVE, FEW, FOUND, Lookup, lookup, named, newest, of_status
 from agent.store.leases import Lease
 from agent.store.rows import (
     EVENT_COLUMNS,
@@ -252,15 +252,20 @@ class Reader:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
         limit = min(max(limit, 0), JOBS_LISTED)
         words = query.casefold()
-        by_index = lookup(words)
-        if by_index is not None:
-            [(count,)] = await self._rows(by_index.how_many, (*by_index.parameters, FEW + 1))
-        if by_index is None or as_int(count) > FEW:
+        by_index, statuses = lookup(words), named(words)
+        is_walk = by_index is None or await self._are_many(by_index)
+        if JobStatus.ACTIVE in statuses and not is_walk:
+            is_walk = await self._are_many(ALL_ACTIVE)
+        if by_index is None or is_walk:
             return await self._jobs(JOBS, (words, limit))
         found = [await self._jobs(JOBS_FOUND[by_index.found], (*by_index.parameters, limit))]
-        for status in named(words):
+        for status in statuses:
             found.append(await self._jobs(of_status(status), (LARGEST_ID, limit)))
         return tuple(newest(found, limit))
+
+    async def _are_many(self, jobs: Lookup) -> bool:
+        [(count,)] = await self._rows(jobs.how_many, (*jobs.parameters, FEW + 1))
+        return as_int(count) > FEW
 
     async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""

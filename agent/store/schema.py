@@ -226,8 +226,8 @@ _JOB_BANDS = (
     """,
 )
 
-# A part of one or two characters begins some run of three only if more follows the text's end. The
-# status, which a claim changes between two that end no job, is left out of the index of outcomes.
+# A part of one or two characters begins some run of three only if more follows the text's end. No
+# claim touches the index of outcomes: it has ended jobs only.
 _WORD_ENDS = (
     "DROP TRIGGER job_words_new",
     "DROP TRIGGER job_words_changed",
@@ -236,8 +236,10 @@ _WORD_ENDS = (
     "DROP VIEW job_text",
     *_words_of("substr({0}.search, 1, length({0}.search) - length({0}.status)) || char(10)"),
     "CREATE VIRTUAL TABLE job_terms USING fts5vocab(job_words, instance)",
-    "CREATE INDEX job_outcome ON job (status, id) WHERE status IN "
-    "('completed', 'failed', 'stopped')",
+    """
+    CREATE INDEX job_outcome ON job (status, id)
+        WHERE (status = 'completed' OR status = 'failed' OR status = 'stopped')
+    """,
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -248,6 +250,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _RUNS,
     _QUEUE,
     _JOB_WORDS,
-    _JOB_BANDS,
+    (*_JOB_BANDS, *_WORD_ENDS),
 )
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -9,14 +9,16 @@ import pytest
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
-from agent.store.job_pages import AT_HAND, AT_HAND_WITH, AWAKE, AWAKE_WITH, ENDED, ENDED_WITH
+from agent.store.job_pages import PICKS, WALKS
 from agent.store.job_runs import ENDED_JOBS, OPEN_JOBS
-from agent.store.reader import JOBS_WITH
+from agent.store.job_words import lookup
+from agent.store.reader import JOBS_FOUND
 from agent.store.sqlite import SqliteStore
 from agent.store.store import EventDraft
 from tests.jobs.test_schedule import a_job
 
 STATUSES = tuple(JobStatus)
+WALK_PLACES = ((1, "", 1), (0, 0, "", 1), (1, "", 1))
 
 
 def stored(number: int) -> Job:
@@ -61,9 +63,7 @@ async def test_every_job_is_on_one_page_in_the_order_of_the_queue(tmp_path: Path
 async def test_each_part_of_the_queue_is_found_by_an_index_of_its_own(tmp_path: Path) -> None:
     async with SqliteStore.open(tmp_path) as store:
         for sql, index, parameters in (
-            (AT_HAND, "job_at_hand", (1, "", 1)),
-            (AWAKE, "job_due", (0, 0, "", 1)),
-            (ENDED, "job_ended", (1, "", 1)),
+            *zip(WALKS.values(), ("job_at_hand", "job_due", "job_ended"), WALK_PLACES, strict=True),
             (OPEN_JOBS, "job_open", ()),
             (ENDED_JOBS, "job_ended", (1,)),
         ):
@@ -71,10 +71,14 @@ async def test_each_part_of_the_queue_is_found_by_an_index_of_its_own(tmp_path: 
             told = " ".join(str(row[-1]) for row in plan)
             assert index in told
             assert "TEMP B-TREE" not in told
-        for picking in (AT_HAND_WITH, AWAKE_WITH, ENDED_WITH, JOBS_WITH):
-            places = (1,) * (picking.count("?") - 1)
-            plan = await store._reading.rows(f"EXPLAIN QUERY PLAN {picking}", ("abc", *places))
+        by_words = [*PICKS.items(), *((("list", found), sql) for found, sql in JOBS_FOUND.items())]
+        for (_, found), sql in by_words:
+            where = next(one for one in map(lookup, ("abc", "ab")) if one and one.found == found)
+            places = (1,) * (sql.count("?") - len(where.parameters))
+            plan = await store._reading.rows(
+                f"EXPLAIN QUERY PLAN {sql}", (*where.parameters, *places)
+            )
             told = " | ".join(str(row[-1]) for row in plan)
-            assert "job_words VIRTUAL TABLE INDEX" in told
+            assert "VIRTUAL TABLE INDEX" in told
             assert "SEARCH job USING INTEGER PRIMARY KEY (rowid=?)" in told
             assert "SCAN job " not in told

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from agent.protocol import JobChanged, JobsDropped
 from agent.records import Job, JobStatus
-from agent.store import job_pages
-from agent.store.job_words import phrase
+from agent.store import job_pages, reader
+from agent.store.job_words import ENDED, lookup, named, of_status
 from agent.store.sqlite import EventDraft, SqliteStore
 from tests.store.conftest import make_job
 
@@ -62,6 +62,7 @@ async def test_every_query_finds_what_looking_at_each_job_finds(
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job_pages, "FEW", few)
+        patch.setattr(reader, "FEW", few)
         async with SqliteStore.open(tmp_path_factory.mktemp("jobs")) as store:
             await store.append(*changed(*jobs))
             for query in queries:
@@ -96,7 +97,27 @@ async def test_a_claim_writes_nothing_into_the_index_of_words(tmp_path: Path) ->
 
 
 def test_only_what_the_index_can_tell_is_asked_of_it() -> None:
-    active = {JobStatus.ACTIVE}
-    assert phrase('say "hi"', active) == '"say ""hi"""'
-    assert [phrase(query, active) for query in ("ab", "", "tiv", "a\nbc", "a\0bc")] == [""] * 5
-    assert phrase("tiv", {JobStatus.PAUSED}) == '"tiv"'
+    whole, short = lookup('say "hi"'), lookup("ab")
+    assert whole is not None and whole.parameters == ('"say ""hi"""',)
+    assert short is not None and short.parameters == ("ab", "ab\U0010ffff")
+    assert [lookup(query) for query in ("", "a\nbc", "a\0bc")] == [None] * 3
+
+
+def test_a_part_of_a_status_names_it() -> None:
+    assert named("tiv") == (JobStatus.ACTIVE,)
+    assert set(named("ed", ENDED)) == ENDED
+    assert named("tiv", ENDED) == () and named("actives") == ()
+
+
+@pytest.mark.parametrize("status", JobStatus)
+async def test_the_jobs_of_each_status_are_found_by_an_index(
+    store: SqliteStore, status: JobStatus
+) -> None:
+    sql = of_status(status)
+    plan = await store._reading.rows(f"EXPLAIN QUERY PLAN {sql}", (1 << 62, 50))
+    told = " | ".join(str(row[-1]) for row in plan)
+    if status in ENDED:
+        assert "SEARCH job USING INDEX job_outcome (status=? AND id<?)" in told
+    else:
+        assert any(f"job USING INDEX {one}" in told for one in ("job_due", "job_at_hand", "job_o"))
+    assert status is JobStatus.ACTIVE or "TEMP B-TREE" not in told
