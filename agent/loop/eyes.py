@@ -16,7 +16,7 @@ from agent.loop import prompts
 from agent.loop.changes import describe_change
 from agent.loop.dialogs import dialog_note
 from agent.loop.ledger import Ledger
-from agent.loop.marks import MEDIA_TYPE, marked
+from agent.loop.marks import MEDIA_TYPE
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
 from agent.loop.patterns import Pattern
@@ -114,11 +114,10 @@ class Eyes:
         return observation
 
     async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
-        """Number the frame for a model that sees; the note says why there is none."""
+        """Give the numbered frame to a model that sees; the note says why there is none."""
         if seen.picture is None:
             return None, ""
-        scaled = await asyncio.shield(seen.picture)
-        picture = await asyncio.to_thread(marked, scaled, observation.elements)
+        picture = await asyncio.shield(seen.picture)
         if picture.is_black and observation.elements:
             return None, prompts.NO_PICTURE
         return picture.data, ""

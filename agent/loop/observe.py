@@ -25,7 +25,7 @@ from agent.loop.changes import fingerprint
 from agent.loop.elements import number_elements, plain_texts
 from agent.loop.pace import Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
-from agent.loop.scaling import Scaler, Scaling
+from agent.loop.pictures import Pictures, Picturing
 from agent.records import Element, Foreground, Frame, Observation, UiNode
 from agent.safety.redaction import any_may_hold, redact
 from agent.safety.tree_redaction import redact_tree
@@ -54,9 +54,9 @@ class Seen:
     """Without its frame and its tree as long as those are being kept."""
     observe_ms: int
     settle_ms: int
-    picture: Scaling | None = None
-    """The frame as a model may be shown it, before anything is drawn on it; None for a model that
-    does not see, and when there is no frame."""
+    picture: Picturing | None = None
+    """The frame as a model is shown it; None for a model that does not see, and when there is no
+    frame."""
     keeping: asyncio.Task[Kept] | None = None
     """Keeps them; None where that is done."""
 
@@ -96,7 +96,7 @@ class Observer:
         put_blob: keeps a tree or a frame and returns its digest.
         now_ms: the wall clock, for what is recorded.
         seconds: a monotonic clock, for what is waited.
-        scaler: makes pictures for a model that sees; None for one that does not.
+        pictures: makes them for a model that sees; None for one that does not.
         hide: takes out what was typed as a secret.
         without: patterns that are switched off.
     """
@@ -109,11 +109,11 @@ class Observer:
         pace: Pace,
         sleep: Sleep,
         seconds: Seconds,
-        scaler: Scaler | None = None,
+        pictures: Pictures | None = None,
         hide: Callable[[str], str] = str,
         without: Without = NOTHING,
     ) -> None:
-        self._scaler = scaler
+        self._pictures = pictures
         self._without = without
         self._hide = hide
         self._last: _Numbered | None = None
@@ -156,9 +156,9 @@ class Observer:
         settled = self._seconds()
         look, capture = await self._together(device, previous, look)
         picture = None
-        if self._scaler is not None and capture is not None:
+        if self._pictures is not None and capture is not None:
             # Now, so that it is done while the observation is stored and the action judged.
-            picture = self._scaler.begin(capture.data)
+            picture = self._pictures.begin(capture.data, look.elements)
         keeping = asyncio.create_task(self._keep(capture, look), name="frame and tree to the store")
         observation = Observation(
             started_ms=look.started_ms,

@@ -7,7 +7,6 @@ never half a picture; a picture is refused for its size before anything of it is
 
 from __future__ import annotations
 
-import asyncio
 import io
 import struct
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Scaling: TypeAlias = "asyncio.Future[Image | None]"
-"""A picture that is being scaled."""
+Scaled: TypeAlias = "Image | None"
+"""A picture of `MODE`, no larger than a model takes; None where the bytes were none."""
 
 LONG_EDGE_PX = 1568
 SHORT_EDGE_PX = 768
@@ -27,24 +26,6 @@ MODE = "YCbCr"
 _MAX_PIXELS = 64_000_000
 _PNG_START = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _PNG_END = b"IEND\xaeB`\x82"
-
-
-class Scaler:
-    """Scale pictures in a thread, while their readers do something else."""
-
-    def __init__(self) -> None:
-        self._data = b""
-        self._begun: Scaling | None = None
-
-    def begin(self, data: bytes) -> Scaling:
-        """Begin with a picture; the one that was begun last is not scaled again.
-
-        What it comes to is shared: nobody may draw on it.
-        """
-        if self._begun is None or self._begun.cancelled() or self._data != data:
-            self._data = data
-            self._begun = asyncio.get_running_loop().run_in_executor(None, scaled, data)
-        return self._begun
 
 
 def scaled(data: bytes) -> Image | None:

@@ -31,11 +31,11 @@ from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.office import Office
 from agent.loop.pace import PACE, Pace
 from agent.loop.patterns import NOTHING, Pattern, Without
+from agent.loop.pictures import Pictures
 from agent.loop.rehearse import rehearse, unfit
 from agent.loop.resume import Lost, what_became_of
 from agent.loop.reviewing import CHANGED_SINCE, Reviewing
 from agent.loop.route import Route
-from agent.loop.scaling import Scaler
 from agent.loop.think import Thought, keep, remembered, think
 from agent.models.model import ModelRequest, ToolCall
 from agent.protocol import (
@@ -150,7 +150,7 @@ class _Turn:
             pace=pace,
             sleep=sleep,
             seconds=seconds,
-            scaler=Scaler() if context.model.sees else None,
+            pictures=Pictures() if context.model.sees else None,
             hide=self.secrets.hide,
             without=without,
         )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw, ImageStat
 
-from agent.loop.scaling import Scaler, fitted, scaled
+from agent.loop.scaling import fitted, scaled
 from tests.pictures import claiming
 
 
@@ -83,17 +83,6 @@ def test_a_damaged_picture_is_a_picture_or_none(changes: list[tuple[int, int]]) 
         data[at % len(data)] = value
     seen = scaled(bytes(data))
     assert seen is None or max(seen.size) <= 1568
-
-
-async def test_a_picture_that_is_the_same_as_the_last_is_scaled_once() -> None:
-    scaler, data = Scaler(), encoded(drawn(90, 200))
-    first = scaler.begin(data)
-    assert scaler.begin(bytes(bytearray(data))) is first
-    other = scaler.begin(encoded(drawn(60, 90)))
-    seen, small = await first, await other
-    assert seen is not None
-    assert small is not None
-    assert (seen.size, small.size) == ((90, 200), (60, 90))
 
 
 def test_no_picture_library_is_loaded_before_a_picture_comes() -> None:
