@@ -67,7 +67,8 @@ def _by_ffmpeg(data: bytes, size: tuple[int, int]) -> Image | None:
     except (av.FFmpegError, ValueError):
         return None
     planes = [
-        Image.frombuffer("L", size, bytes(plane), "raw", "L", plane.line_size, 1)
+        # A plane is a buffer, of which nothing needs to be copied before the planes are merged.
+        Image.frombuffer("L", size, plane, "raw", "L", plane.line_size, 1)  # type: ignore[arg-type]
         for plane in small.planes
     ]
     return Image.merge(MODE, planes)
