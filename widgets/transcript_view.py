@@ -7,8 +7,7 @@ where it is when the size changes or items come, unless the reader follows the t
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
@@ -21,24 +20,15 @@ from agent.state import Item, StepItem
 from agent.text import clean
 from widgets.empty_sentence import EmptySentence
 from widgets.expansion import Depth, Expansion
+from widgets.laid_items import LaidItems
 from widgets.paragraph_strips import strips_of, with_cursor
 from widgets.sturdy import Sturdy
-from widgets.transcript_lines import Paragraph, first_holding, paragraphs
+from widgets.transcript_lines import Paragraph, first_holding
 
 WINDOW = 120
 """Items laid out at first, and each time the reader reaches the top."""
 _LINES_A_KEY = 3
 """How far a key goes in an item that is taller than the view."""
-
-
-class _Laid(NamedTuple):
-    """One item as strips, and what they were made for."""
-
-    item: Item
-    width: int
-    depth: Depth
-    record: tuple[Paragraph, ...]
-    strips: list[Strip]
 
 
 class TranscriptView(Sturdy, ScrollView, can_focus=True):
@@ -84,9 +74,8 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         self.cursor_key = ""
         self._items: tuple[Item, ...] = ()
         self._first = 0
-        self._laid: dict[str, _Laid] = {}
-        self._tops: list[int] = []
         self._open = Expansion()
+        self._lines = LaidItems(self, self._open)
         self._following = True
         self._seen = 0
         self._behind = 0
@@ -117,7 +106,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
         if session_id != self.session_id:
             self.session_id = session_id
             self._items, self._first = (), max(0, len(items) - WINDOW)
-            self._laid.clear()
+            self._lines.forget()
             self._following = True
             self.cursor_key = ""
             self._said, self._saying = "", []
@@ -174,17 +163,11 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             return
         anchor = self._anchor()
         shown = self._items[self._first :]
-        keys = {item.key for item in shown}
-        for gone in [key for key in self._laid if key not in keys]:
-            del self._laid[gone]
-        self._tops = []
-        top = 0
+        height = self._lines.lay_out(self.session_id, shown, self._width)
         for item in shown:
-            self._tops.append(top)
-            top += len(self._strips_of(item))
             if isinstance(item, StepItem) and self._open.asks_for_record(self.session_id, item):
                 self.post_message(self.Wants(self, self.session_id, item))
-        self.virtual_size = Size(0, top + len(self._saying))
+        self.virtual_size = Size(0, height + len(self._saying))
         self._place(anchor)
         # A rollback may take off what the reader has seen.
         behind = 0 if self._following else max(0, len(self._items) - self._seen)
@@ -192,22 +175,6 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
             self._behind = behind
             self.post_message(self.Behind(behind))
         self.refresh()
-
-    def _strips_of(self, item: Item) -> list[Strip]:
-        depth = self._open.depth(self.session_id, item)
-        record = self._open.record(self.session_id, item)
-        laid = self._laid.get(item.key)
-        if (
-            laid is None
-            or laid.item is not item
-            or laid.width != self._width
-            or laid.depth is not depth
-            or laid.record is not record
-        ):
-            written = [*paragraphs(item, expanded=depth > Depth.BRIEF), *record]
-            strips = [strip for one in written for strip in strips_of(self, one, self._width)]
-            laid = self._laid[item.key] = _Laid(item, self._width, depth, record, strips)
-        return laid.strips
 
     def _draw_saying(self) -> list[Strip]:
         if not self._said:
@@ -218,26 +185,23 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def _anchor(self) -> tuple[str, int] | None:
         """Name the item at the top and how far it is scrolled out."""
-        if self._following or not self._tops:
+        if self._following or self._lines.is_empty:
             return None
-        top = self.scroll_offset.y
-        at = max(0, bisect_right(self._tops, top) - 1)
-        shown = list(self._laid)
-        if at >= len(shown):
+        line = int(self.scroll_offset.y)
+        at = self._lines.at_line(line)
+        if at is None:
             return None
-        keys = [item.key for item in self._items[self._first :] if item.key in self._laid]
-        return (keys[at], top - self._tops[at]) if at < len(keys) else None
+        return self._lines.shown[at].key, line - self._lines.place(at)[0]
 
     def _place(self, anchor: tuple[str, int] | None) -> None:
         if self._following or anchor is None:
             self._put_top(self.max_scroll_y) if self._following else None
             return
         key, below = anchor
-        for at, item in enumerate(self._items[self._first :]):
-            if item.key == key:
-                height = len(self._strips_of(item))
-                self._put_top(self._tops[at] + min(below, max(0, height - 1)))
-                return
+        at = self._lines.index(key)
+        if at is not None:
+            top, height = self._lines.place(at)
+            self._put_top(top + min(below, max(0, height - 1)))
 
     def _put_top(self, y: float) -> None:
         self._placing = True
@@ -248,7 +212,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        if self._placing or not self._tops:
+        if self._placing or self._lines.is_empty:
             return
         self._following = new_value >= self.max_scroll_y
         if self._following:
@@ -271,7 +235,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._laid.clear()
+        self._lines.forget()
         if self.is_mounted:
             self._saying = self._draw_saying()
             self._lay_out()
@@ -308,7 +272,7 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def _scroll_within(self, at: int, by: int) -> bool:
         """Scroll on in an item that is taller than the view; False when its end is in view."""
-        top, height = self._tops[at], len(self._strips_of(self._items[self._first + at]))
+        top, height = self._lines.place(at)
         room = self.scrollable_content_region.height
         hidden = (
             top + height - self.scroll_offset.y - room if by > 0 else self.scroll_offset.y - top
@@ -321,17 +285,16 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
     def _point_at(self, key: str) -> None:
         self.cursor_key = key
         self.post_message(self.Pointed())
-        for at, item in enumerate(self._items[self._first :]):
-            if item.key == key:
-                last = self._first + at == len(self._items) - 1
-                height = len(self._strips_of(item))
-                self._following = last
-                if last:
-                    self._put_top(self.max_scroll_y)
-                    self._lay_out()
-                else:
-                    region = Region(0, self._tops[at], 1, height)
-                    self.scroll_to_region(region, animate=False, force=True)
+        at = self._lines.index(key)
+        if at is not None:
+            self._following = self._first + at == len(self._items) - 1
+            if self._following:
+                self._put_top(self.max_scroll_y)
+                self._lay_out()
+            else:
+                top, height = self._lines.place(at)
+                region = Region(0, top, 1, height)
+                self.scroll_to_region(region, animate=False, force=True)
         self.refresh()
 
     def action_page(self, direction: int) -> None:
@@ -368,10 +331,9 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         line = event.get_content_offset_capture(self).y + self.scroll_offset.y
-        at = bisect_right(self._tops, line) - 1
-        shown = self._items[self._first :]
-        if 0 <= at < len(shown):
-            self.cursor_key = shown[at].key
+        at = self._lines.at_line(line)
+        if at is not None:
+            self.cursor_key = self._lines.shown[at].key
             if event.chain > 1:
                 self.action_expand()
             self.refresh()
@@ -387,19 +349,16 @@ class TranscriptView(Sturdy, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         base = self.visual_style.rich_style
-        shown = self._items[self._first :]
-        if not shown and not self._saying:
+        if len(self._items) <= self._first and not self._saying:
             return self._nothing.line(self, self.empty, y, width)
         line = y + self.scroll_offset.y
-        at = bisect_right(self._tops, line) - 1
-        if at >= 0 and at < len(shown):
-            strips = self._strips_of(shown[at])
-            within = line - self._tops[at]
-            if within < len(strips):
-                strip = strips[within].adjust_cell_length(width, base)
-                if self.has_focus and shown[at].key == self.cursor_key:
-                    return with_cursor(self, strip)
-                return strip
+        at = self._lines.at_line(line)
+        drawn = self._lines.strip(at, line) if at is not None else None
+        if at is not None and drawn is not None:
+            strip = drawn.adjust_cell_length(width, base)
+            if self.has_focus and self._lines.shown[at].key == self.cursor_key:
+                return with_cursor(self, strip)
+            return strip
         spoken = line - (self.virtual_size.height - len(self._saying))
         if 0 <= spoken < len(self._saying):
             return self._saying[spoken].adjust_cell_length(width, base)

@@ -107,10 +107,10 @@ async def test_older_steps_are_laid_out_when_the_reader_reaches_the_top() -> Non
         view = app.query_one(TranscriptView)
         view.show_items("s1", items)
         await pilot.pause()
-        assert len(view._laid) == WINDOW
+        assert len(view._lines.shown) == WINDOW
         view.focus()
         view.scroll_to(y=0, animate=False, force=True)
-        await wait_for(pilot, lambda: len(view._laid) == WINDOW + 30, "older steps")
+        await wait_for(pilot, lambda: len(view._lines.shown) == WINDOW + 30, "older steps")
         assert "thought 1 " not in "".join(text_of(view))
 
 
