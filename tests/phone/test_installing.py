@@ -146,3 +146,28 @@ def test_reading_a_manifest_leaves_the_logging_of_the_process_as_it_was() -> Non
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "30 []\n"
+
+
+async def test_the_apk_of_every_package_can_be_pulled(connected: Connected, tmp_path: Path) -> None:
+    file = tmp_path / "probe.apk"
+    file.write_bytes(apk_of("org.probe.app", 3))
+    await connected("install", str(file))
+    listed = (await connected.shell("pm list packages -f")).text.splitlines()
+    paths = dict(line.removeprefix("package:").rpartition("=")[::2][::-1] for line in listed)
+    assert {"org.probe.app", "com.android.settings"} <= set(paths)
+    for package, path in paths.items():
+        pulled = await connected("exec-out", f"cat {path}")
+        found = read_manifest(pulled.out)
+        info = connected.phone.packages.get(package)
+        assert info is not None
+        assert (found.package, found.version_code, found.permissions) == (
+            package, info.version_code, info.permissions,
+        )  # fmt: skip
+        assert found.launcher_activity == info.launcher_activity
+    size = (await connected.shell(f"stat -c %s {paths['org.probe.app']}")).text
+    assert int(size) == len((await connected("exec-out", f"cat {paths['org.probe.app']}")).out)
+    assert "Settings" in (await connected.shell("ls /system/app")).text.split()
+    await connected("uninstall", "org.probe.app")
+    gone = (await connected.shell(f"ls {paths['org.probe.app']}")).status
+    assert gone == 1
+    assert (await connected.shell("ls /system/app/Nothing")).status == 1

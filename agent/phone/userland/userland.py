@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, assert_never
 from agent.phone.faults import Faults
 from agent.phone.running import Change, RunningApp
 from agent.phone.touch_panel import TouchPanel
+from agent.phone.userland.apk_files import add_apks
 from agent.phone.userland.files import PhoneFiles
 from agent.phone.userland.log import LogRing
 from agent.phone.userland.proc import add_proc
@@ -145,6 +146,7 @@ def _build_tree() -> Tree[Userland]:
     )
     tree.add("/dev/input/event1", Made(lambda _: b"", 0o660))
     add_proc(tree)
+    add_apks(tree)
     tree.add(
         "/proc/sys/kernel/random/boot_id", Made(lambda land: f"{land.boot.boot_id}\n".encode())
     )
