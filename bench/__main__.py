@@ -16,7 +16,9 @@ import bench
 
 def names() -> list[str]:
     """List the benchmarks there are."""
-    return sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if m.name != "__main__")
+    return sorted(
+        m.name for m in pkgutil.iter_modules(bench.__path__) if not m.name.startswith("_")
+    )
 
 
 def main() -> None:

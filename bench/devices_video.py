@@ -10,19 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import os
-import shutil
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 from agent.devices.adb import AdbDevice
 from agent.devices.client import AdbClient
@@ -35,7 +30,7 @@ from agent.devices.scrcpy.packets import VideoPacket, read_video
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
 from agent.records import Point
-from agent.text import one_line
+from bench._peers import Peer, newer_python
 
 ROUNDS = 40
 FPS = 30
@@ -44,8 +39,14 @@ STREAM_FPS = 30
 STREAM_FRAMES = 180
 SIZE = (328, 720)
 BITS = 16
-PEER_NAME, PEER_PACKAGE = "mysc-core 1.0.1", "mysc-core==1.0.1"
-PEER_NEEDS = ("av", "numpy")
+PEER_NAME = "mysc-core 1.0.1"
+MYSC = Peer(
+    package="mysc-core==1.0.1",
+    loads="mysc_core.video",
+    variable="SWITCHBOARD_MYSC_PYTHON",
+    python=newer_python,
+    needs=("av", "numpy"),
+)
 PLACE = Point(x=0.5, y=0.02)
 """On the status bar, where a tap changes nothing."""
 
@@ -172,7 +173,7 @@ async def _glass_to_frame(rack: AdbRack, serial: str, device: Device) -> None:
 
 
 async def _decoding() -> None:
-    peer, why_not = _peer()
+    peer, why_not = MYSC.interpreter()
     ports = {"switchboard": _free_port()} | ({PEER_NAME: _free_port()} if peer else {})
     context = multiprocessing.get_context("spawn")
     ends: Any = context.Queue()
@@ -200,43 +201,6 @@ async def _decoding() -> None:
         print(f"| {name} | {len(taken)} | {_row(taken[10:])} |")
     if peer is None:
         print(f"| {PEER_NAME} | not installed: {why_not} | | |")
-
-
-def _peer() -> tuple[Path | None, str]:
-    """Give an interpreter that has the peer, made once and kept in the cache; else why not."""
-    named = os.environ.get("SWITCHBOARD_MYSC_PYTHON")
-    if named:
-        return Path(named), ""
-    beside = Path(sys.executable).parent / "uv"
-    uv = str(beside) if beside.exists() else shutil.which("uv")
-    if uv is None:
-        return None, "uv is not here to install it"
-    place = platformdirs.user_cache_path("switchboard") / "bench" / PEER_PACKAGE
-    python = place / "bin" / "python"
-    commands: tuple[list[str], ...] = (
-        [uv, "venv", "-q", "--clear", "--python", _newer_python(), str(place)],
-        [uv, "pip", "install", "-q", "--python", str(python), PEER_PACKAGE, *PEER_NEEDS],
-    )
-    loads = [str(python), "-c", "import mysc_core.video"]
-    if python.exists() and subprocess.run(loads, capture_output=True).returncode == 0:
-        return python, ""
-    for command in (*commands, loads):
-        made = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        if made.returncode != 0:
-            return None, one_line(made.stderr.strip(), 160) or f"`{command[0]}` failed"
-    return python, ""
-
-
-def _newer_python() -> str:
-    """Name a Python that the peer takes: one that is here, else what uv can fetch."""
-    found = [shutil.which(f"python3.{minor}") for minor in (14, 13, 12)]
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found += sorted(map(str, pyenv.glob("3.1[2-9].*/bin/python")), reverse=True)
-    asked = "import sys; sys.exit(sys.version_info < (3, 12))"
-    for program in filter(None, found):
-        if subprocess.run([program, "-c", asked], capture_output=True).returncode == 0:
-            return program
-    return ">=3.12"
 
 
 def _send(ports: tuple[int, ...], ends: Any) -> None:

@@ -13,7 +13,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,8 +23,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.rack import AdbRack
@@ -34,6 +31,7 @@ from agent.devices.virtual import VirtualPhones
 from agent.models.openai import OpenAIModel
 from agent.store.sqlite import SqliteStore
 from agent.text import one_line
+from bench._peers import Peer
 from bench.loop import ELEMENTS, BenchDevice, Moment, picture, session_of
 from tests.fakes import FakeRack
 from tests.openai_server import OpenAIServer, Reply, openai_server, tool
@@ -44,9 +42,14 @@ WARM_UP = 2
 RUN_BOUND_S = 300.0
 PLACE = "Display"
 """A row of the settings, which is opened and left again."""
-PEER_NAME, PEER_PACKAGE = "mobilerun 0.7.4", "mobilerun==0.7.4"
-PEER_OVERRIDE = "certifi"
-"""What its package asks for a version of that a package index may not have yet."""
+PEER_NAME = "mobilerun 0.7.4"
+MOBILERUN = Peer(
+    package="mobilerun==0.7.4",
+    loads="mobilerun",
+    variable="SWITCHBOARD_MOBILERUN_PYTHON",
+    python=lambda: "3.11",
+    loosened="certifi",
+)
 OURS = "switchboard"
 
 
@@ -149,7 +152,7 @@ def main() -> None:
 
 
 async def _compare() -> None:
-    python, why_not = await asyncio.to_thread(_peer)
+    python, why_not = await asyncio.to_thread(MOBILERUN.interpreter)
     peers = (OURS,) if python is None else (OURS, PEER_NAME)
     print(
         "| the same scripted model over HTTP | ms a step p50 | CPU ms a step | late / early steps |"
@@ -299,41 +302,6 @@ def _words(content: object) -> str:
         return content
     parts: Sequence[Any] = content if isinstance(content, list) else ()
     return "\n".join(str(part.get("text", "")) for part in parts)
-
-
-# --- the peer ----------
-
-
-def _peer() -> tuple[Path | None, str]:
-    """Give an interpreter that has the peer, made once and kept in the cache; else why not."""
-    named = os.environ.get("SWITCHBOARD_MOBILERUN_PYTHON")
-    if named:
-        return Path(named), ""
-    beside = Path(sys.executable).parent / "uv"
-    uv = str(beside) if beside.exists() else shutil.which("uv")
-    if uv is None:
-        return None, "uv is not here to install it"
-    place = platformdirs.user_cache_path("switchboard") / "bench" / PEER_PACKAGE
-    python = place / "bin" / "python"
-    loads = [str(python), "-c", "import mobilerun"]
-    if python.exists() and subprocess.run(loads, capture_output=True).returncode == 0:
-        return python, ""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    loosened = place.parent / f"{PEER_PACKAGE}.overrides"
-    loosened.write_text(PEER_OVERRIDE)
-    commands: tuple[list[str], ...] = (
-        [uv, "venv", "-q", "--clear", "--python", "3.11", str(place)],
-        [
-            *(uv, "pip", "install", "-q", "--python", str(python)),
-            *("--override", str(loosened), PEER_PACKAGE),
-        ],
-        loads,
-    )
-    for command in commands:
-        made = subprocess.run(command, capture_output=True, text=True, timeout=900)
-        if made.returncode != 0:
-            return None, one_line(made.stderr.strip(), 160) or f"`{command[0]}` failed"
-    return python, ""
 
 
 def _cpu_s(pid: int) -> float:
