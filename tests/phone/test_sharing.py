@@ -23,7 +23,7 @@ SHARED_LIMIT_BYTES = 24_000
 
 
 def test_a_phone_costs_only_what_it_changed(tmp_path: Path) -> None:
-    count = 100
+    count = 40
     warm = new_phone(tmp_path / "warm")
     states = sum(len(msgspec.json.encode(warm.app_data(app))) for app in all_apps().values())
     gc.collect()
