@@ -31,12 +31,14 @@ class Talk:
         self.memory = Memory(goal, apps)
         self.step = 0
 
-    def sees(self, package: str, *nodes: UiNode) -> None:
-        """Show a screen."""
+    def sees(self, package: str, *nodes: UiNode, note: str = "") -> None:
+        """Show a screen, or say why there is none to show."""
         self.step += 1
         front = Foreground(package=package, activity=".Main")
         elements = number_elements(nodes, redact=str)
-        seen = Observation(started_ms=1, ended_ms=2, foreground=front, elements=elements)
+        seen = Observation(
+            started_ms=1, ended_ms=2, foreground=front, elements=elements, tree_note=note
+        )
         text = observation_text(seen, step=self.step, max_steps=30, plan=(), warnings=())
         seen = Observation(started_ms=1, ended_ms=2, foreground=front, screen_text=text)
         self.memory.fold(StepStarted(step=self.step))
@@ -175,3 +177,32 @@ async def test_a_refusal_ends_the_work() -> None:
     name, arguments = called(await talk.chooses())
     assert (name, arguments["success"]) == ("finish", False)
     assert str(arguments["summary"]).endswith("Do not try this again."), "one full stop"
+
+
+async def test_a_sleeping_phone_is_switched_on_and_unlocked_by_a_swipe() -> None:
+    talk = Talk("turn on Bluetooth")
+    await talk.planned(SETTINGS, switch("Bluetooth", False))
+    talk.sees(SETTINGS, note="serial gave no UI tree: the screen is off.")
+    reply = await talk.chooses()
+    assert called(reply) == ("press_button", {"button": "POWER"})
+    talk.hears(reply, "OK: Pressed POWER.")
+    talk.sees(SETTINGS, node("09:41"), node("Swipe up to open", (0.1, 0.9, 0.9, 0.95)))
+    reply = await talk.chooses()
+    assert called(reply) == ("scroll", {"direction": "down"})
+    talk.hears(reply, "OK: Scrolled down.")
+    talk.sees(SETTINGS, switch("Bluetooth", False))
+    assert called(await talk.chooses())[0] == "click_element"
+
+
+async def test_a_phone_that_stays_locked_is_given_up() -> None:
+    talk = Talk("turn on Bluetooth")
+    await talk.planned(SETTINGS, switch("Bluetooth", False))
+    for _ in range(3):
+        talk.sees(SETTINGS, node("Swipe up to open", (0.1, 0.9, 0.9, 0.95)))
+        reply = await talk.chooses()
+        assert called(reply)[0] == "scroll"
+        talk.hears(reply, "WARNING: Scrolled down, but the screen did not change.")
+    talk.sees(SETTINGS, node("Swipe up to open", (0.1, 0.9, 0.9, 0.95)))
+    name, arguments = called(await talk.chooses())
+    assert (name, arguments["success"]) == ("finish", False)
+    assert "stays locked" in str(arguments["summary"])

@@ -51,6 +51,16 @@ def back(why: str) -> Call:
     return Call("press_button", {"button": "BACK"}, why)
 
 
+def wake() -> Call:
+    """Switch the screen on."""
+    return Call("press_button", {"button": "POWER"}, "The screen is off: switch it on")
+
+
+def swipe_up(why: str) -> Call:
+    """Swipe up, which shows what is further down, or opens a lock screen."""
+    return Call("scroll", {"direction": "down"}, why)
+
+
 def type_into(item: Item, text: str, why: str) -> Call:
     """Type into a field."""
     return Call("type_text", {"text": text, "element": item.number}, why)
@@ -154,6 +164,13 @@ class Trail:
             and last.arguments.get("text") == text
             and last.result.startswith("UNKNOWN")
             and not any(starts_alike(text, item.value) for item in fields)
+        )
+
+    def presses(self, button: str) -> int:
+        """Count the presses of a button."""
+        return sum(
+            deed.tool == "press_button" and deed.arguments.get("button") == button
+            for deed in self.deeds
         )
 
     def count(self, tool: str) -> int:

@@ -32,15 +32,29 @@ from agent.models.pilot.intents import (
     Type,
     Unclear,
 )
-from agent.models.pilot.moves import Call, Done, GiveUp, Move, Trail, back, click, wait
+from agent.models.pilot.moves import (
+    Call,
+    Done,
+    GiveUp,
+    Move,
+    Trail,
+    back,
+    click,
+    swipe_up,
+    wait,
+    wake,
+)
 from agent.models.pilot.planning import plan
 from agent.models.pilot.press import press
-from agent.models.pilot.reading import Deed, View, read
+from agent.models.pilot.reading import Deed, Item, View, read
 from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
 from agent.text import sentence
 
 MAX_CALLS_PER_INTENT = 40
+MAX_SWIPES = 3
+SCREEN_OFF = "the screen is off"
+"""How the note of an observation ends when nothing is shown at all."""
 _DISMISS = ("got it", "not now", "skip", "no thanks", "close app", "maybe later")
 
 
@@ -189,6 +203,12 @@ def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
 
 def _obstacle(view: View, trail: Trail) -> Move | None:
     """Deal with what stands in the way of any intent."""
+    if SCREEN_OFF in view.note and trail.presses("POWER") < 2:
+        return wake()
+    if not view.clickable() and any(_opens(item) for item in view.items):
+        if trail.count("scroll") < MAX_SWIPES:
+            return swipe_up("The phone is locked and asks for no secret")
+        return GiveUp("the phone stays locked")
     if view.note or (view.empty and not view.items):
         waits = trail.count("wait")
         if waits < 3:
@@ -202,6 +222,11 @@ def _obstacle(view: View, trail: Trail) -> Move | None:
             if button.title.casefold() in _DISMISS and trail.clicks(button.label) < 2:
                 return click(button, "Put this message away")
     return None
+
+
+def _opens(item: Item) -> bool:
+    """Whether an item is what a lock screen says that a swipe opens."""
+    return item.title.casefold().startswith("swipe up to ")
 
 
 def _plan(intents: Sequence[Intent], done: int, explanation: str) -> Call:
