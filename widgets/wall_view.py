@@ -322,7 +322,8 @@ class WallView(Sturdy, LiveCells, can_focus=True):
         super().notify_style_update()
         self._strips.clear()
         if self.drawn is not None:
-            self._draw_all()
+            # The size may be another already, before there was a Resize.
+            self._arrange()
 
     def on_focus(self) -> None:
         self._tell({self.cursor})

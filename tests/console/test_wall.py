@@ -154,3 +154,17 @@ async def test_leaving_the_console_ends_every_stream(console: Open) -> None:
         await open_wall(seat)
         await seat.until(lambda: core.frames_open == 9, "nine streams")
     assert core.frames_open == 0
+
+
+async def test_a_terminal_that_becomes_much_smaller_breaks_no_picture(console: Open) -> None:
+    async with console(play=evening) as seat:
+        wall = await open_wall(seat)
+        await seat.until(lambda: "▀" in seat.text(), "pictures")
+        # Another class of size: its styles come before the Wall's own Resize.
+        await seat.pilot.resize_terminal(100, 24)
+        await seat.until(lambda: seat.app.screen.has_class("-normal"), "the other class")
+        await seat.until(
+            lambda: wall.drawn is not None and wall.drawn.cells.rows == wall.size.height,
+            "the pictures",
+        )
+        assert seat.app._errors_s == []
