@@ -96,6 +96,9 @@ def out_of_quiet_ms(schedule: Schedule, at_ms: int) -> int:
         return at_ms
     day = local.date() + timedelta(days=1 if now >= until else 0)
     end = datetime.combine(day, until, zone)
+    if end.timestamp() * 1000 <= at_ms:
+        # Clocks were put back within these hours: their end comes a second time.
+        end = end.replace(fold=1)
     return max(round(end.timestamp() * 1000), at_ms)
 
 

@@ -231,7 +231,11 @@ def _told(one: Watcher) -> str:
     from agent.text import clean
     from console.plain import moment, span
 
-    wanted = ", ".join(f"{name}: {value}" for name, value in one.condition_json.items() if value)
+    wanted = ", ".join(
+        f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in one.condition_json.items()
+        if value
+    )
     every = one.schedule_json.get("interval_ms", 0)
     facts = (
         ("watcher", f"{one.id}: {one.title}"),

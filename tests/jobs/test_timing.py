@@ -139,3 +139,11 @@ def test_a_due_time_is_later_and_never_within_the_quiet_hours(
     assert due is not None
     assert due > after
     assert out_of_quiet_ms(schedule, due) == due
+
+
+def test_quiet_hours_that_end_in_the_hour_that_comes_twice_end_when_it_has_come_twice() -> None:
+    schedule = cron("0 * * * *", quiet={"since": "22:00", "until": "02:30"})
+    first, second = (ms("2026-10-25T02:15", fold=fold) for fold in (0, 1))
+    assert out_of_quiet_ms(schedule, first) == ms("2026-10-25T02:30", fold=0)
+    assert out_of_quiet_ms(schedule, second) == ms("2026-10-25T02:30", fold=1)
+    assert out_of_quiet_ms(schedule, ms("2026-10-25T02:45", fold=0)) == ms("2026-10-25T02:45")
