@@ -72,8 +72,8 @@ def number_elements(
 def plain_texts(nodes: Sequence[UiNode]) -> tuple[str, ...] | None:
     """Give all that the nodes of a tree say, where the text gate leaves every text as it is.
 
-    A label is then what its node says, or the beginning of it: who has looked through these has
-    looked through every label. None where a text is changed on its way to a label.
+    But for spaces at its ends, a label is then what its node says, or the beginning of that: who
+    has looked through these has looked through every label. None where the gate changes a text.
     """
     texts = {text for node in nodes for text in (node.text, node.description, node.hint)}
     every = "".join(texts)
