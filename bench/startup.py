@@ -2,7 +2,8 @@
 and the help page, each in a process of its own on a real terminal.
 
 `python -m bench startup`. The peer of the first paint is a Textual app with one label, started the
-same way; of the help page, an interpreter that does nothing.
+same way; of the help page, an interpreter that does nothing. The CPU of the process until then, in
+all of its threads, stands beside the time: it depends less on what else a machine has to do.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import resource
 import select
 import signal
 import statistics
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.devices.server import find_adb
 from agent.protocol import SessionStateChanged
@@ -36,6 +39,13 @@ PEER = (
 )
 
 
+class Took(NamedTuple):
+    """How long something took."""
+
+    ms: float
+    cpu_ms: float
+
+
 def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as name:
@@ -50,7 +60,11 @@ def main() -> None:
             "COLUMNS": "160",
             "LINES": "50",
         }
-        paints, lists, peers, helps, nothings = [], [], [], [], []
+        paints: list[Took] = []
+        lists: list[Took] = []
+        peers: list[Took] = []
+        helps: list[Took] = []
+        nothings: list[Took] = []
         # One without phones: what is measured is the console.
         server = subprocess.Popen(
             [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
@@ -72,7 +86,7 @@ def main() -> None:
             server.terminate()
             server.wait(BOUND_S)
     print(f"{SESSIONS:,} sessions stored; medians of {ROUNDS}\n")
-    print("| what | ms | peer | ms | ratio | target |\n|---|---|---|---|---|---|")
+    print("| what | ms (CPU) | peer | ms (CPU) | ratio | target |\n|---|---|---|---|---|---|")
     _row("first paint of the console", paints, "a label in Textual", peers, "< 1000 ms")
     _row("its sessions listed", lists, "a label in Textual", peers, "")
     _row("`switchboard --help`", helps, "an empty program", nothings, "< 250 ms")
@@ -90,8 +104,8 @@ async def _fill(data: Path) -> None:
             await store.append(*drafts)
 
 
-def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[float]:
-    """Run a program on a terminal until words came, one after the other; milliseconds to each."""
+def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[Took]:
+    """Run a program on a terminal until words came, one after the other; how long to each."""
     ours, theirs = pty.openpty()
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -113,12 +127,18 @@ def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[fl
                     seen += os.read(ours, 65_536)
                 except OSError as error:
                     raise RuntimeError(f"{word!r} did not come; seen: {seen[-500:]!r}") from error
-            came.append((time.perf_counter() - began) * 1000)
+            came.append(Took((time.perf_counter() - began) * 1000, _cpu_ms(process.pid)))
     finally:
         process.send_signal(signal.SIGTERM)
         _drain_until_ended(process, ours)
         os.close(ours)
     return came
+
+
+def _cpu_ms(pid: int) -> float:
+    """CPU that a process had so far, in all of its threads (Linux, proc_pid_schedstat(5))."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e6
 
 
 def _drain_until_ended(process: subprocess.Popen[bytes], ours: int) -> None:
@@ -134,17 +154,29 @@ def _drain_until_ended(process: subprocess.Popen[bytes], ours: int) -> None:
     process.wait()
 
 
-def _ran(code: str, environment: dict[str, str], *words: str) -> float:
-    began = time.perf_counter()
+def _ran(code: str, environment: dict[str, str], *words: str) -> Took:
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", code, *words],
         env=environment,
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    return (time.perf_counter() - began) * 1000
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Took((time.perf_counter() - began) * 1000, cpu_s * 1000)
 
 
-def _row(what: str, ours: list[float], peer: str, theirs: list[float], target: str) -> None:
-    mine, other = statistics.median(ours), statistics.median(theirs)
-    print(f"| {what} | {mine:.0f} | {peer} | {other:.0f} | {mine / other:.1f}× | {target} |")
+def _row(what: str, ours: list[Took], peer: str, theirs: list[Took], target: str) -> None:
+    mine, other = _median(ours), _median(theirs)
+    print(
+        f"| {what} | {mine.ms:.0f} ({mine.cpu_ms:.0f}) | {peer} | {other.ms:.0f}"
+        f" ({other.cpu_ms:.0f}) | {mine.ms / other.ms:.1f}× | {target} |"
+    )
+
+
+def _median(all_of_them: list[Took]) -> Took:
+    return Took(
+        statistics.median(one.ms for one in all_of_them),
+        statistics.median(one.cpu_ms for one in all_of_them),
+    )
