@@ -31,6 +31,16 @@ _PRESSES = {"enter": "ENTER", "backspace": "DELETE", "tab": "TAB"}
 _CLICKS = {2: "HOME", 3: "BACK"}
 
 
+class FrameBox(Center):
+    """The room that is left for the picture; says when it is another."""
+
+    class Resized(Message):
+        """There is more room or less."""
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+
 class PhonePane(Sturdy, Vertical, can_focus=True):
     """One phone."""
 
@@ -107,7 +117,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
         self._label = PartsLine(id="frame-label")
         self._note = PartsLine(id="frame-note")
         self._time = PartsLine(id="time")
-        self._box = Center(self.frame, id="frame-box")
+        self._box = FrameBox(self.frame, id="frame-box")
 
     def compose(self) -> ComposeResult:
         yield self._label
@@ -149,9 +159,7 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             note = ((_DRIVEN, "bold $ask"), *((("\n", ""), *note) if note else ()))
         self._note.set_class(bool(note), "-shown")
         if note != self._note.parts:
-            # A sentence takes lines from the picture, or gives them back.
             self._note.show(note)
-            self.call_after_refresh(self._fit)
         self.shown = frame
         self.frame.show_frame(frame)
 
@@ -211,8 +219,9 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
         width = max(8, self.size.width - 2)
         self._time.show(time_panel(split, width, what))
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._fit)
+    def on_frame_box_resized(self) -> None:
+        # Also where a sentence takes lines from the picture, or gives them back.
+        self._fit()
 
     def _fit(self) -> None:
         box = self._box.size
