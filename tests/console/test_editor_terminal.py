@@ -48,7 +48,7 @@ def terminal(tmp_path: Path, ticks: Path) -> Iterator[Terminal]:
 def test_the_editor_has_the_terminal_while_the_core_goes_on(
     terminal: Terminal, ticks: Path
 ) -> None:
-    terminal.see("asks:")
+    terminal.see("There are two notebooks")
     terminal.press(b"e")
     terminal.see("EDITOR AT WORK transcript.txt")
     before, so_far = count(ticks), len(terminal.written)
@@ -72,7 +72,7 @@ def test_the_editor_has_the_terminal_while_the_core_goes_on(
 
 
 def test_a_console_that_is_ended_takes_its_editor_along(terminal: Terminal, ticks: Path) -> None:
-    terminal.see("asks:")
+    terminal.see("There are two notebooks")
     terminal.press(b"e")
     terminal.see("EDITOR AT WORK")
     kept = Path(ticks.with_name("path").read_text("utf-8"))
@@ -97,7 +97,7 @@ def test_ctrl_z_goes_to_the_shell_at_the_second_press_and_fg_comes_back(
         shell.see("SHELL>")
         words = [sys.executable, "-m", "tests.console.editor_seat", str(ticks)]
         shell.press(shlex.join(words).encode() + b"\r")
-        shell.see("asks:")
+        shell.see("There are two notebooks")
         shell.press(b"\x1a")
         shell.see("^z again also suspends 2 sessions at work")
         shell.press(b"\x1a")
@@ -107,7 +107,7 @@ def test_ctrl_z_goes_to_the_shell_at_the_second_press_and_fg_comes_back(
         shell.see("A2SHELL")
         assert count(ticks) == stood
         shell.press(b"fg\r")
-        shell.see("asks:")
+        shell.see("There are two notebooks")
         wait_until(lambda: count(ticks) > stood, "the core going on")
         shell.press_until(b"?", "Keys · Deck")
         shell.press_until(b"\x1b", "Keys · Deck", is_seen=False)
@@ -120,7 +120,7 @@ def test_ctrl_z_goes_to_the_shell_at_the_second_press_and_fg_comes_back(
 
 
 def test_ctrl_z_stops_nothing_that_no_shell_would_continue(terminal: Terminal, ticks: Path) -> None:
-    terminal.see("asks:")
+    terminal.see("There are two notebooks")
     terminal.press(b"\x1a")
     terminal.see("No shell waits behind this console")
     stood = count(ticks)
