@@ -40,8 +40,8 @@ STEPS = 24
 PHONE_STEPS = 8
 WARM_UP = 2
 RUN_BOUND_S = 300.0
-PLACE = "Display"
-"""A row of the settings, which is opened and left again."""
+PLACES = ("Network", "Display", "Sound", "Battery")
+"""Rows of the settings, opened and left in turn: one that is opened and left again is refused."""
 PEER_NAME = "mobilerun 0.7.4"
 MOBILERUN = Peer(
     package="mobilerun==0.7.4",
@@ -141,7 +141,8 @@ class Script:
         if not self.trial.serial:
             return _press(ours, 1 + 2 * (number % 10) if ours else 2 + 2 * (number % 10))
         shown = _words(request["messages"][-1]["content"])
-        row = rf'\[(\d+)\] [\w-]+: "{PLACE}' if ours else rf'(?m)^(\d+)\. .*"{PLACE}'
+        place = PLACES[number // 2 % len(PLACES)]
+        row = rf'\[(\d+)\] [\w-]+: "{place}' if ours else rf'(?m)^(\d+)\. .*"{place}'
         found = re.search(row, shown) if number % 2 else None
         return _back(ours) if found is None else _press(ours, int(found[1]))
 

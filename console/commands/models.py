@@ -185,11 +185,18 @@ def prices(ctx: click.Context, as_json: bool) -> None:
 async def _ask(settings: Settings, name: str) -> tuple[str, str, ModelReply, int]:
     import time
 
-    from agent.models.choice import build_model
+    from agent.errors import UsageError
+    from agent.models.choice import PILOT, build_model
     from agent.models.model import Message, MessageKind, ModelRequest, Role
     from agent.tools.registry import schemas
 
     model = build_model(settings, name)
+    if model.name == PILOT:
+        raise UsageError(
+            "There is no model to test: the offline pilot follows rules and calls no service.",
+            "Name one, as in `switchboard models test gpt-5-mini`, or set model.name; "
+            "`switchboard models list` shows the endpoint and the key.",
+        )
     message = Message(
         role=Role.USER,
         kind=MessageKind.GOAL,

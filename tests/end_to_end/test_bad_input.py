@@ -187,6 +187,12 @@ def test_a_session_that_nobody_knows(workshop: Workshop, verb: str) -> None:
     clear(call, "0000")
 
 
+def test_a_test_of_no_model(workshop: Workshop) -> None:
+    call = workshop.call("models", "test", "pilot")
+    assert call.code == 2
+    clear(call, "pilot", "model.name")
+
+
 def test_an_endpoint_that_is_not_there_is_told_and_tried_again(workshop: Workshop) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
     with workshop.running(*RUN, "--model", "none", "--base-url", url, "--json") as running:
