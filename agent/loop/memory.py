@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agent.knowledge.card import Card
 from agent.loop import prompts
+from agent.loop.login_wall import login_warning
 from agent.loop.masking import fit, newest_only
 from agent.loop.patterns import NOTHING, Pattern, Without
 from agent.loop.phase import is_support_goal
@@ -177,7 +178,8 @@ class Memory:
         trail = self.trail.copy()
         self._follow_support(trail, seen)
         trail.saw(seen.fingerprint, after_action=self._acted)
-        return trail.warnings()
+        asked_in = login_warning(self.goal, seen.elements, self.step)
+        return (*trail.warnings(), asked_in) if asked_in else trail.warnings()
 
     def _follow_support(self, trail: Trail, seen: Observation) -> None:
         """Follow a support case on its way, from the screens that it stored."""

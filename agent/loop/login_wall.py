@@ -1,0 +1,57 @@
+"""Tell whether a screen lets nobody on who has not signed in (CONTRACTS 5.4).
+
+Pure, and a hint: it decides nothing. Invariant: judged by what is written on the screen, by whole
+words, and never where the goal itself is about signing in or brings what that takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.records import Element
+from agent.safety.words import has_phrase, words
+
+LOOKED_AROUND = 2
+"""Steps before it is said: a first screen often offers what the second no longer asks."""
+HITS, HITS_WITH_BUTTON = 2, 1
+WARNING = (
+    "WARNING: This screen asks to sign in. Make up no account. If nothing here leads past it, as "
+    "skip or a guest does, say so by ask_user: the operator can sign in by hand."
+)
+_ASKS = (
+    *(("sign", "in"), ("log", "in"), ("login",), ("signin",), ("sign", "up"), ("register",)),
+    *(("create", "account"), ("create", "an", "account"), ("forgot", "password"), ("password",)),
+    *(("enter", "your", "email"), ("phone", "number"), ("mobile", "number"), ("otp",)),
+    *(("one", "time", "password"), ("continue", "with", "google"), ("verification", "code")),
+)
+_BUTTONS = _ASKS[:4]
+_IS_IN = (
+    *(("log", "out"), ("logout",), ("sign", "out"), ("signed", "in"), ("logged", "in")),
+    *(("my", "account"), ("my", "orders"), ("my", "profile"), ("your", "orders")),
+)
+_OWN_WORDS = (*_BUTTONS, ("sign", "up"), ("register",), ("account",), ("password",), ("otp",))
+
+
+def is_login_wall(elements: Sequence[Element]) -> bool:
+    """Tell whether a screen asks to sign in, and shows nothing of somebody who is."""
+    said = tuple(words(f"{element.label} {element.value}") for element in elements)
+    if any(has_phrase(each, phrase) for each in said for phrase in _IS_IN):
+        return False
+    hits = sum(any(has_phrase(each, phrase) for each in said) for phrase in _ASKS)
+    button = any(
+        element.clickable and not element.editable and has_phrase(each, phrase)
+        for element, each in zip(elements, said, strict=True)
+        for phrase in _BUTTONS
+    )
+    return hits >= (HITS_WITH_BUTTON if button else HITS)
+
+
+def login_warning(goal: str, elements: Sequence[Element], steps: int) -> str:
+    """Give what a model is told on a screen that asks to sign in; empty where it need not be told.
+
+    Args:
+        steps: how many were taken before the one that sees the screen.
+    """
+    if steps < LOOKED_AROUND or any(has_phrase(words(goal), phrase) for phrase in _OWN_WORDS):
+        return ""
+    return WARNING if is_login_wall(elements) else ""
