@@ -19,6 +19,7 @@ from agent.models.openai.chat import complete_chat
 from agent.models.openai.dialect import Dialect, simpler
 from agent.models.openai.failures import Failures
 from agent.models.openai.responses import complete_response
+from agent.models.openai.sdk import load
 from agent.models.openai.transport import guarded
 from agent.models.prices import Price, cost_usd
 
@@ -104,6 +105,7 @@ class OpenAIModel:
         Raises:
             ModelError: the call failed; `retryable` says whether another may succeed.
         """
+        await load()
         import openai
 
         limit_s = self._timeout_s * _WHOLE_ANSWER
@@ -138,6 +140,7 @@ class OpenAIModel:
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
+        await load()
         import openai
 
         try:
