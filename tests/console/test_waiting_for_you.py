@@ -138,6 +138,7 @@ async def test_a_digit_the_card_has_no_option_for_still_changes_the_screen(
         await seat.press("exclamation_mark")
         await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
         await seat.see("   Deck  Wall  3 Jobs")
+        seat.deck.card.clock_s = lambda: 1e9
         await seat.press("3")
         await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
         assert seat.core.ops == []
