@@ -166,7 +166,9 @@ def _holds(kind: msgspec.inspect.Type) -> str:
             return f"[{_holds(kind.item_type)}]"
         case msgspec.inspect.EnumType() | msgspec.inspect.StructType():
             return kind.cls.__name__
-        case msgspec.inspect.UnionType() if len(kind.types) == len(_ops()):
+        case msgspec.inspect.UnionType() if {getattr(one, "cls", None) for one in kind.types} == {
+            *_ops()
+        }:
             return "an op"
         case msgspec.inspect.UnionType():
             # None is what a field holds that is left out.

@@ -100,9 +100,8 @@ def step(selector: dict[str, object], relation: str, **fields: object) -> dict[s
     return {**selector, "childOrSibling": [relation], "childOrSiblingSelector": [where(**fields)]}
 
 
-async def until(condition: object) -> None:
+async def until(condition: Callable[[], object]) -> None:
     """Let the loop run until something is so."""
-    assert callable(condition)
     async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.005)
