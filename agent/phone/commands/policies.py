@@ -2,7 +2,8 @@
 
 Nothing is enforced: the phone's apps do nothing in the background. Formats: AppOpsService,
 DeviceIdleController, NetworkPolicyManagerShellCommand and LockSettingsShellCommand of Android 14.
-Invariant: what is set is what is read back, also after a restart of the phone.
+Invariant: what is set is what is read back, also after a restart of the phone; but `deviceidle
+enable`, `disable` and `tempwhitelist` are answered only, and nothing is kept of them.
 """
 
 from __future__ import annotations
