@@ -194,6 +194,9 @@ async def devices_for(store: Store, settings: Settings, session_id: str) -> Devi
         UsageError: there is no such session.
     """
     asked = {question.question_id: question for question in await store.open_questions()}
+    if session_id.startswith("q-") and session_id not in asked:
+        # A question that is not open any more: whoever looks it up says so.
+        return NO_DEVICES
     wanted = asked[session_id].session_id if session_id in asked else session_id
     root = await store.session(wanted)
     tree = (root, *await store.children(root.session_id))

@@ -91,17 +91,25 @@ def answer(
             words = first if first is not None else given[0] if given else await _typed(question)
             op = UserInputAnswer(question_id=question.question_id, answer=words)
         code = ExitCode.DONE
-        if host.owned:
+        goes_on = host.owned and not _ends_a_run(question, op.answer)
+        if goes_on:
             code = await pursue_stored(settings, host, question.session_id, op, stop, manner)
         else:
             await host.core.request(op)
         if as_json:
             plain.print_json({"ok": True})
-        elif not host.owned:
+        elif not goes_on:
             say(f"Answered {question.session_id}.")
         return code
 
     end(run_with_session(settings, session_id, work))
+
+
+def _ends_a_run(question: Question, said: str) -> bool:
+    """Tell whether an answer refuses a job's action: that ends its run, and nothing goes on."""
+    from agent.safety.approval import is_yes
+
+    return question.review is not None and not is_yes(said)
 
 
 def _check_given(given: tuple[str, ...], by_part: tuple[tuple[str, str], ...]) -> None:

@@ -1,0 +1,78 @@
+"""A review that is answered from the command line when no core is open."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.devices.server import find_adb
+from agent.records import JobStatus, RunOutcome
+from tests.end_to_end.conftest import free_port
+from tests.end_to_end.harness import Workshop, base_environment, wait_until
+from tests.fakes import FakeRack
+from tests.jobs.reviewing import PROMPT, Act, runs_of, waiting_job
+from tests.stage import Stage
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
+    """A data directory, and an adb server of its own that knows no phone."""
+    (home := tmp_path / "home").mkdir()
+    port = free_port()
+    environment = base_environment(home)
+    server = subprocess.Popen(
+        [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
+        env={
+            **environment,
+            "ADB_USB": "0",
+            "ADB_MDNS": "0",
+            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
+    try:
+        wait_until(lambda: _answers(port), "the adb server answers")
+        yield Workshop(tmp_path / "data", environment)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def test_a_refusal_that_was_taken_is_no_failure_of_the_command(
+    tmp_path: Path, workshop: Workshop
+) -> None:
+    stage = Stage(tmp_path / "data", FakeRack("phone-1"))
+    # The command has the clock of the computer, and the review must not have expired for it.
+    stage.now_ms = time.time_ns() // 1_000_000
+    act = stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, question = await waiting_job(stage)
+    call = await asyncio.to_thread(
+        workshop.call, "sessions", "answer", question.session_id, "--answer", "Deny"
+    )
+    assert call.code == 0, call
+    assert "cancelled" not in call.err
+    late = await asyncio.to_thread(
+        workshop.call, "sessions", "answer", question.question_id, "Approve"
+    )
+    assert (late.code, "is not open" in late.err) == (4, True), late
+    async with stage.play():
+        after = await stage.store.job(job.id)
+        [run] = await runs_of(stage, job.id)
+    assert after is not None
+    assert (after.status, run.outcome) == (JobStatus.FAILED, RunOutcome.DENIED)
+    assert act.done == []
