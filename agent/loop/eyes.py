@@ -21,11 +21,16 @@ from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.pace import Pace
 from agent.loop.patterns import Pattern
 from agent.loop.phase import is_support_goal, phase_of
-from agent.protocol import ObservationRecorded
-from agent.records import AppInfo, Observation
+from agent.protocol import ObservationRecorded, WarningEvent
+from agent.records import AppInfo, Autonomy, Observation
 from agent.safety.scope import is_neutral
 from agent.tasks.task import TaskContext
 
+SCREEN_OFF = "the screen is off"
+"""How the note of an observation ends when nothing is shown at all (`agent.devices.treeless`)."""
+SWITCHED_ON = "The screen was off: it is switched on for the first look."
+_WAKE_KEY = "WAKEUP"
+"""Unlike POWER, it never switches a screen off."""
 _TRIES = 3
 
 
@@ -43,6 +48,8 @@ class Eyes:
     """The newest observation, when no step has used it."""
     _shown: Seen | None = None
     _held_at: float = 0.0
+    _looked: bool = False
+    """Whether the first look of the turn is over."""
 
     def hold(self, seen: Seen) -> None:
         """Keep an observation for the next step, and its time for this one."""
@@ -83,6 +90,9 @@ class Eyes:
         if seen is None:
             await self.ledger.tell()
             seen = await self.observe(memory.last_seen)
+            if not self._looked and self._may_switch_on(seen.observation):
+                seen = await self._switch_on(seen)
+        self._looked = True
         again, self._shown = seen is self._shown, seen
         # The very observation of the step before, after a plan: no news, and no failure either.
         again = again or Pattern.CHANGES in memory.without
@@ -138,6 +148,29 @@ class Eyes:
             else:
                 self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
                 return seen
+
+    def _may_switch_on(self, seen: Observation) -> bool:
+        """Tell whether the screen is off in a session that may touch the phone.
+
+        Only at the beginning: later it may be off because that was the goal.
+        """
+        session = self.context.session
+        looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
+        return SCREEN_OFF in seen.tree_note and not looks_only and not self.context.background
+
+    async def _switch_on(self, dark: Seen) -> Seen:
+        """Switch the screen on and look again; a phone that will not is shown as it is."""
+        await self.context.checkpoint()
+        await self.ledger.tell(WarningEvent(message=SWITCHED_ON))
+        try:
+            await self.context.device.key(_WAKE_KEY)
+        except DeviceLostError:
+            await self._await_device()
+        except DeviceError as error:
+            message = f"The screen could not be switched on: {error.message}"
+            await self.ledger.tell(WarningEvent(message=message))
+            return dark
+        return await self.observe(None)
 
     async def installed(self) -> tuple[AppInfo, ...]:
         """List the apps; without a list a model can still find them on the screen."""

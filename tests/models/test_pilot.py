@@ -206,3 +206,24 @@ async def test_a_phone_that_stays_locked_is_given_up() -> None:
     name, arguments = called(await talk.chooses())
     assert (name, arguments["success"]) == ("finish", False)
     assert "stays locked" in str(arguments["summary"])
+
+
+async def test_an_app_that_is_not_there_is_named_with_those_that_are() -> None:
+    talk = Talk("open Setings")
+    talk.sees(NOTES, button("Anything", 0.3))
+    name, arguments = called(await talk.chooses())
+    assert (name, arguments["success"]) == ("finish", False)
+    assert arguments["summary"] == (
+        "No app called “Setings” is installed. The phone has: Notes (com.android.notes), "
+        "Settings (com.android.settings). Name one of these as it is written here, such as: "
+        "open com.android.settings."
+    )
+
+
+async def test_a_long_list_of_apps_is_cut_where_one_of_them_is_asked_for() -> None:
+    talk = Talk("open Spotify")
+    talk.memory.know([AppInfo(package=f"org.example.app{at}") for at in range(90)])
+    talk.sees(NOTES, button("Anything", 0.3))
+    _, arguments = called(await talk.chooses())
+    assert "App19 (org.example.app19) and 70 more." in str(arguments["summary"])
+    assert "app20" not in str(arguments["summary"])

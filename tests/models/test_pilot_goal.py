@@ -64,7 +64,7 @@ GOALS: dict[str, tuple[Intent, ...]] = {
         Search("battery", SETTINGS),
     ),
     "book a flight to Mars": (Unclear("book a flight to Mars"),),
-    "open Spotify": (Unclear("open Spotify"),),
+    "open Spotify": (Unclear("open Spotify", app="Spotify"),),
 }
 
 
@@ -110,3 +110,22 @@ def test_what_people_call_the_same_is_the_same(name: str, label: str) -> None:
 )
 def test_letters_in_common_are_no_match(name: str, label: str) -> None:
     assert score(name, label) < GOOD
+
+
+def test_an_app_is_known_by_the_only_package_that_says_its_name() -> None:
+    maker = App("com.google.android.deskclock", "")
+    assert parse("open Clock", (*UNLABELLED, maker)) == (Open("Clock", maker.package),)
+    assert parse("open the clock app", (*UNLABELLED, maker)) == (
+        Open("the clock app", maker.package),
+    )
+    two = (*UNLABELLED, maker, App("com.example.worldclock", ""))
+    assert parse("open Clock", two) == (Unclear("open Clock", app="Clock"),)
+    # Within an app it is a page of that app.
+    assert parse("open Settings and open Clock", (*UNLABELLED, maker))[1] == Open("Clock", SETTINGS)
+
+
+def test_a_package_is_taken_at_its_word_where_the_phone_gave_no_list() -> None:
+    assert parse("open org.example.tea", ()) == (Open("org.example.tea", "org.example.tea"),)
+    assert parse("open org.example.tea", APPS) == (
+        Unclear("open org.example.tea", app="org.example.tea"),
+    )

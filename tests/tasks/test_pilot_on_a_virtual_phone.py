@@ -19,10 +19,16 @@ from agent.devices.device import Device
 from agent.devices.rack import AdbRack
 from agent.devices.server import AdbServer
 from agent.devices.virtual import VirtualPhones
+from agent.loop.eyes import SWITCHED_ON
 from agent.loop.hands import TOUCHED
 from agent.models.pilot import Pilot
 from agent.phone.phone import Phone
-from agent.protocol import SessionFlagsChanged, ToolCallFinished, ToolCallRequested
+from agent.protocol import (
+    SessionFlagsChanged,
+    ToolCallFinished,
+    ToolCallRequested,
+    WarningEvent,
+)
 from agent.records import Question, QuestionKind
 from agent.tasks.regular import RegularTask
 from agent.tasks.task import TurnEnd
@@ -88,6 +94,14 @@ async def test_switches_end_in_the_state_that_the_goal_names(tmp_path: Path) -> 
         assert not any(
             m.element is not None and m.element.checkable for m in clicked if m.tool != "finish"
         )
+        # Nobody has to press a key before the work begins.
+        await device.key("SLEEP")
+        woken = await met(device, "make sure that Bluetooth is on")
+        assert WarningEvent(message=SWITCHED_ON) in woken.of(WarningEvent)
+        assert not any(
+            isinstance(m, ToolCallRequested) and m.tool == "press_button"
+            for m in woken.of(ToolCallRequested)
+        )
     state = truth(tmp_path)
     assert state["bluetooth"] is True
     assert state["wifi"] is False
@@ -148,7 +162,7 @@ async def test_what_cannot_be_done_is_said_and_never_claimed(tmp_path: Path) -> 
     async with virtual_phone(tmp_path) as device:
         for goal, said in (
             ("book a flight to Mars", "book a flight to Mars"),
-            ("open Spotify", "open Spotify"),
+            ("open Spotify", "No app called “Spotify” is installed. The phone has: "),
             ("turn on the flux capacitor", "flux capacitor"),
         ):
             end, _ = await pursue(device, goal)

@@ -24,7 +24,7 @@ from agent.models.pilot.intents import (
     Type,
     Unclear,
 )
-from agent.models.pilot.match import EXACT, GOOD, score
+from agent.models.pilot.match import EXACT, GOOD, key_tokens, score
 from agent.models.pilot.phrases import PHRASES, compile_phrase
 from agent.models.pilot.reading import App
 
@@ -67,6 +67,9 @@ _ARTICLE = re.compile(r"^(?:the|my|a|an)\s+", re.IGNORECASE)
 _ENTRY = re.compile(
     r"(note|memo|conversation|thread|chat)\s+(?:(?:with|from|called|titled|named)\s+)?", re.I
 )
+_TELLING_CHARS = 4
+"""Shorter names stand in packages by chance."""
+_PACKAGE = re.compile(r"\w+(?:\.\w+)+", re.ASCII)
 _PAGE = re.compile(r"\s+(?:page|screen|section|menu|settings)$", re.IGNORECASE)
 
 _THINGS = {
@@ -147,6 +150,21 @@ def find_app(name: str, apps: Sequence[App]) -> str:
     return next((app.package for app in apps if score(plain, app.name) == EXACT), "")
 
 
+def _only_app_like(name: str, apps: Sequence[App]) -> str:
+    """Give the one app whose package says a name, as com.google.android.deskclock says clock.
+
+    Phones that list no labels leave nothing else to know an app by.
+    """
+    if not apps and _PACKAGE.fullmatch(name):
+        # A phone that gave no list: a package may still be named outright.
+        return name
+    plain = "".join(key_tokens(_ARTICLE.sub("", name)))
+    if len(plain) < _TELLING_CHARS:
+        return ""
+    fitting = [app.package for app in apps if plain in app.package.lower().rsplit(".", 1)[-1]]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
 def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) -> Intent:
     named = ""
     leading = _INTO_APP.match(clause)
@@ -162,6 +180,7 @@ def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) ->
         restored = re.sub(r"\s+([,:])", r"\1", text or "").strip(" ,:")
         return _MARK.sub(lambda mark: quoted[int(mark[1])], restored)
 
+    sought = ""
     for name, pattern in _PATTERNS:
         found = pattern.fullmatch(spaced)
         if found is None:
@@ -170,7 +189,8 @@ def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) ->
         intent = _build(name, words, apps, named or before)
         if intent is not None:
             return intent
-    return Unclear(plain(clause))
+        sought = _ARTICLE.sub("", words["name"]) if name == "open" else sought
+    return Unclear(plain(clause), app=sought)
 
 
 def _build(name: str, found: Found, apps: Sequence[App], here: str) -> Intent | None:
@@ -218,7 +238,7 @@ def _press(found: Found, apps: Sequence[App], here: str) -> Intent | None:
 
 
 def _open(name: str, apps: Sequence[App], here: str) -> Intent | None:
-    package = find_app(name, apps)
+    package = find_app(name, apps) or ("" if here else _only_app_like(name, apps))
     if package:
         return Open(name, package)
     name = _ARTICLE.sub("", name)

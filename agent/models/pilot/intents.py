@@ -122,6 +122,8 @@ class Unclear:
 
     words: str
     package: str = ""
+    app: str = ""
+    """What was to be opened, where no app that is installed is called so."""
 
     def __str__(self) -> str:
         return self.words

@@ -39,6 +39,7 @@ _FILLERS = frozenset(
     {"the", "a", "an", "my", "your", "this", "that", "of", "for"}
     | {"app", "please", "option", "setting", "mode", "use"}
 )
+_MAX_COMPARED = 200
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -105,12 +106,12 @@ def says(text: str, label: str) -> bool:
 
 def similar(name: str, title: str) -> bool:
     """Tell whether a title may be a slip of the pen away from a name."""
-    wanted = fold(name)
-    return any(
-        SequenceMatcher(None, wanted, word).ratio() >= 0.8
-        for word in (fold(title), *fold(title).split())
-        if word
-    )
+    return any(likeness(name, word) >= 0.8 for word in (title, *title.split()) if fold(word))
+
+
+def likeness(name: str, other: str) -> float:
+    """Say how much of two names is the same letters in the same order, from 0 to 1."""
+    return SequenceMatcher(None, fold(name)[:_MAX_COMPARED], fold(other)[:_MAX_COMPARED]).ratio()
 
 
 def _plain(text: str) -> str:

@@ -32,6 +32,7 @@ from agent.models.pilot.intents import (
     Type,
     Unclear,
 )
+from agent.models.pilot.match import likeness
 from agent.models.pilot.moves import (
     Call,
     Done,
@@ -53,6 +54,8 @@ from agent.text import sentence
 
 MAX_CALLS_PER_INTENT = 40
 MAX_SWIPES = 3
+MAX_NAMED_APPS = 20
+"""So many are named to who asked for one that is not there."""
 SCREEN_OFF = "the screen is off"
 """How the note of an observation ends when nothing is shown at all."""
 _DISMISS = ("got it", "not now", "skip", "no thanks", "close app", "maybe later")
@@ -106,7 +109,7 @@ class Pilot:
 def decide(view: View) -> Call:
     """Choose what to do in a conversation."""
     intents = _intents(view)
-    refusal = _cannot(intents)
+    refusal = _cannot(intents, view)
     if refusal:
         return _finish(False, refusal)
     plans = [at for at, deed in enumerate(view.done) if deed.tool == "update_plan"]
@@ -142,11 +145,14 @@ def _intents(view: View) -> tuple[Intent, ...]:
     return intents
 
 
-def _cannot(intents: Sequence[Intent]) -> str:
+def _cannot(intents: Sequence[Intent], view: View) -> str:
     """Say why a goal cannot be met, before anything is touched; empty when it may be."""
     if not intents:
         return "The goal says nothing that I could do."
     unclear = [intent for intent in intents if isinstance(intent, Unclear)]
+    if unclear and unclear[0].app:
+        sought = unclear[0].app[:60]
+        return f"No app called “{sought}” is installed. {_what_there_is(view, sought)}"
     if unclear:
         return (
             f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
@@ -156,8 +162,24 @@ def _cannot(intents: Sequence[Intent]) -> str:
         )
     homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
     if homeless:
-        return f"No installed app fits this: “{homeless[0]}”."
+        return (
+            f"No installed app fits this: “{homeless[0]}”. {_what_there_is(view, str(homeless[0]))}"
+        )
     return ""
+
+
+def _what_there_is(view: View, sought: str) -> str:
+    """Name the apps of a phone, and say how the one most like what was sought is asked for."""
+    if not view.apps:
+        return "The phone gave no list of its apps: name the app by its package."
+    shown = ", ".join(f"{app.name[:40]} ({app.package[:80]})" for app in view.apps[:MAX_NAMED_APPS])
+    nearest = max(view.apps, key=lambda app: likeness(sought, app.name))
+    more = len(view.apps) - MAX_NAMED_APPS
+    rest = f" and {more} more" if more > 0 else ""
+    return (
+        f"The phone has: {shown}{rest}. Name one of these as it is written here, such as: "
+        f"open {nearest.package[:80]}."
+    )
 
 
 def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
