@@ -44,7 +44,11 @@ _OWN_WORDS: tuple[Phrase, ...] = (
 
 def is_login_wall(elements: Sequence[Element]) -> bool:
     """Tell whether a screen asks to sign in, and shows nothing of somebody who is."""
-    said = tuple(words(f"{element.label} {element.value}") for element in elements)
+    # The labels alone, as the layout is told from them: their words are known by now.
+    said = tuple(
+        (*words(element.label), *words(element.value)) if element.value else words(element.label)
+        for element in elements
+    )
     present = {word for each in said for word in each}
     asks, is_in = _beginning_with(present, _ASKS), _beginning_with(present, _IS_IN)
     if not asks or any(has_phrase(each, phrase) for each in said for phrase in is_in):
