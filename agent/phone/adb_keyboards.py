@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from agent.phone import keys
+from agent.phone.well_formed import well_formed
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
@@ -85,7 +86,7 @@ _UIAUTOMATOR: dict[str, Reaction] = {
     "ADB_KEYBOARD_HIDE": _hide,
     "ADB_KEYBOARD_SHOW": _show,
     "ADB_KEYBOARD_GET_CLIPBOARD": lambda phone, e: base64.b64encode(
-        phone.clipboard.encode()
+        well_formed(phone.clipboard).encode()
     ).decode("ascii"),
 }
 _ADB_KEYBOARD: dict[str, Reaction] = {

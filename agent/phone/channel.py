@@ -21,6 +21,7 @@ import msgspec
 from agent.errors import PhoneError
 from agent.phone import checkpoint
 from agent.phone.faults import parse_kind
+from agent.phone.well_formed import json_of
 
 if TYPE_CHECKING:
     from agent.phone.serve import PhoneHost
@@ -201,7 +202,7 @@ class Channel:
                     line = await reader.readline()
                 if not line.endswith(b"\n"):
                     return
-                writer.write(msgspec.json.encode(self._answer(line)) + b"\n")
+                writer.write(json_of(self._answer(line)) + b"\n")
                 async with asyncio.timeout(IDLE_S):
                     await writer.drain()
         except (TimeoutError, ConnectionError, ValueError):
@@ -214,7 +215,7 @@ class Channel:
         try:
             request: Request = msgspec.json.decode(line, type=Request)
             return answer(self._find(request.phone), request)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return Answer(error=f"the request cannot be read: {error}")
         except PhoneError as error:
             return Answer(error=error.message, remedy=error.remedy)

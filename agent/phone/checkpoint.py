@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.errors import PhoneError
+from agent.phone.well_formed import well_formed
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
@@ -27,13 +28,22 @@ LARGEST_BYTES = 256 * 1024 * 1024
 
 
 class KeptFile(msgspec.Struct, frozen=True):
-    """A file, folder or link: path below the phone's files, full mode, time in nanoseconds."""
+    """A file, folder or link: path below the phone's files, full mode, time in nanoseconds.
+
+    JSON has no room for a path that is no UTF-8: `raw_path` is its bytes then.
+    """
 
     path: str
     mode: int
     modified_ns: int
     content: bytes = b""
     """A file's bytes, or the text of a link."""
+    raw_path: bytes = b""
+
+    @property
+    def place(self) -> str:
+        """Where it lies below the phone's files, to the byte."""
+        return os.fsdecode(self.raw_path) if self.raw_path else self.path
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -66,7 +76,9 @@ def take(phone: Phone) -> Checkpoint:
             elif modes.S_ISLNK(facts.st_mode):
                 content = os.fsencode(path.readlink())
             name = str(path.relative_to(root))
-            kept.append(KeptFile(name, facts.st_mode, facts.st_mtime_ns, content))
+            text = well_formed(name)
+            raw = os.fsencode(name) if text != name else b""
+            kept.append(KeptFile(text, facts.st_mode, facts.st_mtime_ns, content, raw))
     except OSError as error:
         raise _failed(phone, error) from error
     return Checkpoint(phone.snapshot(), tuple(kept))
@@ -80,7 +92,7 @@ def go_back(phone: Phone, to: Checkpoint) -> None:
     """
     phone.restore(to.state)
     root = phone.home / "files"
-    wanted = {one.path: one for one in to.files}
+    wanted = {one.place: one for one in to.files}
     try:
         for path, facts in sorted(_walk(root), reverse=True):
             one = wanted.get(str(path.relative_to(root)))
@@ -89,10 +101,10 @@ def go_back(phone: Phone, to: Checkpoint) -> None:
         if not wanted:
             shutil.rmtree(root, ignore_errors=True)
         for one in to.files:
-            _put(root / one.path, one)
+            _put(root / one.place, one)
         for one in reversed(to.files):
             if not modes.S_ISLNK(one.mode):
-                os.utime(root / one.path, ns=(one.modified_ns, one.modified_ns))
+                os.utime(root / one.place, ns=(one.modified_ns, one.modified_ns))
     except OSError as error:
         raise _failed(phone, error) from error
     phone.invalidate()
@@ -140,9 +152,9 @@ def read(path: Path) -> Checkpoint:
         raise PhoneError(f"{path} is no snapshot of a phone: {error}.", "Name another file.") from (
             error
         )
-    links = {Path(one.path) for one in kept.files if modes.S_ISLNK(one.mode)}
+    links = {Path(one.place) for one in kept.files if modes.S_ISLNK(one.mode)}
     for one in kept.files:
-        place = Path(one.path)
+        place = Path(one.place)
         if place.is_absolute() or ".." in place.parts or not links.isdisjoint(place.parents):
             raise PhoneError(
                 f"{path} names a file outside of the phone: {one.path}.", "Name another file."

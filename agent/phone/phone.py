@@ -37,6 +37,7 @@ from agent.phone.running import AppProcesses
 from agent.phone.scene import Scene, Surface
 from agent.phone.storage import FirstFile, SharedStorage
 from agent.phone.ui.dump import dump
+from agent.phone.well_formed import json_of, well_formed_value
 
 if TYPE_CHECKING:
     pass
@@ -173,7 +174,7 @@ class Phone(Gestures):
         }
         s = self.settings
         focused = self.focused_window
-        return {
+        truth: dict[str, object] = {
             "name": self.name,
             "time": self.now(),
             "foreground": self.focused_app,
@@ -198,6 +199,12 @@ class Phone(Gestures):
             "apps": apps,
             "files": [[f.path, f.size] for f in self.storage.walk() if not f.folder],
         }
+        try:
+            msgspec.json.encode(truth)
+        except UnicodeEncodeError:
+            # Files may have names that are no text.
+            return msgspec.convert(well_formed_value(truth), dict[str, object])
+        return truth
 
     def _plain_state(self, app: App[msgspec.Struct]) -> object:
         """Return an app's state as JSON values, without keeping one that nobody changed."""
@@ -206,15 +213,15 @@ class Phone(Gestures):
         return msgspec.to_builtins(self.app_data(app))
 
     def snapshot(self) -> bytes:
-        """Return everything that `restore` needs, as JSON."""
+        """Return everything that `restore` needs, as JSON, whatever the phone's strings hold."""
         record = self.state_record
         record.settings = self.settings.differences()
         record.properties = self.properties.overrides()
         record.installed = self.packages.installed()
         record.apps = {package: msgspec.Raw(raw) for package, raw in self._unread.items()}
         for package, data in self._apps.items():
-            record.apps[package] = msgspec.Raw(msgspec.json.encode(data))
-        encoded = msgspec.json.encode(record)
+            record.apps[package] = msgspec.Raw(json_of(data))
+        encoded = json_of(record)
         record.apps = {}
         return encoded
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, MutableMapping
 
 from agent.errors import PhoneError
+from agent.phone.well_formed import well_formed
 
 RELEASE = "14"
 SDK = 34
@@ -37,7 +38,7 @@ class Properties(MutableMapping[str, str]):
         """Set a property, as `setprop` does.
 
         Raises:
-            PhoneError: the key is read-only or empty, or the value is too long.
+            PhoneError: the key is read-only or empty, or the value is too long or no text.
         """
         if not key or key.startswith("ro."):
             raise PhoneError(
@@ -48,6 +49,10 @@ class Properties(MutableMapping[str, str]):
             raise PhoneError(
                 f"Failed to set property '{key}': over {VALUE_LIMIT - 1} bytes.",
                 "Give a shorter value.",
+            )
+        if well_formed(key + value) != key + value:
+            raise PhoneError(
+                f"Failed to set property '{key}': it is not UTF-8.", "Give text as key and value."
             )
         self._changed[key] = value
 

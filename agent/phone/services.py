@@ -26,6 +26,7 @@ from agent.phone.records import (
 from agent.phone.running import AppProcesses, Change
 from agent.phone.scene import Surface
 from agent.phone.storage import SharedStorage
+from agent.phone.well_formed import well_formed
 
 if TYPE_CHECKING:
     pass
@@ -262,7 +263,7 @@ class Services(Notices):
 
     def set_clipboard(self, text: str) -> None:
         """Replace the clipboard's text."""
-        self.state_record.clipboard = text
+        self.state_record.clipboard = well_formed(text)
         self.invalidate()
 
     def next_id(self) -> int:

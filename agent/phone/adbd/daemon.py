@@ -19,6 +19,7 @@ from agent.phone.adbd.shell_service import serve_exec, serve_shell, serve_words
 from agent.phone.adbd.stream import Stream
 from agent.phone.adbd.sync import SyncService
 from agent.phone.adbd.wire import Banner
+from agent.phone.numbers import is_number
 from agent.phone.userland.userland import Userland
 
 FEATURES = (
@@ -145,7 +146,7 @@ class AdbDaemon:
                 return "adbd not running as root\n"
             case "remount":
                 return 'Not running as root. Try "adb root" first.\n'
-            case "tcpip" if not (argument.isdigit() and 0 < int(argument) < 65536):
+            case "tcpip" if not (is_number(argument) and 0 < int(argument) < 65536):
                 return "invalid port\n"
             case "tcpip":
                 return "this phone listens on its own TCP port only\n"
@@ -154,7 +155,7 @@ class AdbDaemon:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > SINK_LIMIT_BYTES:
+    if not is_number(text) or int(text) > SINK_LIMIT_BYTES:
         raise PhoneError(f"{text[:40]!r} is not a number of bytes")
     return int(text)
 

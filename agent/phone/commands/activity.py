@@ -41,7 +41,7 @@ _NO_EXTRAS: frozenset[str] = frozenset()
 CURRENT_USER = {"UserInfo": "UserInfo{0:Owner:4c13}"}
 
 
-@command("am")
+@command("am", java=True)
 async def am(call: Call) -> int:
     """Work on activities."""
     return await activity_command(call, call.args)
@@ -244,7 +244,7 @@ async def _stacks(call: Call, verb: str, words: list[str]) -> int:
     return 0
 
 
-@command("monkey")
+@command("monkey", java=True)
 async def monkey(call: Call) -> int:
     """Launch a package by its launcher activity, as `monkey -p PKG 1` is used; or tap at random."""
     words = list(call.args)

@@ -61,7 +61,7 @@ def physical_id(display: int) -> str:
     return str(4619827259835644672 + display)
 
 
-@command("uiautomator")
+@command("uiautomator", java=True)
 async def uiautomator(call: Call) -> int:
     """Write the UI tree of the window in front."""
     words = list(call.args)

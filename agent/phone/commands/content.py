@@ -18,7 +18,7 @@ usage: adb shell content query --uri <URI> [--user <USER_ID>] [--projection <PRO
 OPTIONS = frozenset({"--uri", "--user", "--bind", "--where", "--projection", "--sort"})
 
 
-@command("content")
+@command("content", java=True)
 async def content(call: Call) -> int:
     """Query and change the providers: settings, SMS, contacts and others."""
     words = list(call.args)

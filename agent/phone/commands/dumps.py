@@ -21,6 +21,7 @@ from agent.phone.commands.window_dump import (
     dump_top,
     dump_windows,
 )
+from agent.phone.numbers import is_number
 from agent.phone.phone import Phone
 from agent.phone.records import Notice
 from agent.phone.running import ALWAYS
@@ -240,7 +241,7 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
 }
 
 
-@command("dumpsys")
+@command("dumpsys", java=True)
 async def dumpsys(call: Call) -> int:
     """Show what services say of themselves."""
     words = list(call.args)
@@ -279,7 +280,7 @@ async def battery_command(call: Call, words: list[str]) -> int:
     """Run `dumpsys battery set level 5`, `unplug`, `reset`."""
     record = call.phone.state_record
     match [word for word in words if word != "-f"]:
-        case ["set", "level", value] if value.isdigit() and int(value) <= 100:
+        case ["set", "level", value] if is_number(value) and int(value) <= 100:
             record.battery_level = int(value)
         case ["set", "ac" | "usb" | "wireless", value]:
             record.battery_charging = value == "1"

@@ -9,7 +9,7 @@ from agent.phone.shell.call import Call, CommandError, command
 DEFAULT, ENABLED = "default_input_method", "enabled_input_methods"
 
 
-@command("ime")
+@command("ime", java=True)
 async def ime(call: Call) -> int:
     """List and choose input methods."""
     phone = call.phone

@@ -7,6 +7,7 @@ import hashlib
 
 from agent.phone.apk import BadApkError, Manifest, read_manifest
 from agent.phone.commands.options import whole_number
+from agent.phone.numbers import is_number
 from agent.phone.packages import PackageInfo
 from agent.phone.pipes import Source
 from agent.phone.shell.call import Call, CommandError
@@ -39,7 +40,7 @@ class InstallSessions:
 
     def get(self, text: str) -> list[bytes]:
         """Return the parts of a session; raise CommandError for an unknown one."""
-        number = int(text) if text.isascii() and text.isdigit() else -1
+        number = int(text) if is_number(text) else -1
         if number not in self._parts:
             raise CommandError(
                 f"Error: java.lang.SecurityException: Caller has no access to session {text}", 1

@@ -59,7 +59,7 @@ The commands and default sources are:
       keycombination [-t duration(ms)] <key code 1> <key code 2> ... (Default: keyboard)"""  # noqa: E501, W291
 
 
-@command("input")
+@command("input", java=True)
 async def input_command(call: Call) -> int:
     """Inject input events."""
     words = list(call.args)

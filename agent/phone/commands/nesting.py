@@ -7,6 +7,7 @@ import itertools
 
 from agent.phone.commands.options import options
 from agent.phone.commands.running import duration_s
+from agent.phone.numbers import is_number
 from agent.phone.pipes import Socket, Source
 from agent.phone.shell.call import TABLE, Call, CommandError, command, decode
 from agent.phone.shell.session import Session
@@ -132,7 +133,7 @@ async def nc(call: Call) -> int:
     found = options(call, "lp:w:q:u46tLns:W:")
     words = list(found.operands)
     port = found.text("p") or (words[-1] if words else "")
-    if not port.isdigit():
+    if not is_number(port):
         raise CommandError('nc: Needs 1 argument (see "nc --help")')
     if found.any("lL"):
         done = asyncio.Event()
@@ -174,7 +175,7 @@ async def _carry(call: Call, peer: Socket) -> None:
         peer.close()
 
 
-@command("app_process", "app_process64", "dalvikvm")
+@command("app_process", "app_process64", "dalvikvm", java=True)
 async def app_process(call: Call) -> int:
     """Start a Java program by its class: those that the phone has built in."""
     # Options of the virtual machine and the parent folder come first; the class ends them.

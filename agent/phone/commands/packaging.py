@@ -10,7 +10,7 @@ from agent.phone.records import UnknownActivityError
 from agent.phone.shell.call import Call, CommandError, command
 
 
-@command("pm")
+@command("pm", java=True)
 async def pm(call: Call) -> int:
     """Work on packages."""
     return await package_command(call, call.args)

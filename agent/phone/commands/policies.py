@@ -34,13 +34,13 @@ SYSTEM_AWAKE = ("com.android.phone", "com.android.shell")
 """What may run while any phone idles."""
 
 
-@command("appops")
+@command("appops", java=True)
 async def appops(call: Call) -> int:
     """Show or set what an app may do."""
     return await policy_command(call, "appops", call.args)
 
 
-@command("locksettings")
+@command("locksettings", java=True)
 async def locksettings(call: Call) -> int:
     """Show the lock screen's settings; there is no secret on this phone."""
     return await policy_command(call, "lock_settings", call.args)

@@ -18,6 +18,7 @@ from agent.phone.apps.dialer import Calls
 from agent.phone.apps.messages_data import Message, Messages, Thread, thread_of
 from agent.phone.commands.contact_rows import EMAIL, PHONE, ContactDataRows, ContactRows
 from agent.phone.commands.rows import Provider, Row, Values, number_of, state_of, text_of
+from agent.phone.numbers import is_number
 from agent.phone.settings import NAMESPACES
 from agent.phone.shell.call import CommandError
 
@@ -293,7 +294,7 @@ def provider_of(phone: Phone, authority: str, path: str) -> tuple[Provider, str]
     if authority == "telephony":
         raise CommandError("java.lang.SecurityException: No permission to access APN settings")
     head, _, last = path.rpartition("/")
-    number = last if last.isdigit() else ""
+    number = last if is_number(last) else ""
     table = head if number else path
     made: Provider | None = None
     match authority:

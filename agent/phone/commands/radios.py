@@ -44,7 +44,7 @@ SVC_USAGE = """Available commands:
     bluetooth Control Bluetooth service"""
 
 
-@command("svc")
+@command("svc", java=True)
 async def svc(call: Call) -> int:
     """Switch radios and keep the screen on."""
     settings = call.phone.settings

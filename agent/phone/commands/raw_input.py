@@ -110,8 +110,10 @@ async def sendevent(call: Call) -> int:
     device, *words = call.args
     if device != PATH:
         raise CommandError(f"sendevent: {device}: No such file or directory")
-    if not all(re.fullmatch(r"-?\d{1,10}|0x[0-9a-fA-F]{1,8}", word) for word in words):
+    if not all(
+        re.fullmatch("-?[1-9][0-9]{0,9}|0[0-7]{0,11}|0x[0-9a-fA-F]{1,8}", word) for word in words
+    ):
         raise CommandError(f"sendevent: not integer: {' '.join(words)}")
-    kind, code, value = (int(word, 0) for word in words)
+    kind, code, value = (int(word, 8 if re.fullmatch("0[0-7]+", word) else 0) for word in words)
     call.userland.touch_panel.write(kind, code, value)
     return 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from agent.phone.commands.options import options, whole_number
 from agent.phone.faults import FaultKind
 from agent.phone.frozen import shown_scene
+from agent.phone.numbers import is_number
 from agent.phone.shell.call import Call, CommandError, command
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _size(call: Call, text: str) -> tuple[int, int]:
     width, height, _ = call.phone.display_size(0)
     if text:
         one, cross, two = text.partition("x")
-        if not (cross and one.isdigit() and two.isdigit()) or not (
+        if not (cross and is_number(one) and is_number(two)) or not (
             16 <= int(one) <= 4096 and 16 <= int(two) <= 4096
         ):
             raise CommandError(f"Invalid size '{text}', must be width x height", 2)

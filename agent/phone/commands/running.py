@@ -7,6 +7,7 @@ import re
 import signal
 
 from agent.phone.commands.options import options, whole_number
+from agent.phone.numbers import is_number
 from agent.phone.shell.call import TABLE, Call, CommandError, command
 from agent.phone.userland.processes import Process
 
@@ -108,7 +109,7 @@ async def ps(call: Call) -> int:
         wanted = {int(pid) for pid in re.findall(r"\d{1,9}", found.text("p"))}
         everyone = [one for one in everyone if one.pid in wanted]
     elif found.operands:
-        wanted = {int(pid) for pid in found.operands if pid.isdigit()}
+        wanted = {int(pid) for pid in found.operands if is_number(pid)}
         everyone = [one for one in everyone if one.pid in wanted]
     elif not found.any("Aaeu"):
         everyone = [one for one in everyone if one.user == "shell" and one.name != "adbd"]
@@ -193,7 +194,7 @@ async def kill(call: Call) -> int:
 
 def _signal(call: Call, text: str) -> signal.Signals:
     try:
-        if text.isdigit():
+        if is_number(text):
             return signal.Signals(int(text))
         return signal.Signals[text if text.startswith("SIG") else f"SIG{text}"]
     except (KeyError, ValueError) as error:

@@ -25,7 +25,7 @@ USAGE = """usage: media_session [subcommand] [options]
        media_session list-sessions"""
 
 
-@command("media")
+@command("media", java=True)
 async def media(call: Call) -> int:
     """Control volumes; there are no media sessions."""
     return await media_command(call, call.args)

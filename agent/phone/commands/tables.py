@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+import string
 import struct
 import time
 from functools import partial
 
 from agent.errors import PhoneError
 from agent.phone.commands.options import options
-from agent.phone.shell.call import Call, CommandError, command, encode
+from agent.phone.numbers import is_number
+from agent.phone.properties import VALUE_LIMIT
+from agent.phone.shell.call import Call, CommandError, command, decode, encode
 from agent.phone.userland.log import LogEntry
+from agent.phone.well_formed import well_formed
 
 SETTINGS_USAGE = """Settings provider (settings) commands:
   help
@@ -53,6 +57,19 @@ async def setprop(call: Call) -> int:
     if len(call.args) != 2:
         raise CommandError("usage: setprop NAME VALUE\n\nSets an Android system property.")
     key, value = call.args
+    # The checks and words of AOSP's toolbox/setprop.cpp, which asks init only after them.
+    if key.startswith(".") or key.endswith("."):
+        raise CommandError("Property names must not start or end with a '.'")
+    if ".." in key:
+        raise CommandError("'..' is not allowed in a property name")
+    for byte in encode(key):
+        if chr(byte) not in _PROPERTY_CHARACTERS:
+            raise CommandError(f"Invalid character '{decode(bytes([byte]))}' in name '{key}'")
+    size = len(encode(value))
+    if size >= VALUE_LIMIT and not value.startswith("ro."):
+        raise CommandError(f"Value '{value}' is too long, {size} bytes vs a max of {VALUE_LIMIT}")
+    if well_formed(value) != value:
+        raise CommandError(f"Value '{value}' is not a UTF8 encoded string")
     try:
         call.phone.properties[key] = value
         call.phone.invalidate()
@@ -63,7 +80,7 @@ async def setprop(call: Call) -> int:
     return 0
 
 
-@command("settings")
+@command("settings", java=True)
 async def settings(call: Call) -> int:
     """Read and write the settings tables."""
     words = list(call.args)
@@ -99,6 +116,7 @@ async def settings(call: Call) -> int:
 
 
 _LEVELS = "VDIWEFS"
+_PROPERTY_CHARACTERS = frozenset(string.ascii_letters + string.digits + ":@_.-")
 LOWEST_PRIORITY = 2
 """Of `android_LogPriority`: VERBOSE."""
 _FORMATS = frozenset(
@@ -144,7 +162,7 @@ async def logcat(call: Call) -> int:
     ring = call.userland.log
     entries = [entry for entry in ring.since(0) if wanted.passes(entry)]
     count = found.text("t") or found.text("T")
-    if count.isdigit():
+    if is_number(count):
         entries = entries[-int(count[:9]) :] if int(count[:9]) else []
     limit = found.number(call, "m", 2**62)
     show = _binary if "B" in found else partial(_format, form=form)
@@ -190,7 +208,7 @@ class _Filter:
     def __init__(self, specs: list[str], *, silent: bool, pid: str, regex: str) -> None:
         self._tags: dict[str, int] = {}
         self._default = _LEVELS.index("S") if silent else 0
-        self._pid = int(pid) if pid.isdigit() else None
+        self._pid = int(pid) if is_number(pid) else None
         try:
             self._regex = re.compile(regex)
         except re.error as error:

@@ -23,7 +23,7 @@ vibrator_manager voiceinteraction wallpaper webviewupdate wifi window
 SERVICES = tuple(_SERVICES.split())
 
 
-@command("wm")
+@command("wm", java=True)
 async def wm(call: Call) -> int:
     """Show or change the display."""
     return await window_command(call, call.args)
@@ -126,7 +126,7 @@ async def _density(call: Call, words: list[str], display: int) -> int:
     return 0
 
 
-@command("cmd")
+@command("cmd", java=True)
 async def cmd(call: Call) -> int:
     """Call a system service."""
     words = list(call.args)
@@ -313,7 +313,7 @@ async def _post(call: Call, words: list[str]) -> None:
     await call.line(f"  Notification(channel=shell_cmd shortcut=null title={title!r})")
 
 
-@command("service")
+@command("service", java=True)
 async def service(call: Call) -> int:
     """List or check system services."""
     match call.args:

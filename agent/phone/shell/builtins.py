@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from agent.phone.numbers import is_number
 from agent.phone.pipes import as_sink, as_source
 from agent.phone.shell.call import TABLE, CommandError, Descriptors, decode, encode
 from agent.phone.shell.flow import MAX_CALL_DEPTH, ExitShell, LeaveFunction, LeaveLoop
@@ -271,7 +272,7 @@ async def _wait(shell: Shell, argv: list[str], _: Descriptors) -> int:
         return 0
     status = 0
     for word in argv[1:]:
-        task = shell.jobs.pop(int(word), None) if word.isdigit() else None
+        task = shell.jobs.pop(int(word), None) if is_number(word) else None
         if task is None:
             status = 127
             continue

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from agent.errors import PhoneError
 from agent.phone.pipes import EmptySource, NullSink, Sink, Source
 from agent.phone.userland.tree import Device
+from agent.phone.well_formed import well_formed
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
@@ -225,11 +226,19 @@ Handler = Callable[[Call], Awaitable[int]]
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command of the phone; `inline` ones run in the shell's own process."""
+    """A command of the phone; `inline` ones run in the shell's own process.
+
+    The words of `java` ones become Java strings, in the program or in the service that it calls.
+    """
 
     name: str
     run: Handler
     inline: bool
+    java: bool
+
+    def words(self, argv: list[str]) -> list[str]:
+        """Return the words as the command sees them."""
+        return [well_formed(word) for word in argv] if self.java else argv
 
 
 class CommandTable:
@@ -238,14 +247,16 @@ class CommandTable:
     def __init__(self) -> None:
         self._entries: dict[str, CommandEntry] = {}
 
-    def command(self, *names: str, inline: bool = False) -> Callable[[Handler], Handler]:
+    def command(
+        self, *names: str, inline: bool = False, java: bool = False
+    ) -> Callable[[Handler], Handler]:
         """Register a command under its names (a decorator)."""
 
         def register(run: Handler) -> Handler:
             for name in names:
                 if name in self._entries:
                     raise ValueError(f"the command {name!r} exists twice")
-                self._entries[name] = CommandEntry(name, run, inline)
+                self._entries[name] = CommandEntry(name, run, inline, java)
             return run
 
         return register

@@ -141,7 +141,7 @@ async def _invoke(
 ) -> int:
     call = Call(
         shell,
-        argv,
+        entry.words(argv),
         *three(descriptors),
         environment,
         shell.userland.is_terminal(descriptors),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import assert_never
 
+from agent.phone.numbers import is_number
 from agent.phone.pipes import (
     BytesSource,
     EmptySource,
@@ -69,7 +70,7 @@ def _duplicate(streams: Descriptors, redirect: Redirect, target: str) -> None:
     if target == "-":
         closed: Source | Sink = EmptySource() if redirect.descriptor == 0 else NullSink()
         streams[redirect.descriptor] = closed
-    elif target.isascii() and target.isdigit() and int(target) in streams:
+    elif is_number(target) and int(target) in streams:
         streams[redirect.descriptor] = streams[int(target)]
     else:
         raise CommandError(f"{SHELL_NAME}: {target}: bad file descriptor")

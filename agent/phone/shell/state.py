@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Self
 
+from agent.phone.numbers import is_number
 from agent.phone.shell.call import Call
 from agent.phone.shell.flow import ENVIRONMENT, SHELL_NAME
 from agent.phone.shell.syntax import Command
@@ -57,7 +58,7 @@ class ShellState:
                 return "i" if self.terminal else ""
             case "0":
                 return self.script_name
-            case _ if name.isdigit():
+            case _ if is_number(name):
                 index = int(name[:6]) - 1
                 return self.arguments[index] if index < len(self.arguments) else None
             case "RANDOM":

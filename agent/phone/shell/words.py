@@ -291,10 +291,10 @@ class WordReader:
                 self.at += 1
                 if code == "x":
                     digits = self._digits("0123456789abcdefABCDEF", 2)
-                    found.append(chr(int(digits, 16)) if digits else "\\x")
+                    found.append(_byte(int(digits, 16)) if digits else "\\x")
                 elif code in "01234567":
                     self.at -= 1
-                    found.append(chr(int(self._digits("01234567", 3), 8) & 0xFF))
+                    found.append(_byte(int(self._digits("01234567", 3), 8) & 0xFF))
                 else:
                     found.append(_ESCAPES.get(code, "\\" + code))
             else:
@@ -302,7 +302,8 @@ class WordReader:
         if self.at >= len(self.text):
             raise self.error("no closing quote")
         self.at += 1
-        return "".join(found)
+        # Escapes are bytes, and several of them may make one character.
+        return "".join(found).encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
 
     def _digits(self, allowed: str, limit: int) -> str:
         start = self.at
@@ -311,3 +312,8 @@ class WordReader:
                 break
             self.at += 1
         return self.text[start : self.at]
+
+
+def _byte(code: int) -> str:
+    """Return a byte as shell text."""
+    return bytes([code]).decode("utf-8", "surrogateescape")

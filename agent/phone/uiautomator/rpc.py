@@ -16,6 +16,7 @@ from typing import get_type_hints
 import msgspec
 
 from agent.errors import PhoneError
+from agent.phone.well_formed import json_of
 
 BATCH_LIMIT = 64
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
@@ -106,7 +107,7 @@ async def answer(table: MethodTable, body: bytes) -> bytes:
 
 
 def _encode(value: object) -> bytes:
-    return msgspec.json.encode(value)
+    return json_of(value)
 
 
 async def _answer_one(table: MethodTable, request: object) -> dict[str, object] | None:

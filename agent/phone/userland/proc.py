@@ -144,7 +144,10 @@ def _node(land: Userland, path: str) -> Node[Userland] | None:
     if name == "cwd" and not matched[2]:
         return Link("/")
     make = _FILES.get(name)
-    return Made(lambda land: make(land, process).encode()) if make is not None else None
+    if make is None:
+        return None
+    # The words of a command line are bytes, whether they are text or not.
+    return Made(lambda land: make(land, process).encode("utf-8", "surrogateescape"))
 
 
 def _names(land: Userland, path: str) -> set[str]:

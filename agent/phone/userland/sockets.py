@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from agent.errors import PhoneError
+from agent.phone.numbers import is_number
 from agent.phone.pipes import Socket, socket_pair
 
 Handler = Callable[[Socket], Awaitable[None]]
@@ -35,7 +36,7 @@ def canonical(name: str) -> str:
             host, _, port = rest.rpartition(":")
             if host not in ("", "localhost", "127.0.0.1") or not port.isascii():
                 raise PhoneError(f"the phone has no route to {rest!r}", "Use tcp:PORT.")
-            if not port.isdigit() or not 0 <= int(port) <= LAST_PORT:
+            if not is_number(port) or not 0 <= int(port) <= LAST_PORT:
                 raise PhoneError(f"{port!r} is not a TCP port", "Use a port from 0 to 65535.")
             return f"tcp:{int(port)}"
         case "local" | "localreserved":
