@@ -70,7 +70,8 @@ class Controls:
                     text = f"FAILED: {prompts.UNFINISHED}: {unfinished}. {prompts.FINISH_AGAIN}."
                     return Controlled(text, ActionOutcome.FAILED)
                 message = tidy(summary).strip() or "The model gave no reason."
-                return Controlled("Recorded.", end=TurnEnd(completed=success, message=message))
+                text = f"RESOLVED: {message}" if success else "Recorded."
+                return Controlled(text, end=TurnEnd(completed=success, message=message))
             case UpdatePlan(plan=plan, explanation=explanation):
                 plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
                 await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))

@@ -43,7 +43,8 @@ class Pattern(StrEnum):
     BANS = "bans"
     """Refuse elements that led nowhere, and say of a page that it leads away from support."""
     NAVIGATION_FIRST = "navigation_first"
-    """On the way to support, content that leads nowhere has no numbers."""
+    """On the way to support, content that leads nowhere has no numbers, and a long search is told
+    to plan anew."""
     APP_CARDS = "app_cards"
     """Tell the model what is known of the app."""
     FINISH_CHECK = "finish_check"

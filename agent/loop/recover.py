@@ -17,6 +17,8 @@ WINDOW = 6
 MIN_TRACKED = 4
 STAGNATION = 3
 SCROLL_BUDGET = 8
+REPLAN = 5
+"""Screens on the way to support, after each so many of which to plan anew."""
 DUPLICATES = 3
 TYPING = "type_text "
 """What the name of an action that types begins with."""
@@ -127,6 +129,12 @@ class Trail:
             said.append(
                 "WARNING: This page sells or pays, and leads to no support. Go back and look for "
                 "account, orders or help."
+            )
+        lost = self.searched > 0 and self.searched % REPLAN == 0
+        if lost and Pattern.NAVIGATION_FIRST not in self.without:
+            said.append(
+                f"WARNING: {self.searched} screens in a row showed no way to support. "
+                "Plan another way with update_plan."
             )
         if self.scrolls >= SCROLL_BUDGET and Pattern.SCROLL_BUDGET not in self.without:
             said.append(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.loop.patterns import Pattern
+from agent.loop.recover import Trail
 from agent.loop.wrong_screen import misleads
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation, UiNode
@@ -94,3 +96,19 @@ async def test_who_does_not_look_for_support_may_shop() -> None:
     model = scripted(says("click_element", element=1), DONE)
     await task().run(MemoryContext(model, shop.phone, goal="Look at what they sell"))
     assert all("leads to no support" not in text for text in texts(model, 1))
+
+
+def test_every_fifth_screen_without_a_way_to_support_says_to_plan_anew() -> None:
+    trail, told = Trail(), []
+    for _ in range(10):
+        trail.looked_for_support(found=False, misleads=False)
+        told.append(trail.warnings())
+    assert [at for at, said in enumerate(told, start=1) if said] == [5, 10]
+    assert told[4] == (
+        "WARNING: 5 screens in a row showed no way to support. Plan another way with update_plan.",
+    )
+    trail.looked_for_support(found=True, misleads=False)
+    assert trail.warnings() == ()
+    trail = Trail(without={Pattern.NAVIGATION_FIRST}, searched=4)
+    trail.looked_for_support(found=False, misleads=False)
+    assert trail.warnings() == ()

@@ -50,6 +50,7 @@ async def test_a_step_is_stored_in_order_with_the_intent_before_the_deed() -> No
     assert (requested.element.label, requested.kind) == ("Press", "action")
     assert requested.point == requested.element.bounds.center
     assert results(context)[0] == 'OK: Clicked [1] "Press". Now shows "pressed 1".'
+    assert results(context)[-1] == "RESOLVED: All done."
 
 
 class SlowToKeep(MemoryContext):
