@@ -1,8 +1,20 @@
-"""Shared by every test: random data is judged by what it shows, never by how long it takes."""
+"""For every test: an environment that is nobody's, and random data judged by what it shows alone."""
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+_PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+_LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+_OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
+
+# Before anything reads them: what the machine, its network and the person at it have set would
+# decide what a test finds, and so would it for every process that a test starts.
+for _name in list(os.environ):
+    if _name in _LOOKS or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
+        del os.environ[_name]
 
 # On a machine that is busy, one example may take any time, and so may drawing its data.
 settings.register_profile(

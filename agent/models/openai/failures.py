@@ -115,6 +115,15 @@ class Failures:
             retryable=False,
         )
 
+    def no_way_through(self, error: Exception) -> ModelError:
+        """Say that the environment names a proxy by which nothing can be reached."""
+        return ModelError(
+            f"{self._where} cannot be reached by the proxy that the environment names: "
+            f"{one_line(str(error), 200)}",
+            "Name an HTTP proxy in HTTPS_PROXY, and unset ALL_PROXY.",
+            retryable=False,
+        )
+
     def silent(self) -> ModelError:
         """Say that nothing came for too long."""
         return ModelError(

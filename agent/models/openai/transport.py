@@ -7,6 +7,8 @@ or not.
 
 from __future__ import annotations
 
+import ipaddress
+import ssl
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -32,6 +34,9 @@ def guarded(base_url: str, failures: Failures) -> DefaultAsyncHttpxClient:
     Args:
         base_url: the endpoint that the operator named.
         failures: what is raised where an answer leads elsewhere or does not end.
+
+    Raises:
+        ModelError: the environment names a proxy that cannot be used.
     """
     import openai
 
@@ -42,13 +47,34 @@ def guarded(base_url: str, failures: Failures) -> DefaultAsyncHttpxClient:
     async def bound(response: Any) -> None:
         _bound(response, failures)
 
-    return openai.DefaultAsyncHttpxClient(event_hooks={"request": [stay], "response": [bound]})
+    is_here = _is_this_machine(base_url)
+    try:
+        return openai.DefaultAsyncHttpxClient(
+            event_hooks={"request": [stay], "response": [bound]},
+            # A proxy of the network would look for the endpoint on a machine of its own. OpenSSL
+            # reads by itself which authorities the environment trusts (SSL_CERT_FILE).
+            trust_env=not is_here,
+            verify=ssl.create_default_context() if is_here else True,
+        )
+    except (ImportError, ValueError) as error:
+        # A kind of proxy that the HTTP library does not speak, or an address that is none.
+        raise failures.no_way_through(error) from error
 
 
 def says_done(response: Any) -> bool:
     """Tell whether a stream that was read ended with the wire's own mark, and was not cut off."""
     tail: bytes = response.extensions.get(_TAIL, b"")
     return tail.rstrip().endswith(_DONE)
+
+
+def _is_this_machine(base_url: str) -> bool:
+    """Tell whether an address is one of this machine's loopback interface."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        # RFC 6761: localhost and every name below it.
+        return host.rstrip(".").rpartition(".")[2] == "localhost"
 
 
 def _is_same(base_url: str, url: str) -> bool:
