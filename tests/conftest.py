@@ -1,4 +1,4 @@
-"""For every test: an environment that is nobody's, and random data judged by what it shows alone."""
+"""For every test: an environment that is nobody's, and random data judged by what it shows."""
 
 from __future__ import annotations
 
