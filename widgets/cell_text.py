@@ -1,25 +1,37 @@
 """Cells as text for a terminal: whole rows, or only the cells that changed.
 
-Runs of equal cells are merged, and a colour that the terminal has already is not set again. There
-is no loop over cells in Python: a few arrays of ready texts are joined. Invariant: what is made
-holds nothing but SGR sequences, cursor movements and the glyphs of `cells`.
+A colour that the terminal has already is not set again. There is no loop over cells in Python:
+every cell is a record of a fixed length in one array, its ready texts are copied in by NumPy, and
+the zero bytes that are left over are taken out of the whole at once. Invariant: what is made holds
+nothing but SGR sequences, cursor movements and the glyphs of `cells`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from widgets.cells import BLANK, HALF, HOLE, LETTERS, Cells, Glyphs, Mask
-from widgets.colour_codes import Codes, Texts
-from widgets.rgb565 import Pixels565
+from widgets.cells import BLANK, HOLE, LETTERS, Cells, Mask, Packed
+from widgets.colour_codes import COLOUR_BYTES, Codes, Records
 
 RESET = "\x1b[0m"
-_LONGEST_RUN = 512
+_FARTHEST = 512
+"""Cells; the cursor is moved farther by naming its place."""
+_WORD = 4
+_RECORD = np.dtype(
+    {
+        "names": ["ink", "join", "paper", "glyph"],
+        "formats": [f"S{COLOUR_BYTES}", f"S{_WORD}"] * 2,
+        "offsets": [0, COLOUR_BYTES, COLOUR_BYTES + _WORD, 2 * COLOUR_BYTES + _WORD],
+        "itemsize": 2 * (COLOUR_BYTES + _WORD),
+    }
+)
+_WHOLE = np.dtype(f"S{_RECORD.itemsize}")
+_JOINS: Records = np.array([b"", b"m", b"\x1b[", b";"], dtype=f"S{_WORD}")
+"""What stands between an ink and a paper: where neither is set, the first, the second, or both."""
 _Places = npt.NDArray[np.intp]
 
 
@@ -29,17 +41,13 @@ def row_texts(cells: Cells, codes: Codes, *, hole: str = RESET) -> list[str]:
     Args:
         hole: the sequence that sets the style of cells without a picture.
     """
-    starts = _starts(cells)
-    at = np.flatnonzero(starts)
-    ends = np.cumsum(starts.sum(axis=1))
-    runs = _runs(cells, codes, at, np.diff(at, append=starts.size))
-    fresh = np.zeros(runs.total, dtype=bool)
-    fresh[0] = fresh[ends[:-1]] = True
-    parts = np.empty((runs.total, 3), dtype=object)
-    parts[:, 0], parts[:, 1] = _colours(runs, fresh, codes, hole)
-    parts[:, 2] = _glyphs(runs)
-    flat = parts.reshape(-1).tolist()
-    return ["".join(flat[a * 3 : b * 3]) + RESET for a, b in pairwise([0, *ends.tolist()])]
+    if not cells.packed.size:
+        return [RESET] * cells.rows
+    ends = np.arange(cells.columns, cells.packed.size, cells.columns)
+    fresh = np.zeros(cells.packed.size, dtype=bool)
+    fresh[:: cells.columns] = True
+    text = _text(cells.packed.ravel(), fresh, ends, f"{RESET}\n".encode(), codes, hole)
+    return (text + RESET).split("\n")
 
 
 def changed_text(
@@ -51,124 +59,113 @@ def changed_text(
         changed: rows × columns, which cells.
         x, y: the column and row of the terminal, from 0, where the first cell is.
     """
-    starts = _starts(cells)
-    ends = np.ones(starts.shape, dtype=bool)
-    np.logical_or(starts[:, 1:], ~changed[:, 1:], out=ends[:, :-1])
-    starts[:, 1:] |= ~changed[:, :-1]
-    starts &= changed
-    ends &= changed
-    at = np.flatnonzero(starts)
+    at = changed.ravel().nonzero()[0]
     if not at.size:
         return ""
-    runs = _runs(cells, codes, at, np.flatnonzero(ends) - at + 1)
-    fresh = np.zeros(runs.total, dtype=bool)
+    fresh = np.zeros(at.size, dtype=bool)
     fresh[0] = True
-    parts = np.empty((runs.total, 4), dtype=object)
-    parts[:, 0] = _moves(runs, cells.columns, x, y)
-    parts[:, 1], parts[:, 2] = _colours(runs, fresh, codes, hole)
-    parts[:, 3] = _glyphs(runs)
-    return "".join(parts.reshape(-1).tolist()) + RESET
+    starts, moves = _moves(at, cells.columns, x, y)
+    return _text(cells.packed.ravel()[at], fresh, starts, moves, codes, hole) + RESET
 
 
-class _Runs(NamedTuple):
-    """Stretches of equal cells within a row, in reading order."""
-
-    total: int
-    at: _Places
-    """The number of the first cell of each."""
-    length: _Places
-    ink: Pixels565
-    """As indices of the codes, like paper."""
-    paper: Pixels565
-    glyph: Glyphs
-
-
-def _starts(cells: Cells) -> Mask:
-    """Tell where a cell does not just go on from the one at its left."""
-    ink, paper, glyph = cells.ink, cells.paper, cells.glyph
-    starts = np.ones(glyph.shape, dtype=bool)
-    inner = starts[:, 1:]
-    np.not_equal(paper[:, 1:], paper[:, :-1], out=inner)
-    inner |= ink[:, 1:] != ink[:, :-1]
-    inner |= glyph[:, 1:] != glyph[:, :-1]
-    if cells.columns > _LONGEST_RUN:
-        starts[:, ::_LONGEST_RUN] = True
-    return starts
-
-
-def _runs(cells: Cells, codes: Codes, at: _Places, length: _Places) -> _Runs:
-    ink = codes.indices(cells.ink.ravel()[at])
-    paper = codes.indices(cells.paper.ravel()[at])
-    return _Runs(len(at), at, length, ink, paper, cells.glyph.ravel()[at])
-
-
-def _colours(runs: _Runs, fresh: Mask, codes: Codes, hole: str) -> tuple[Texts, Texts]:
-    """Give what sets the ink and what sets the paper of each run.
+def _text(
+    cells: Packed, fresh: Mask, breaks: _Places, said: Records | bytes, codes: Codes, hole: str
+) -> str:
+    """Give the text of cells in the order in which they are drawn; at least one.
 
     Args:
-        fresh: the runs before which the colours of the terminal are not known.
+        fresh: the cells before which the colours of the terminal are not known.
+        breaks: the cells before which something else is said.
+        said: that, of each or of all.
     """
-    holes = runs.glyph == HOLE
-    has_holes = bool(holes.any())
-    if has_holes:
+    parts = cells.view(np.uint16).reshape(-1, 4)
+    glyph = parts[:, 2]
+    extra = np.zeros(cells.size, dtype=np.intp)
+    extra[breaks] = 1
+    holes: Mask | None = None
+    ground: Sequence[bytes] = ()
+    grounded = breaks[:0]
+    if not glyph.all():
+        holes = glyph == HOLE
+        ground = _chunks(RESET + hole)
+        into = holes & fresh
+        into[1:] |= holes[1:] & ~holes[:-1]
+        grounded = into.nonzero()[0]
+        extra[grounded] += len(ground)
         fresh = fresh | holes
         fresh[1:] |= holes[:-1]
-    number = np.arange(runs.total)
-    inked = runs.glyph > BLANK
-    # The colour that the terminal has is that of the last run with ink since it was unknown.
-    last_inked = np.maximum.accumulate(np.where(inked, number, -1))
-    before = np.empty_like(last_inked)
-    before[0], before[1:] = -1, last_inked[:-1]
-    since = np.maximum.accumulate(np.where(fresh, number, 0))
-    sets_ink = (runs.ink != runs.ink[before]) | (before < since)
-    sets_ink &= inked
+    place = np.arange(cells.size)
+    place += extra.cumsum()
+    records = np.zeros(int(place[-1]) + 1, dtype=_RECORD)
+    whole = records.view(_WHOLE)
+    whole[place[breaks] - extra[breaks]] = said
+    for number, chunk in enumerate(ground):
+        whole[place[grounded] - len(ground) + number] = chunk
+    _colour(records, place, parts, fresh, holes, codes)
+    records["glyph"][place] = _letters(len(LETTERS))[glyph]
+    return records.tobytes().translate(None, b"\0").decode()
+
+
+def _colour(
+    records: npt.NDArray[np.void],
+    place: _Places,
+    parts: npt.NDArray[np.uint16],
+    fresh: Mask,
+    holes: Mask | None,
+    codes: Codes,
+) -> None:
+    """Set the ink and the paper of each cell whose predecessor left another."""
+    paper = codes.indices(parts[:, 1])
     sets_paper = fresh.copy()
-    sets_paper[1:] |= runs.paper[1:] != runs.paper[:-1]
-    none = codes.colours
-    ink = codes.ink[np.where(sets_ink, runs.ink, np.int32(none))]
-    # The second half of the papers follows an ink; what neither sets ends the tables.
-    chosen = np.where(sets_paper, runs.paper, np.int32(none))
-    chosen[sets_ink] += none + 1
-    paper = codes.paper[chosen]
-    if has_holes:
-        ink[holes], paper[holes] = RESET, hole
-    return ink, paper
+    sets_paper[1:] |= paper[1:] != paper[:-1]
+    if holes is not None:
+        sets_paper &= ~holes
+    inked = (parts[:, 2] > BLANK).nonzero()[0]
+    ink = codes.indices(parts[:, 0][inked])
+    # The colour that the terminal has is that of the last cell with ink since it was unknown.
+    since = fresh.cumsum()[inked]
+    sets_ink = np.ones(inked.size, dtype=bool)
+    np.not_equal(ink[1:], ink[:-1], out=sets_ink[1:])
+    sets_ink[1:] |= since[1:] != since[:-1]
+    inked = inked[sets_ink]
+    join = sets_paper.view(np.uint8) << 1
+    join[inked] |= 1
+    papered = sets_paper.nonzero()[0]
+    records["ink"][place[inked]] = codes.ink[ink[sets_ink]]
+    records["paper"][place[papered]] = codes.paper[paper[papered]]
+    records["join"][place] = _JOINS[join]
+
+
+def _chunks(text: str) -> Sequence[bytes]:
+    """Cut a text into what fits a record."""
+    data = text.encode()
+    return [data[at : at + _WHOLE.itemsize] for at in range(0, len(data), _WHOLE.itemsize)]
 
 
 @lru_cache(maxsize=1)
-def _repeated() -> Texts:
-    table = np.empty((3, _LONGEST_RUN + 1), dtype=object)
-    for glyph in (HOLE, BLANK, HALF):
-        table[glyph] = [LETTERS[glyph] * length for length in range(_LONGEST_RUN + 1)]
-    return table.ravel()
-
-
-def _glyphs(runs: _Runs) -> Texts:
-    texts: Texts = _repeated()[
-        np.minimum(runs.glyph, HALF).astype(np.intp) * (_LONGEST_RUN + 1) + runs.length
-    ]
-    for at in np.flatnonzero(runs.glyph > HALF).tolist():
-        texts[at] = LETTERS[runs.glyph[at]] * int(runs.length[at])
-    return texts
+def _letters(count: int) -> Records:
+    """Give what draws each glyph number, of so many that there are."""
+    return np.array([letter.encode() for letter in LETTERS[:count]], dtype=f"S{_WORD}")
 
 
 @lru_cache(maxsize=1)
-def _forward() -> Texts:
-    table = [f"\x1b[{cells}C" for cells in range(_LONGEST_RUN)]
-    return np.array(["", "\x1b[C", *table[2:]], dtype=object)
+def _forward() -> Records:
+    table = [b"\x1b[%dC" % cells for cells in range(_FARTHEST)]
+    return np.array([b"", b"\x1b[C", *table[2:]], dtype=_WHOLE)
 
 
-def _moves(runs: _Runs, columns: int, x: int, y: int) -> Texts:
-    """Give the cursor movement before each run; empty where it stands there already."""
-    moves = np.full(runs.total, "", dtype=object)
-    row = runs.at // columns
-    in_row = np.zeros(runs.total, dtype=bool)
-    np.equal(row[1:], row[:-1], out=in_row[1:])
-    gap = np.zeros(runs.total, dtype=np.intp)
-    gap[1:] = runs.at[1:] - runs.at[:-1] - runs.length[:-1]
-    near = np.flatnonzero(in_row & (gap > 0) & (gap < _LONGEST_RUN))
-    moves[near] = _forward()[gap[near]]
-    for at in np.flatnonzero(~(in_row & (gap < _LONGEST_RUN))).tolist():
-        down, right = divmod(int(runs.at[at]), columns)
-        moves[at] = f"\x1b[{y + down + 1};{x + right + 1}H"
-    return moves
+def _moves(at: _Places, columns: int, x: int, y: int) -> tuple[_Places, Records]:
+    """Give the cells before which the cursor does not stand there already, and what moves it."""
+    row = at // columns
+    gap = np.empty(at.size, dtype=np.intp)
+    gap[0] = _FARTHEST
+    np.subtract(at[1:], at[:-1], out=gap[1:])
+    gap[1:] -= 1
+    gap[1:][row[1:] != row[:-1]] = _FARTHEST
+    starts = gap.nonzero()[0]
+    gap = gap[starts]
+    moves: Records = _forward()[np.minimum(gap, _FARTHEST - 1)]
+    for number in (gap >= _FARTHEST).nonzero()[0].tolist():
+        down, right = divmod(int(at[starts[number]]), columns)
+        moves[number] = b"\x1b[%d;%dH" % (y + down + 1, x + right + 1)
+    return starts, moves

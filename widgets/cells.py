@@ -1,10 +1,13 @@
 """A picture as the cells of a terminal: ink, paper and glyph of each, pasted and marked.
 
-Not yet text (`cell_text`). Invariants: arrays of one shape; cells that nothing was pasted on are
-holes, which are drawn in the style of what lies under the picture.
+Not yet text (`cell_text`). Invariants: a cell is one number of 64 bits, so that two pictures are
+compared and copied in one go; cells that nothing was pasted on are holes, which are drawn in the
+style of what lies under the picture.
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +16,13 @@ from widgets.rgb565 import Pixels565
 
 Glyphs = npt.NDArray[np.uint16]
 Mask = npt.NDArray[np.bool_]
+Packed = npt.NDArray[np.uint64]
+"""Ink, paper and glyph of each cell, 16 bits each, and 16 that are zero."""
 HOLE, BLANK, HALF = 0, 1, 2
 LETTERS: list[str] = [" ", " ", "▀"]
 """What each glyph number draws. It grows by the few letters that marks are made of."""
 _NUMBERS: dict[str, int] = {"▀": HALF}
+_INK, _PAPER, _GLYPH = range(3)
 
 
 def glyph_of(letter: str) -> int:
@@ -28,13 +34,6 @@ def glyph_of(letter: str) -> int:
     return number
 
 
-def _glyphs_of(upper: Pixels565, lower: Pixels565) -> Glyphs:
-    # A cell of one colour is a space: two bytes less, and no ink to set.
-    glyphs: Glyphs = (upper != lower).astype(np.uint16)
-    glyphs += np.uint16(BLANK)
-    return glyphs
-
-
 class Cells:
     """A rectangle of cells.
 
@@ -42,35 +41,38 @@ class Cells:
         rows, columns: its size.
     """
 
-    __slots__ = ("columns", "glyph", "ink", "paper", "rows")
+    __slots__ = ("columns", "glyph", "ink", "packed", "paper", "rows")
 
     def __init__(self, rows: int, columns: int) -> None:
-        self.rows, self.columns = rows, columns
-        self.ink: Pixels565 = np.zeros((rows, columns), dtype=np.uint16)
-        self.paper: Pixels565 = np.zeros((rows, columns), dtype=np.uint16)
-        self.glyph: Glyphs = np.zeros((rows, columns), dtype=np.uint16)
+        self._take(np.zeros((rows, columns), dtype=np.uint64))
 
     @classmethod
-    def of_pixels(cls, pixels: Pixels565) -> Cells:
+    def of_pixels(cls, pixels: Pixels565) -> Self:
         """Make half blocks of 2·rows × columns pixels."""
-        made = cls.__new__(cls)
-        made.rows, made.columns = pixels.shape[0] // 2, pixels.shape[1]
-        made.ink, made.paper = pixels[0::2].copy(), pixels[1::2].copy()
-        made.glyph = _glyphs_of(made.ink, made.paper)
+        made = cls(pixels.shape[0] // 2, pixels.shape[1])
+        upper, lower = pixels[0::2], pixels[1::2]
+        made.ink[:], made.paper[:] = upper, lower
+        # A cell of one colour is a space: two bytes less, and no ink to set.
+        np.add(upper != lower, np.uint16(BLANK), out=made.glyph)
         return made
 
-    def copy(self) -> Cells:
+    def _take(self, packed: Packed) -> None:
+        self.packed = packed
+        self.rows, self.columns = packed.shape
+        parts = packed.view(np.uint16).reshape(self.rows, self.columns, 4)
+        self.ink: Pixels565 = parts[:, :, _INK]
+        self.paper: Pixels565 = parts[:, :, _PAPER]
+        self.glyph: Glyphs = parts[:, :, _GLYPH]
+
+    def copy(self) -> Self:
         """Give the same cells again, to be changed."""
-        made = Cells.__new__(Cells)
-        made.rows, made.columns = self.rows, self.columns
-        made.ink, made.paper, made.glyph = self.ink.copy(), self.paper.copy(), self.glyph.copy()
+        made = self.__class__.__new__(self.__class__)
+        made._take(self.packed.copy())
         return made
 
     def paste(self, other: Cells, row: int, column: int) -> None:
         """Draw other cells; they must lie within."""
-        place = (slice(row, row + other.rows), slice(column, column + other.columns))
-        self.ink[place], self.paper[place] = other.ink, other.paper
-        self.glyph[place] = other.glyph
+        self.packed[row : row + other.rows, column : column + other.columns] = other.packed
 
     def mark(self, row: int, column: int, text: str, *, ink: int, paper: int) -> None:
         """Write text over the picture, cut off at its edges; colours are RGB565."""
@@ -81,7 +83,5 @@ class Cells:
 
     def differs(self, other: Cells) -> Mask:
         """Tell of each cell whether it looks different in other cells of the same size."""
-        differs: Mask = self.ink != other.ink
-        differs |= self.paper != other.paper
-        differs |= self.glyph != other.glyph
+        differs: Mask = self.packed != other.packed
         return differs

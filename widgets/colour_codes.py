@@ -1,7 +1,8 @@
 """The terminal's text for every colour, made once: `ESC[38;2;r;g;b` and its fellows.
 
 Tables only. Source of the codes: ECMA-48 SGR, and ISO 8613-6 for the colours behind 38 and 48.
-Invariant: two colours share an index exactly when the terminal shows them alike.
+Invariants: two colours share an index exactly when the terminal shows them alike; a text is a
+record of a fixed length, and the zero bytes within are no part of it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import numpy.typing as npt
 
 from widgets.rgb565 import Pixels565
 
-Texts = npt.NDArray[np.object_]
+Records = npt.NDArray[np.bytes_]
+COLOUR_BYTES = 20
+"""Of a record that sets a colour."""
 _LEVELS = np.array((0, 95, 135, 175, 215, 255), dtype=np.int32)
 _COLOURS = 1 << 16
+_DIGITS = 3
 
 
 class Codes(NamedTuple):
@@ -24,12 +28,10 @@ class Codes(NamedTuple):
 
     lookup: Pixels565 | None
     """From RGB565 to the index; None where they are the same."""
-    colours: int
-    """How many colours; the tables' index of "no colour" as well."""
-    ink: Texts
-    """Sets the foreground, not yet closed by `m`; nothing at the end."""
-    paper: Texts
-    """Sets the background alone, then nothing; the same after an ink, then the ink's `m`."""
+    ink: Records
+    """Sets the foreground, not yet closed by `m`, nor by `;` and another code."""
+    paper: Records
+    """Sets the background, closed; not yet opened by `ESC[`, nor by `;` after another code."""
 
     def indices(self, colors: Pixels565) -> Pixels565:
         """Give the index of every colour."""
@@ -40,25 +42,36 @@ class Codes(NamedTuple):
 def codes(truecolor: bool) -> Codes:
     """Give the texts for 24-bit colour, or for the palette of 256; made at the first call."""
     if truecolor:
-        names = [
-            f"2;{r << 3 | r >> 2};{g << 2 | g >> 4};{b << 3 | b >> 2}"
-            for r in range(32)
-            for g in range(64)
-            for b in range(32)
-        ]
-        return _codes(None, names)
-    return _codes(_nearest_256(), [f"5;{number}" for number in range(256)])
+        every = np.arange(_COLOURS, dtype=np.int32)
+        return _codes(None, b";2;", *_rgb_of_all(every))
+    return _codes(_nearest_256(), b";5;", np.arange(256, dtype=np.int32))
 
 
-def _codes(lookup: Pixels565 | None, names: list[str]) -> Codes:
-    alone = [f"\x1b[48;{name}m" for name in names]
-    after = [f";48;{name}m" for name in names]
+def _codes(lookup: Pixels565 | None, kind: bytes, *numbers: npt.NDArray[np.int32]) -> Codes:
     return Codes(
         lookup,
-        len(names),
-        np.array([*(f"\x1b[38;{name}" for name in names), ""], dtype=object),
-        np.array([*alone, "", *after, "m"], dtype=object),
+        _records(b"\x1b[38" + kind, numbers, b""),
+        _records(b"48" + kind, numbers, b"m"),
     )
+
+
+def _records(before: bytes, numbers: tuple[npt.NDArray[np.int32], ...], after: bytes) -> Records:
+    """Write numbers from 0 to 255, separated by semicolons, between two texts."""
+    decimals = np.array([b"%d" % number for number in range(256)], dtype=f"S{_DIGITS}")
+    letters = np.zeros((len(numbers[0]), COLOUR_BYTES), dtype=np.uint8)
+    at = _put(letters, 0, before)
+    for number, values in enumerate(numbers):
+        at = _put(letters, at, b";") if number else at
+        digits = decimals[values].view(np.uint8).reshape(-1, _DIGITS)
+        letters[:, at : at + _DIGITS] = digits
+        at += _DIGITS
+    _put(letters, at, after)
+    return letters.view(f"S{COLOUR_BYTES}").ravel()
+
+
+def _put(letters: npt.NDArray[np.uint8], at: int, text: bytes) -> int:
+    letters[:, at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    return at + len(text)
 
 
 def _nearest_256() -> Pixels565:

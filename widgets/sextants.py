@@ -46,9 +46,9 @@ def sextant_cells(pixels: Pixels565) -> Cells:
     chosen = np.take_along_axis(channels, widest[:, :, None, :], 3)[..., 0]
     is_ink = chosen > middle
     cells = Cells(rows, columns)
-    cells.ink = _mean(channels, is_ink)
-    cells.paper = _mean(channels, ~is_ink)
-    cells.glyph = _GLYPHS[(is_ink * _BITS).sum(axis=2)]
+    cells.ink[:] = _mean(channels, is_ink)
+    cells.paper[:] = _mean(channels, ~is_ink)
+    cells.glyph[:] = _GLYPHS[(is_ink * _BITS).sum(axis=2)]
     cells.ink[cells.glyph == BLANK] = cells.paper[cells.glyph == BLANK]
     return cells
 

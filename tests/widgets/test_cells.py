@@ -191,6 +191,55 @@ def test_noise_of_one_step_keeps_the_old_cells() -> None:
     assert (settle(old, bright) == bright).all()
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.05, 1.0]))
+def test_only_pixels_of_which_no_channel_is_two_steps_away_are_held(
+    seed: int, share: float
+) -> None:
+    dice = np.random.default_rng(seed)
+    depths = (32, 64, 32)
+    before = [dice.integers(0, depth, 600) for depth in depths]
+    steps = dice.integers(-2, 3, (3, 600)) * (dice.random(600) < share)
+    after = [
+        np.clip(one + step, 0, depth - 1)
+        for one, step, depth in zip(before, steps, depths, strict=True)
+    ]
+    old, new = (
+        (one[0] << 11 | one[1] << 5 | one[2]).astype(np.uint16).reshape(20, 30)
+        for one in (before, after)
+    )
+    near = np.all([abs(one - other) <= 1 for one, other in zip(before, after, strict=True)], axis=0)
+    assert (settle(old, new) == np.where(near.reshape(20, 30), old, new)).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.1, 0.6, 1.0]))
+def test_holes_among_changes_have_the_style_of_the_ground(seed: int, share: float) -> None:
+    dice = np.random.default_rng(seed)
+    before, after = (Cells.of_pixels(picture(6, 20, int(dice.integers(1 << 30)), 3)) for _ in "ab")
+    for cells in (before, after):
+        holes = dice.random((6, 20)) < 0.4
+        cells.glyph[holes] = HOLE
+    # Longer than any one record of a cell.
+    ground = "\x1b[1;3;4;9m\x1b[38;2;250;251;252m\x1b[48;2;101;102;103m"
+    screen, stream = terminal(20, 6)
+    for row, text in enumerate(row_texts(before, TRUE, hole=ground)):
+        stream.feed(f"\x1b[{row + 1};1H" + text)
+    changed = after.differs(before) & (dice.random((6, 20)) < share)
+    stream.feed(changed_text(after, changed, TRUE, x=0, y=0, hole=ground))
+    for row in range(6):
+        for column in range(20):
+            cells = after if changed[row, column] else before
+            shown = screen.buffer[row][column]
+            if cells.glyph[row, column] == HOLE:
+                assert (shown.data, shown.bg, shown.bold) == (" ", "656667", True)
+            else:
+                assert shown.bg == hexed(int(cells.paper[row, column]))
+                assert cells.glyph[row, column] != HALF or shown.fg == hexed(
+                    int(cells.ink[row, column])
+                )
+
+
 def test_only_cells_that_look_different_differ() -> None:
     one, other = Cells.of_pixels(picture(5, 8, 1)), Cells.of_pixels(picture(5, 8, 1))
     assert not one.differs(other).any()
