@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
-from agent.records import LATEST_MS, Job, JobStatus, JobType, RunOutcome, RunRecord
+from agent.records import LATEST_SHOWN_MS, Job, JobStatus, JobType, RunOutcome, RunRecord
 from agent.text import clean, one_line
 from widgets import phrases, status
 from widgets.job_words import asked, quiet, told, where
@@ -39,10 +39,10 @@ def wake(job: Job, now_ms: int) -> str:
         return "now"
     if job.status not in _WAKES or not job.next_run_at:
         return "—"
-    if job.next_run_at >= LATEST_MS:
+    if job.next_run_at > LATEST_SHOWN_MS:
         return "on event"
     left = job.next_run_at - now_ms
-    return "due" if left <= 0 else f"in {phrases.clock(left)}"
+    return "due" if left <= 0 else f"in {phrases.countdown(left)}"
 
 
 def repeat(job: Job) -> str:

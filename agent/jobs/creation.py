@@ -13,11 +13,16 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
-from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
+from agent.jobs.timing import (
+    check_interval,
+    check_moment,
+    next_due_ms,
+    out_of_quiet_ms,
+    read_schedule,
+)
 from agent.jobs.tool_calls import call_of
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType, Schedule, Trigger
-from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
 from agent.text import one_line
@@ -46,9 +51,9 @@ def planned_job(
     Raises:
         UsageError: a field that cannot be used; the message names it.
     """
-    title = checked_text(op.title, "The title", limit=TITLE_LIMIT_CHARS)
-    prompt = redact_secrets(op.prompt)
-    if op.job_type is JobType.AGENT_TURN:
+    title = one_line(checked_text(op.title, "The title", limit=TITLE_LIMIT_CHARS))
+    prompt = ""
+    if op.prompt.strip() or op.job_type is JobType.AGENT_TURN:
         prompt = checked_text(op.prompt, "The prompt")
     if op.delivery_mode not in DELIVERY_MODES:
         raise UsageError(
@@ -69,7 +74,7 @@ def planned_job(
         return Job(
             id=job_id,
             type=op.job_type,
-            title=title.strip(),
+            title=title,
             prompt=prompt,
             payload_json=payload,
             schedule_json=stored,
@@ -91,10 +96,8 @@ def planned_job(
 
 def _schedule(op: JobCreate) -> Schedule:
     """Check when a job is to run. Raises UsageError naming the field."""
-    if op.interval_ms < 0:
-        raise UsageError(
-            f"interval_ms is {op.interval_ms}.", "Use milliseconds; 0 for a job that runs once."
-        )
+    check_moment("next_run_at", op.next_run_at)
+    check_interval(op.interval_ms)
     if Trigger.MANUAL in op.on and (
         op.interval_ms or op.cron.strip() or op.next_run_at or len(set(op.on)) > 1
     ):
@@ -107,7 +110,7 @@ def _schedule(op: JobCreate) -> Schedule:
         Schedule(
             next_run_at=op.next_run_at,
             interval_ms=max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms > 0 else 0,
-            cron=op.cron.strip(),
+            cron=" ".join(op.cron.split()),
             timezone=op.timezone.strip(),
             on=tuple(dict.fromkeys(op.on)),
             quiet=op.quiet,
@@ -144,10 +147,6 @@ def _checked_target(target: str, creator: Creator | None) -> str:
 
 def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
     """Make a job's payload: what the asker put into it, and which phones it may run on."""
-    if len(msgspec.json.encode(op.payload)) > PAYLOAD_LIMIT_BYTES:
-        raise UsageError(
-            f"The payload is larger than {PAYLOAD_LIMIT_BYTES:,} bytes.", "Put less into it."
-        )
     payload = dict(op.payload)
     call_of(payload)
     if op.serial:
@@ -155,7 +154,14 @@ def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
         payload["serial"] = op.serial
     if op.app:
         payload["app"] = checked_text(op.app, "The app", limit=TITLE_LIMIT_CHARS).strip()
-    tags = [checked_text(tag, "A tag", limit=TITLE_LIMIT_CHARS) for tag in op.tags]
+    wanted = dict.fromkeys(op.tags)
+    tags = [checked_text(tag, "A tag", limit=TITLE_LIMIT_CHARS) for tag in wanted]
     if tags:
         payload["tags"] = tags
+    if len(msgspec.json.encode(payload)) > PAYLOAD_LIMIT_BYTES:
+        raise UsageError(
+            f"The payload, with the phone, app and tags, is larger than {PAYLOAD_LIMIT_BYTES:,} "
+            "bytes.",
+            "Put less into it.",
+        )
     return payload

@@ -14,10 +14,17 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.jobs.creation import TITLE_LIMIT_CHARS
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
-from agent.jobs.timing import next_due_ms, out_of_quiet_ms, read_schedule
+from agent.jobs.timing import (
+    check_interval,
+    check_moment,
+    next_due_ms,
+    out_of_quiet_ms,
+    read_schedule,
+)
 from agent.protocol import JobEdit
 from agent.records import Job, JobStatus, JobType, Trigger
 from agent.sessions.answers import checked_text
+from agent.text import one_line
 
 _CHANGEABLE = frozenset({JobStatus.ACTIVE, JobStatus.PAUSED})
 
@@ -26,11 +33,11 @@ def checked_edit(op: JobEdit) -> JobEdit:
     """Check the words of a change, without secrets. Raises UsageError."""
     title, prompt = op.title, op.prompt
     if title is not None:
-        title = checked_text(title, "The title", limit=TITLE_LIMIT_CHARS).strip()
+        title = one_line(checked_text(title, "The title", limit=TITLE_LIMIT_CHARS))
     if prompt is not None:
         prompt = checked_text(prompt, "The prompt")
-    if op.interval_ms is not None and op.interval_ms < 0:
-        raise UsageError(f"interval_ms is {op.interval_ms}.", "Use milliseconds; 0 for none.")
+    check_moment("next_run_at", op.next_run_at or 0)
+    check_interval(op.interval_ms or 0)
     return replace(op, title=title, prompt=prompt)
 
 
@@ -55,7 +62,7 @@ def edited(job: Job, op: JobEdit, now_ms: int) -> Job | None:
         if op.interval_ms and op.cron is None:
             raw["cron"] = ""
     if op.cron is not None:
-        raw["cron"] = op.cron.strip()
+        raw["cron"] = " ".join(op.cron.split())
         if raw["cron"] and op.interval_ms is None:
             raw["interval_ms"] = 0
     raw["next_run_at"] = op.next_run_at or 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,10 +18,12 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from agent.errors import UsageError
-from agent.records import LATEST_MS, Misfire, Schedule
+from agent.records import LATEST_MS, LATEST_SHOWN_MS, Misfire, QuietHours, Schedule
 from agent.text import one_line
 
 MINIMUM_INTERVAL_MS = 15_000
+LONGEST_INTERVAL_MS = 100 * 366 * 86_400_000
+_CRON_FIELDS = 5
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
@@ -60,6 +62,24 @@ def read_schedule(raw: Mapping[str, Any]) -> Schedule:
     return schedule
 
 
+def check_moment(name: str, at_ms: int) -> None:
+    """Refuse a time that somebody gave and no calendar shows. Raises UsageError naming it."""
+    if not 0 <= at_ms <= LATEST_SHOWN_MS:
+        raise UsageError(
+            f"{name} is {at_ms}, which is no time before the year 9999.",
+            "Use milliseconds since the epoch; 0 for none.",
+        )
+
+
+def check_interval(interval_ms: int) -> None:
+    """Refuse a span that nobody lives to see the end of. Raises UsageError naming it."""
+    if not 0 <= interval_ms <= LONGEST_INTERVAL_MS:
+        raise UsageError(
+            f"interval_ms is {interval_ms}.",
+            "Use milliseconds, of a hundred years at the most; 0 for a job that runs once.",
+        )
+
+
 def lenient_schedule(raw: Mapping[str, Any]) -> Schedule:
     """Read a stored schedule, whatever it holds: what cannot be used is as if it were not there."""
     try:
@@ -78,28 +98,53 @@ def next_due_ms(schedule: Schedule, after_ms: int) -> int | None:
         return None if found is None else out_of_quiet_ms(schedule, found)
     if schedule.interval_ms:
         wait_ms = max(schedule.interval_ms, MINIMUM_INTERVAL_MS)
-        return out_of_quiet_ms(schedule, after_ms + wait_ms)
+        return out_of_quiet_ms(schedule, min(after_ms + wait_ms, LATEST_MS))
     return None
 
 
 def out_of_quiet_ms(schedule: Schedule, at_ms: int) -> int:
     """Put a time that falls into the quiet hours off to their end."""
     quiet = schedule.quiet
-    if quiet is None:
+    if quiet is None or at_ms > LATEST_SHOWN_MS:
         return at_ms
     zone = zone_of(schedule.timezone)
-    local = datetime.fromtimestamp(at_ms / 1000, zone)
-    since, until = time.fromisoformat(quiet.since), time.fromisoformat(quiet.until)
-    now = local.time()
-    inside = since <= now < until if since < until else now >= since or now < until
-    if not inside:
+    if not _is_quiet(quiet, at_ms, zone):
         return at_ms
-    day = local.date() + timedelta(days=1 if now >= until else 0)
-    end = datetime.combine(day, until, zone)
-    if end.timestamp() * 1000 <= at_ms:
-        # Clocks were put back within these hours: their end comes a second time.
-        end = end.replace(fold=1)
-    return max(round(end.timestamp() * 1000), at_ms)
+    until = time.fromisoformat(quiet.until)
+    today = datetime.fromtimestamp(at_ms / 1000, zone).date()
+    # A zone may leave out a whole day, so the end may be that of the day after tomorrow.
+    days = (today + timedelta(days=ahead) for ahead in range(3))
+    ends = (end_ms for day in days for end_ms in _moments_ms(day, until, zone))
+    later = (end for end in ends if end > at_ms and not _is_quiet(quiet, end, zone))
+    return next(later, at_ms)
+
+
+def _is_quiet(quiet: QuietHours, at_ms: int, zone: tzinfo) -> bool:
+    """Tell whether the clock of a zone shows a time within the quiet hours."""
+    now = datetime.fromtimestamp(at_ms / 1000, zone).time()
+    since, until = time.fromisoformat(quiet.since), time.fromisoformat(quiet.until)
+    return since <= now < until if since < until else now >= since or now < until
+
+
+def _moments_ms(day: date, at: time, zone: tzinfo) -> tuple[int, ...]:
+    """Give when a clock shows a time on a day: once, twice where it is put back.
+
+    A time that it leaves out is when it is put forward past it.
+    """
+    first, second = (
+        round(datetime.combine(day, at.replace(fold=fold), zone).timestamp()) for fold in (0, 1)
+    )
+    if first <= second:
+        return tuple(dict.fromkeys((first * 1000, second * 1000)))
+    before, after = second, first
+    offset = datetime.fromtimestamp(before, zone).utcoffset()
+    while after - before > 1:
+        middle = (before + after) // 2
+        if datetime.fromtimestamp(middle, zone).utcoffset() == offset:
+            before = middle
+        else:
+            after = middle
+    return (after * 1000,)
 
 
 def is_missed(schedule: Schedule, due_ms: int, now_ms: int) -> bool:
@@ -121,14 +166,19 @@ def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
     """
     from cronsim import CronSim, CronSimError
 
-    start = datetime.fromtimestamp(after_ms / 1000, zone_of(timezone))
+    start = datetime.fromtimestamp(min(after_ms, LATEST_SHOWN_MS) / 1000, zone_of(timezone))
     try:
+        if len(expression.split()) != _CRON_FIELDS:
+            # The library takes a sixth one, of seconds: more often than a job may run.
+            raise CronSimError("Wrong number of fields")
         following = next(CronSim(expression, start), None)
     except CronSimError as error:
         raise UsageError(
             f"cron is {one_line(expression, 80)!r}, which is no cron expression: {error}.",
             "Write five fields, as in “0 9 * * 1-5”: minute, hour, day, month, day of the week.",
         ) from error
+    except OverflowError:
+        return None
     return None if following is None else round(following.timestamp() * 1000)
 
 

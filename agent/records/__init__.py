@@ -29,6 +29,7 @@ from agent.records.devices import (
 )
 from agent.records.jobs import (
     LATEST_MS,
+    LATEST_SHOWN_MS,
     Job,
     JobStatus,
     JobType,
@@ -108,6 +109,7 @@ from agent.records.watchers import (
 __all__ = [
     "CHECKPOINT_SCHEMA",
     "LATEST_MS",
+    "LATEST_SHOWN_MS",
     "ActionOutcome",
     "Answer",
     "AppInfo",

@@ -38,6 +38,9 @@ class JobStatus(StrEnum):
 LATEST_MS = 1 << 52
 """About the year 144,000: a later time is a mistake, and no other program could show it."""
 
+LATEST_SHOWN_MS = 253_370_764_800_000
+"""The year 9999, the last of every calendar: no later time is taken from anybody."""
+
 Moment = Annotated[int, Meta(ge=0, le=LATEST_MS)]
 Stamp = Annotated[int, Meta(ge=0)]
 

@@ -27,6 +27,7 @@ from agent.store.job_words import (
     of_status,
 )
 from agent.store.rows import as_int, decode_job
+from agent.store.words import folded
 
 _LARGEST = (1 << 63) - 1
 _IS_AT_HAND = f"{IS_AT_HAND} AND id < ?"
@@ -82,7 +83,7 @@ class JobQueue(Protocol):
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
         """Give a page of the queue; the query is a part of title, prompt or status in any case.
 
-        Raises UsageError for an `after` that no page gave.
+        Raises UsageError for an `after` that no page gave, and a query that is too long.
         """
         ...
 
@@ -96,7 +97,7 @@ class JobPages:
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
         """Give a page of the queue; see `JobQueue.page`."""
         band, due_ms, last_id = _read_cursor(after)
-        words = query.casefold()
+        words = folded(query)
         found: list[Job] = []
         rare = await self._rare(words)
         for part in list(_Band)[list(_Band).index(band) :]:

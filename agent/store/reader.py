@@ -27,6 +27,7 @@ from agent.store.rows import (
     event_of,
     lease_of,
 )
+from agent.store.words import folded
 
 PAGE_EVENTS = 500
 """How many events are fetched and decoded before other tasks get their turn."""
@@ -251,7 +252,7 @@ class Reader:
     async def jobs(self, *, query: str, limit: int) -> tuple[Job, ...]:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
         limit = min(max(limit, 0), JOBS_LISTED)
-        words = query.casefold()
+        words = folded(query)
         by_index, statuses = lookup(words), named(words)
         is_walk = by_index is None or await self._are_many(by_index)
         if JobStatus.ACTIVE in statuses and not is_walk:

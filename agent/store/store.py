@@ -213,7 +213,10 @@ class Store(Protocol):
         ...
 
     async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
-        """List jobs, newest first; the query is a part of title, prompt or status in any case."""
+        """List jobs, newest first; the query is a part of title, prompt or status in any case.
+
+        Raises UsageError for a query that is too long.
+        """
         ...
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:

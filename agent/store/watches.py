@@ -12,6 +12,7 @@ from typing import Protocol
 from agent.records import Commitment, Watcher
 from agent.store.database import Row, Value
 from agent.store.rows import decode_commitment, decode_watcher
+from agent.store.words import folded
 
 _LARGEST_ID = (1 << 63) - 1
 """SQLite's integers have 64 bits; an id beyond them is nobody's."""
@@ -35,6 +36,9 @@ class WatchRecords(Protocol):
         Args:
             before: only those with a smaller id; 0 for the newest.
             live_only: only those that are active, or whose match the operator has yet to see.
+
+        Raises:
+            UsageError: the query is too long.
         """
         ...
 
@@ -94,4 +98,4 @@ def _known_id(number: int) -> int:
 
 def _page(query: str, limit: int, before: int) -> tuple[Value, ...]:
     """Give the parameters of a list that goes down from the newest."""
-    return (_known_id(before) or _LARGEST_ID, query.casefold(), max(limit, 0))
+    return (_known_id(before) or _LARGEST_ID, folded(query), max(limit, 0))

@@ -109,6 +109,24 @@ def parted(text: str) -> str:
     return _UNSPACED.sub(rf"\1{_SEPARATOR}", text.replace(_START, "").replace(_END, ""))
 
 
+def folded(query: str) -> str:
+    """Give the part that a query looks for in texts that are case-folded.
+
+    Raises:
+        UsageError: it is too long; the index takes memory for each of its characters.
+    """
+    return _bounded(query).casefold()
+
+
+def _bounded(query: str) -> str:
+    if len(query) > LONGEST_QUERY_CHARS:
+        raise UsageError(
+            f"The query has {len(query):,} letters.", f"Use at most {LONGEST_QUERY_CHARS:,}."
+        )
+    # A lone surrogate is nobody's word.
+    return query.encode(errors="replace").decode()
+
+
 def compiled(query: str) -> str:
     """Turn what an operator typed into an FTS5 expression.
 
@@ -118,12 +136,7 @@ def compiled(query: str) -> str:
     Raises:
         UsageError: nothing to look for, or too much.
     """
-    if len(query) > LONGEST_QUERY_CHARS:
-        raise UsageError(
-            f"The query has {len(query):,} letters.", f"Use at most {LONGEST_QUERY_CHARS:,}."
-        )
-    # A lone surrogate is nobody's word.
-    query = query.encode(errors="replace").decode()
+    query = _bounded(query)
     wanted: list[str] = []
     unwanted: list[str] = []
     for minus, phrase, word, star in _TERM.findall(query):

@@ -14,8 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.errors import UsageError, WrongStateError
+from agent.jobs.timing import check_moment
 from agent.protocol import CommitmentCreate, CommitmentUpdate
-from agent.records import LATEST_MS, Commitment, CommitmentStatus, TriggerType
+from agent.records import Commitment, CommitmentStatus, TriggerType
 from agent.safety.redaction import redact, redact_secrets
 from agent.sessions.answers import checked_text
 from agent.text import clean, one_line
@@ -37,8 +38,7 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
     title = checked_text(op.title, "The title", limit=_TITLE_LIMIT_CHARS).strip()
     description = redact_secrets(clean(op.description, _DESCRIPTION_LIMIT_CHARS))
     for name, at_ms in (("due_at", op.due_at), ("expires_at", op.expires_at)):
-        if not 0 <= at_ms <= LATEST_MS:
-            raise UsageError(f"{name} is {at_ms}.", "Use milliseconds since the epoch.")
+        check_moment(name, at_ms)
     if op.expires_at and op.expires_at <= max(now_ms, op.due_at):
         raise UsageError("It would expire before it is due.", "Give a later `expires_at`.")
     confidence = op.confidence
@@ -83,8 +83,7 @@ def updated(stored: Commitment, op: CommitmentUpdate, now_ms: int) -> Commitment
         WrongStateError: nobody can want that of it.
         UsageError: a time that cannot be used.
     """
-    if not 0 <= op.due_at <= LATEST_MS:
-        raise UsageError(f"due_at is {op.due_at}.", "Use milliseconds since the epoch.")
+    check_moment("due_at", op.due_at)
     match op.status:
         case CommitmentStatus.COMPLETED | CommitmentStatus.DISMISSED:
             if stored.status is op.status:

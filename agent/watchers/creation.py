@@ -12,9 +12,9 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.jobs.creation import MAIN, SESSION_PREFIX
+from agent.jobs.timing import check_moment
 from agent.protocol import WatcherCreate
 from agent.records import (
-    LATEST_MS,
     Condition,
     Evaluator,
     NotifyOn,
@@ -162,8 +162,7 @@ def _outcome(op: WatcherCreate) -> NotifyOn:
 
 def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
     for name, at_ms in (("next_run_at", op.next_run_at), ("deadline_at", op.deadline_at)):
-        if not 0 <= at_ms <= LATEST_MS:
-            raise UsageError(f"{name} is {at_ms}.", "Use milliseconds since the epoch.")
+        check_moment(name, at_ms)
     if op.deadline_at and op.deadline_at <= now_ms:
         raise UsageError(
             "The deadline has passed already.", "Give a `deadline_at` (--until) that is to come."

@@ -50,13 +50,13 @@ def when(job: Job) -> str:
     """Say when a job runs next, and how it recurs."""
     from datetime import datetime
 
-    from agent.records import LATEST_MS
+    from agent.records import LATEST_SHOWN_MS
     from agent.text import one_line
     from console.plain import span
 
     on = job.schedule_json.get("on", ())
     events = " or ".join(str(name) for name in on) if isinstance(on, list | tuple) else ""
-    if job.next_run_at >= LATEST_MS:
+    if job.next_run_at > LATEST_SHOWN_MS:
         return f"on {events}" if events else "-"
     if not job.next_run_at:
         return "-"

@@ -267,6 +267,15 @@ async def test_a_job_that_could_not_run_is_refused(stage: Stage, wrong: dict[str
         assert await stage.store.jobs() == ()
 
 
+async def test_what_is_stored_of_a_job_is_clean_and_once(stage: Stage) -> None:
+    async with stage.play():
+        job = await create(
+            stage, title="a\x1b[31mb\n c", tags=("lab", "lab"), cron=" 0  9 *\n* * ", timezone="UTC"
+        )
+    assert (job.title, job.payload_json) == ("ab c", {"tags": ["lab"]})
+    assert job.schedule_json["cron"] == "0 9 * * *"
+
+
 async def test_jobs_are_listed_newest_first_and_an_unknown_one_cannot_be_stopped(
     stage: Stage,
 ) -> None:

@@ -102,6 +102,7 @@ async def test_a_commitment_that_came_due_while_nothing_ran_comes_due_at_the_sta
     [
         CommitmentCreate(title=" "),
         CommitmentCreate(title="x", due_at=-1),
+        CommitmentCreate(title="x", due_at=253_402_300_800_000),
         CommitmentCreate(title="x", due_at=START_MS + 10, expires_at=START_MS + 5),
         CommitmentCreate(title="x", confidence=1.5),
         CommitmentCreate(title="x", evidence={"quote": "y" * 9000}),
