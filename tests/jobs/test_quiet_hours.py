@@ -21,7 +21,7 @@ GAPS = {
     "Antarctica/Troll": "2026-03-29T01:00",
     "Pacific/Apia": "2011-12-30T10:00",
 }
-"""When clocks are put forward, in UTC: by an hour, at midnight, by half an hour, two hours, a day."""
+"""When clocks go forward, in UTC: by an hour, at midnight, by half an hour, two hours, a day."""
 
 
 def schedule(zone: str, since: str, until: str) -> Schedule:
