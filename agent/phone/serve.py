@@ -184,12 +184,18 @@ async def serve_forever(
     *,
     profile: str | None = None,
 ) -> None:
-    """Serve phones until cancelled; `announce` is called once for each that is ready."""
+    """Serve phones until cancelled; `announce` is called once for each that is ready.
+
+    They end whole however often it is cancelled: a parent ends its input and sends SIGTERM.
+    """
     host = PhoneHost(home, count=count, port=port, profile=profile)
     try:
         for serial, phone in await host.start():
             announce(serial, phone)
         await asyncio.Event().wait()
     finally:
-        with contextlib.suppress(asyncio.CancelledError):
-            await host.close()
+        closing = asyncio.ensure_future(host.close())
+        while not closing.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(closing)
+        closing.result()
