@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 import struct
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
@@ -37,6 +38,14 @@ def adb_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddr
 def adb(adb_address: ServerAddress) -> AdbClient:
     """A client of the real adb server."""
     return AdbClient(adb_address)
+
+
+@pytest.fixture
+def nowhere() -> Iterator[ServerAddress]:
+    """An address at which nothing listens, and nothing else can for as long as the test runs."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield ServerAddress("127.0.0.1", held.getsockname()[1])
 
 
 async def said(reader: asyncio.StreamReader) -> str:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices import discovery
+from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient
 from agent.devices.discovery import QrOffer, Service, parse_services
 from agent.errors import DeviceError, UsageError
@@ -79,7 +80,7 @@ async def test_pairing_says_what_adb_said() -> None:
 
 
 async def test_the_real_server_of_adb_refuses_a_pairing_that_nobody_waits_for(
-    adb: AdbClient,
+    adb: AdbClient, nowhere: ServerAddress
 ) -> None:
     with pytest.raises(DeviceError, match="was not paired"):
-        await discovery.pair(adb, "127.0.0.1:1", "123456")
+        await discovery.pair(adb, str(nowhere), "123456")

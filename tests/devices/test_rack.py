@@ -241,9 +241,9 @@ async def test_a_port_that_another_program_took_is_named_with_the_remedy(
     taken.close()
 
 
-async def test_no_server_at_all_is_an_error_at_the_start() -> None:
+async def test_no_server_at_all_is_an_error_at_the_start(nowhere: ServerAddress) -> None:
     with pytest.raises(AdbError, match="No adb server answers"):
-        await AdbRack([ServerAddress("127.0.0.1", 1)]).start()
+        await AdbRack([nowhere]).start()
 
 
 async def test_states_of_a_server_become_devices_with_a_remedy() -> None:

@@ -200,10 +200,11 @@ async def test_the_doctor_finds_a_working_adb_and_no_phone(
     assert not any(os.scandir(tmp_path))
 
 
-async def test_the_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> None:
+async def test_the_doctor_names_what_is_wrong_and_what_to_do(
+    tmp_path: Path, nowhere: ServerAddress
+) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    nowhere = ServerAddress("127.0.0.1", 1)
     findings = {one.name: one for one in await examine(file, [nowhere], adb_setting="/no/adb")}
     for name in ("adb", "adb server", "data directory"):
         assert not findings[name].ok
@@ -211,14 +212,13 @@ async def test_the_doctor_names_what_is_wrong_and_what_to_do(tmp_path: Path) -> 
 
 
 async def test_the_doctor_looks_at_every_server_that_is_watched(
-    tmp_path: Path, adb_address: ServerAddress
+    tmp_path: Path, adb_address: ServerAddress, nowhere: ServerAddress
 ) -> None:
-    nowhere = ServerAddress("127.0.0.1", 1)
     findings = {one.name: one for one in await examine(tmp_path, [adb_address, nowhere])}
     assert findings[f"adb server {adb_address}"].ok
-    silent = findings["adb server 127.0.0.1:1"]
+    silent = findings[f"adb server {nowhere}"]
     assert not silent.ok and silent.detail.endswith("Connection refused.")
-    assert "`adb -P 1 start-server`" in silent.remedy
+    assert f"`adb -P {nowhere.port} start-server`" in silent.remedy
 
 
 async def test_two_processes_that_start_at_once_get_one_server(folder: Path) -> None:

@@ -120,10 +120,12 @@ async def test_a_server_that_takes_connections_and_is_silent_is_noticed() -> Non
         assert "did not answer" in gone.note
 
 
-async def test_one_server_that_is_down_does_not_keep_the_others_from_being_seen() -> None:
+async def test_one_server_that_is_down_does_not_keep_the_others_from_being_seen(
+    nowhere: ServerAddress,
+) -> None:
     listing = Listing("SER1 device transport_id:1\n")
     async with scripted_server(listing.handle) as address:
-        rack = AdbRack([ServerAddress("127.0.0.1", 1), address])
+        rack = AdbRack([nowhere, address])
         await rack.start()
         assert [info.serial for info in rack.devices()] == ["SER1"]
         await rack.close()
