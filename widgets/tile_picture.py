@@ -1,21 +1,23 @@
-"""The picture of one phone on the wall: fitted, held still against noise, exact when it rests.
+"""The picture of one phone on the wall: fitted, and honest when it is no live one.
 
-Not a widget. Invariants: the picture keeps the proportions of its phone's screen; a phone without
-a live picture shows its last one at half brightness, under a word that says why.
+Not a widget, and not where it is drawn (`wall_canvas`). Invariants: the picture keeps the
+proportions of its phone's screen; a phone without a live picture has its last one, and a word that
+says why.
 """
 
 from __future__ import annotations
 
-from textual.geometry import Region
+from collections.abc import Iterable
+from functools import lru_cache
 
 from agent.records import FrameStatus, LiveFrame
 from widgets.blocks import Blocks
-from widgets.cells import HOLE, Cells
-from widgets.rgb565 import Pixels565, dimmed, fit, of_rgb, pack, settle
+from widgets.rgb565 import Pixels565, fit, of_rgb
 
 STILL_S = 0.3
 """After so long without a new picture the noise that was left out is drawn."""
-_INK, _PAPER = pack(230, 232, 238), pack(40, 44, 52)
+Size = tuple[int, int]
+_BYTES_PER_PIXEL = 3
 _MISSING = {
     FrameStatus.LOST: "lost",
     FrameStatus.ERROR: "error",
@@ -23,36 +25,35 @@ _MISSING = {
 }
 
 
+@lru_cache(maxsize=256)
+def size_px(box: Size, proportions: Size, blocks: Blocks = Blocks.HALF) -> Size:
+    """Give the largest size in pixels of a shape in a box of cells; a cell is twice as high as
+    wide.
+    """
+    across, down = proportions if all(proportions) else (9, 20)
+    columns, rows = box
+    scale = min(columns / across, rows * 2 / down)
+    wide, high = max(1, round(across * scale)), max(1, round(down * scale / 2))
+    return wide * blocks.across, high * blocks.down
+
+
 class TilePicture:
     """What is known of one phone's picture."""
 
-    __slots__ = ("_fitted", "_frame", "_is_noisy", "_seen_s", "_settled", "_word")
+    __slots__ = ("_fitted", "_frame", "_is_noisy", "_seen_s", "word")
 
     def __init__(self) -> None:
         self._frame: LiveFrame | None = None
         self._fitted: Pixels565 | None = None
-        self._settled: Pixels565 | None = None
-        self._word = ""
         self._is_noisy = False
         self._seen_s = 0.0
-
-    @staticmethod
-    def size_px(
-        box: tuple[int, int], proportions: tuple[int, int], blocks: Blocks = Blocks.HALF
-    ) -> tuple[int, int]:
-        """Give the largest size in pixels of a shape in a box of cells; a cell is twice as high
-        as wide.
-        """
-        across, down = proportions if all(proportions) else (9, 20)
-        columns, rows = box
-        scale = min(columns / across, rows * 2 / down)
-        wide, high = max(1, round(across * scale)), max(1, round(down * scale / 2))
-        return wide * blocks.across, high * blocks.down
+        self.word = ""
+        """Why the picture is no live one; empty when it is."""
 
     def take(self, frame: LiveFrame) -> bool:
         """Take a frame; tells whether it looks different from the last."""
         word = _MISSING.get(frame.status, "")
-        same_word, self._word = word == self._word, word
+        same_word, self.word = word == self.word, word
         if not frame.rgb:
             # The last picture stays, and is said to be no live one.
             return not same_word
@@ -61,58 +62,38 @@ class TilePicture:
         self._frame, self._fitted = frame, None
         return True
 
+    @property
+    def pixels(self) -> Pixels565 | None:
+        """The picture as it was last fitted; None where there is none."""
+        return self._fitted
+
     def may_rest(self, now_s: float) -> bool:
         """Tell whether noise was left out and nothing new has come for a while."""
         return self._is_noisy and now_s - self._seen_s > STILL_S
 
-    def rest(self) -> None:
-        """Have the next drawing be exact."""
-        self._settled = None
+    def note_drawn(self, *, is_held: bool) -> None:
+        """Note that the picture is drawn, its noise left out or not."""
+        self._is_noisy = is_held
 
-    def paste(
-        self,
-        cells: Cells,
-        box: Region,
-        proportions: tuple[int, int],
-        missing: str,
-        now_s: float,
-        blocks: Blocks = Blocks.HALF,
-    ) -> int:
-        """Draw the picture into its box; gives how many cells the box takes.
+    def _set(self, pixels: Pixels565, now_s: float) -> None:
+        self._fitted, self._seen_s = pixels, now_s
 
-        Args:
-            missing: why there is none, in our own words; empty when there is one.
+    @staticmethod
+    def fit_all(pictures: Iterable[tuple[TilePicture, Size]], now_s: float) -> None:
+        """Fit those that are not yet of their size in pixels; what needs no scaling is packed as
+        one picture, which takes one call for a whole wall.
         """
-        word = missing or self._word
-        place = (slice(box.y, box.bottom), slice(box.x, box.right))
-        pixels = self._pixels(self.size_px((box.width, box.height), proportions, blocks), now_s)
-        whole = (box.height * blocks.down, box.width * blocks.across)
-        if pixels is None or pixels.shape != whole:
-            cells.glyph[place] = HOLE
-        if pixels is None:
-            word = word or "no picture"
-        else:
-            shown = dimmed(pixels) if word else pixels
-            drawn = blocks.cells(shown)
-            cells.paste(drawn, box.y, box.x + (box.width - drawn.columns) // 2)
-        if word:
-            text = f" {word} "[: box.width]
-            row = box.y + box.height // 2
-            column = box.x + (box.width - len(text)) // 2
-            cells.mark(row, column, text, ink=_INK, paper=_PAPER)
-        return box.width * box.height
-
-    def _pixels(self, size_px: tuple[int, int], now_s: float) -> Pixels565 | None:
-        if self._frame is None:
-            return None
-        wide, high = size_px
-        if self._fitted is None or self._fitted.shape != (high, wide):
-            frame = self._frame
-            pixels = of_rgb(frame.rgb, frame.width_px, frame.height_px)
-            self._fitted = fit(pixels, high, wide)
-            self._seen_s = now_s
-        before, self._settled = self._settled, self._fitted
-        if before is not None:
-            self._settled = settle(before, self._fitted)
-        self._is_noisy = self._settled is not self._fitted and before is not self._fitted
-        return self._settled
+        ready: dict[Size, list[tuple[TilePicture, bytes]]] = {}
+        for picture, (wide, high) in pictures:
+            frame, fitted = picture._frame, picture._fitted
+            if frame is None or (fitted is not None and fitted.shape == (high, wide)):
+                continue
+            if frame.width_px == wide and len(frame.rgb) == wide * high * _BYTES_PER_PIXEL:
+                ready.setdefault((wide, high), []).append((picture, frame.rgb))
+            else:
+                pixels = of_rgb(frame.rgb, frame.width_px, frame.height_px)
+                picture._set(fit(pixels, high, wide), now_s)
+        for (wide, high), alike in ready.items():
+            stacked = of_rgb(b"".join(rgb for _, rgb in alike), wide, high * len(alike))
+            for at, (picture, _) in enumerate(alike):
+                picture._set(stacked[at * high : (at + 1) * high], now_s)

@@ -8,7 +8,7 @@ everything that is said reads without colour.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from time import monotonic
 from typing import ClassVar, NamedTuple
 
@@ -19,12 +19,12 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agent.records import LiveFrame
-from widgets.cells import Cells
 from widgets.live_cells import LiveCells
 from widgets.parts import Parts
 from widgets.sturdy import Sturdy
-from widgets.tile_picture import TilePicture
+from widgets.tile_picture import TilePicture, size_px
 from widgets.tile_text import empty_strips, row_strip
+from widgets.wall_canvas import WallCanvas
 from widgets.wall_layout import FOOT_ROWS, HEAD_ROWS, Spot, WallLayout, lay_out
 
 
@@ -83,6 +83,8 @@ class WallView(Sturdy, LiveCells, can_focus=True):
         self._tiles: tuple[Tile, ...] = ()
         self._pictures: dict[str, TilePicture] = {}
         self._due: dict[str, None] = {}
+        self._boxes: dict[str, tuple[Tile, Region]] = {}
+        self._canvas: WallCanvas | None = None
         self._layout = lay_out(0, 0, 0)
         self._strips: dict[int, Strip] = {}
 
@@ -115,9 +117,7 @@ class WallView(Sturdy, LiveCells, can_focus=True):
             return {}
         box = (self._layout.columns, self._layout.picture_rows)
         blocks = self.blocks
-        return {
-            tile.serial: TilePicture.size_px(box, tile.proportions, blocks) for tile in self.seen
-        }
+        return {tile.serial: size_px(box, tile.proportions, blocks) for tile in self.seen}
 
     # --- what is shown ----------
 
@@ -145,6 +145,7 @@ class WallView(Sturdy, LiveCells, can_focus=True):
         if [(tile.serial, tile.proportions) for tile in old] == [
             (tile.serial, tile.proportions) for tile in fresh
         ]:
+            self._find_boxes()
             pairs = zip(old, fresh, strict=True)
             changed = {new.serial for was, new in pairs if was != new}
             self._tell(changed)
@@ -155,44 +156,51 @@ class WallView(Sturdy, LiveCells, can_focus=True):
         """Take new frames and draw what the budget allows: the phone under the cursor first, then
         those that have waited longest; the rest stays for the next call.
         """
-        seen = {tile.serial for tile in self.seen}
+        boxes = self._boxes
         for serial, frame in frames.items():
-            if serial in seen:
+            if serial in boxes:
                 picture = self._pictures.setdefault(serial, TilePicture())
                 if picture.take(frame):
                     self._due.setdefault(serial)
-        now_s = monotonic()
-        resting = [s for s in seen if s in self._pictures and self._pictures[s].may_rest(now_s)]
-        if self.drawn is None or not (self._due or resting):
+        canvas, now_s = self._canvas, monotonic()
+        if canvas is None or not self._layout.picture_rows:
+            return
+        if canvas.blocks is not self.blocks:
+            self._draw_all()
             return
         order = [serial for serial in self._due if serial == self.cursor]
         order += [serial for serial in self._due if serial != self.cursor]
-        cells = self.drawn.cells.copy()
-        used = 0
+        a_picture = self._layout.columns * self._layout.picture_rows
+        order = order[: max(1, -(-budget_cells // a_picture))]
         for serial in order:
-            if used and used >= budget_cells:
-                break
             del self._due[serial]
-            used += self._paste(cells, serial, now_s)
-        for serial in resting:
-            self._pictures[serial].rest()
-            self._paste(cells, serial, now_s)
-        self.show_cells(cells)
+        pictures = self._pictures
+        resting = {s for s in boxes if s in pictures and pictures[s].may_rest(now_s)}
+        resting.difference_update(order)
+        if order or resting:
+            self._put(canvas, [*order, *resting], now_s, exact=resting)
+            self.show_cells(canvas.draw())
 
-    def _paste(self, cells: Cells, serial: str, now_s: float) -> int:
-        """Draw one picture into the cells; gives how many it takes."""
-        for at, tile in enumerate(self.seen):
-            if tile.serial == serial:
-                spot = self._layout.spot(at)
-                box = Region(
-                    spot.column,
-                    spot.row + HEAD_ROWS,
-                    self._layout.columns,
-                    self._layout.picture_rows,
-                )
-                picture = self._pictures.setdefault(serial, TilePicture())
-                return picture.paste(cells, box, tile.proportions, tile.missing, now_s, self.blocks)
-        return 0
+    def _put(
+        self, canvas: WallCanvas, serials: Iterable[str], now_s: float, *, exact: Set[str]
+    ) -> None:
+        """Put pictures where they belong on the canvas; those of `exact` with their noise."""
+        boxes = self._boxes
+        put = [
+            (tile, self._pictures.setdefault(tile.serial, TilePicture()), box)
+            for tile, box in (boxes[serial] for serial in serials if serial in boxes)
+        ]
+        TilePicture.fit_all(
+            (
+                (picture, size_px(box.size, tile.proportions, canvas.blocks))
+                for tile, picture, box in put
+            ),
+            now_s,
+        )
+        for tile, picture, box in put:
+            word = tile.missing or picture.word
+            is_held = canvas.put(box, picture.pixels, word, exact=tile.serial in exact)
+            picture.note_drawn(is_held=is_held)
 
     def _arrange(self) -> None:
         """Place every tile anew."""
@@ -205,17 +213,25 @@ class WallView(Sturdy, LiveCells, can_focus=True):
 
     def _draw_all(self) -> None:
         columns, rows = self.size
-        cells = Cells(rows, columns)
-        now_s = monotonic()
         self._due.clear()
+        self._find_boxes()
+        canvas = self._canvas = WallCanvas(columns, rows, self.blocks)
         if self._layout.picture_rows:
-            for tile in self.seen:
-                self._paste(cells, tile.serial, now_s)
+            self._put(canvas, self._boxes, monotonic(), exact=frozenset())
         self._strips.clear()
         self.drawn = None
-        self.show_cells(cells)
+        self.show_cells(canvas.draw())
         self.refresh()
         self.post_message(self.Moved())
+
+    def _find_boxes(self) -> None:
+        """Note where the picture of each phone that is seen belongs."""
+        layout = self._layout
+        self._boxes = {}
+        for at, tile in enumerate(self.seen):
+            spot = layout.spot(at)
+            box = Region(spot.column, spot.row + HEAD_ROWS, layout.columns, layout.picture_rows)
+            self._boxes[tile.serial] = tile, box
 
     def _tell(self, serials: set[str]) -> None:
         """Draw the text of these tiles again, and what their pictures lack."""
