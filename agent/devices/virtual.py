@@ -142,6 +142,9 @@ class VirtualPhones:
         address = await self._server.start()
         await self._spawn(await self._choose_port())
         self._serials = await self._ready()
+        # What the server lists under these serials leads to phones that are gone, noticed or not.
+        client = AdbClient(address)
+        await asyncio.gather(*(client.disconnect(serial) for serial in self._serials))
         await self.connect(address)
 
     async def _keep(self) -> None:
