@@ -31,7 +31,35 @@ COMES_BACK = {
     "target_control": "what came of it: status, runtime, display",
     "job_create": "the job",
     "job_list": "the jobs",
+    "job_edit": "the job",
+    "job_queue": "the jobs, and where the next page begins",
+    "job_pause": "the job",
+    "job_resume": "the job",
+    "job_run": "the job",
     "job_stop": "the job",
+    "job_history": "the job and its runs",
+    "job_read": "the job",
+    "watcher_create": "the watcher",
+    "watcher_list": "the watchers",
+    "watcher_show": "the watcher",
+    "watcher_stop": "the watchers that were stopped",
+    "watcher_read": "the watcher",
+    "commitment_create": "the commitment",
+    "commitment_search": "the commitments",
+    "commitment_update": "the commitment",
+    "device_look": "what is on its screen",
+    "device_log": "the lines",
+    "device_examine": "what was found",
+    "device_repair": "what was found then",
+    "session_rollback": "the id of the session",
+    "session_keep": "the id of the tree's top session",
+    "session_replay": "the id of the new session",
+    "session_move": "the id of the session",
+    "wheel_take": "the id of the session that waits, if one does",
+    "wheel_act": "the id of the session that waits, if one does",
+    "wheel_hand_back": "the id of the session that goes on, if one does",
+    "session_review": "the id of the session",
+    "session_compact": "the id of the session",
 }
 """What a reply holds beside the submission id; ops that are not here give that alone."""
 
@@ -225,5 +253,6 @@ drafts that it holds are let go when it hangs up.
 Scripts written for the desktop bridge of Codex Android find its calls under their names:
 {bridge}. What they give is in [cli.md](cli.md#the-session-object).
 
-A `?` marks a field that may be left out. A field holds text where nothing else is said.
+A `?` marks a field that may be left out, and that is left out of what comes back where it says
+nothing: a list without jobs has no `jobs`. A field holds text where nothing else is said.
 """  # noqa: E501

@@ -55,17 +55,13 @@ def planned_job(
     prompt = ""
     if op.prompt.strip() or op.job_type is JobType.AGENT_TURN:
         prompt = checked_text(op.prompt, "The prompt")
-    if op.delivery_mode not in DELIVERY_MODES:
-        raise UsageError(
-            f"There is no delivery mode {op.delivery_mode!r}.", f"Use {', '.join(DELIVERY_MODES)}."
-        )
+    delivery = {
+        "mode": checked_mode(op.delivery_mode),
+        "notification_text": checked_wording(op.notification_text),
+    }
     schedule = _schedule(op)
     target = _checked_target(op.session_target, creator)
     payload = _payload(op, assignment)
-    wording = op.notification_text
-    if wording:
-        wording = checked_text(wording, "notification_text", limit=WORDING_LIMIT_CHARS)
-    delivery = {"mode": op.delivery_mode, "notification_text": wording}
     first_ms = _first_ms(schedule, now_ms)
     stored = {"next_run_at": first_ms, "interval_ms": schedule.interval_ms}
     stored = {**msgspec.to_builtins(schedule), **stored}
@@ -92,6 +88,21 @@ def planned_job(
         )
 
     return build
+
+
+def checked_mode(mode: str) -> str:
+    """Give how a job is told of. Raises UsageError."""
+    if mode not in DELIVERY_MODES:
+        raise UsageError(
+            f"There is no delivery mode {one_line(mode, 80)!r}.",
+            f"Use {', '.join(DELIVERY_MODES)}.",
+        )
+    return mode
+
+
+def checked_wording(text: str) -> str:
+    """Give what a notice is to say exactly; empty for the usual words. Raises UsageError."""
+    return checked_text(text, "notification_text", limit=WORDING_LIMIT_CHARS) if text else ""
 
 
 def _schedule(op: JobCreate) -> Schedule:

@@ -61,6 +61,13 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
     """0 takes the interval away."""
     cron: str | None = None
     """Empty takes it away."""
+    timezone: str | None = None
+    quiet: QuietHours | None = None
+    without_quiet: bool = False
+    """Take the quiet hours away."""
+    delivery_mode: str | None = None
+    notification_text: str | None = None
+    """Empty takes the exact wording away."""
 
 
 class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from console.commands.commitments_show import show
 from console.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def commitments() -> None:
     """Write down what was promised; be reminded when it is due."""
+
+
+commitments.add_command(show)
 
 
 @commitments.command(
@@ -170,6 +174,7 @@ def _update(
 
 def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_json: bool) -> None:
     from agent.protocol import CommitmentCreate
+    from agent.text import one_line
     from console import plain
     from console.host import run_with_core
     from console.rack import CONNECTED, NO_DEVICES
@@ -183,7 +188,8 @@ def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_jso
             plain.print_json(plain.as_builtins(one))
         else:
             due = f", due {plain.moment(one.due_at)}" if one.due_at else ""
-            plain.print_text(f"Commitment {one.id} is {one.status.value}{due}: {one.title}")
+            title = one_line(one.title)
+            plain.print_text(f"Commitment {one.id} is {one.status.value}{due}: {title}")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES))

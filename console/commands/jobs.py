@@ -9,14 +9,15 @@ from __future__ import annotations
 import click
 
 from console.commands.jobs_create import create
+from console.commands.jobs_edit import edit
 from console.commands.jobs_look import history, list_jobs, show
 from console.commands.jobs_move import pause, read, resume, run, stop
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def jobs() -> None:
-    """Create, list, pause, run and stop jobs. They run while a console is open."""
+    """Create, list, change, pause, run and stop jobs. They run while a console is open."""
 
 
-for _command in (create, list_jobs, show, history, pause, resume, run, read, stop):
+for _command in (create, list_jobs, show, history, edit, pause, resume, run, read, stop):
     jobs.add_command(_command)

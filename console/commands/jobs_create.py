@@ -126,7 +126,7 @@ def create(
         cron=cron,
         timezone=timezone,
         on=tuple(Trigger(name) for name in triggers),
-        quiet=_quiet(quiet_hours) if quiet_hours else None,
+        quiet=quiet_hours_of(quiet_hours) if quiet_hours else None,
         misfire=Misfire.SKIP if skip_missed else Misfire.ONCE,
         session_target=target,
         serial=serial,
@@ -151,7 +151,7 @@ def create(
     end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
 
 
-def _quiet(text: str) -> QuietHours:
+def quiet_hours_of(text: str) -> QuietHours:
     """Read a span of the day. Raises UsageError when it is none."""
     from agent.errors import UsageError
     from agent.records import QuietHours

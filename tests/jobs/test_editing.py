@@ -8,7 +8,7 @@ from agent.errors import UsageError
 from agent.jobs.editing import checked_edit, edited
 from agent.jobs.schedule import NEVER_MS
 from agent.protocol import JobEdit
-from agent.records import JobStatus
+from agent.records import JobStatus, QuietHours
 from tests.jobs.test_schedule import a_job
 
 NOW = 1_000_000_000
@@ -60,6 +60,10 @@ def test_a_job_that_does_not_wait_for_its_time_is_not_changed(status: JobStatus)
         JobEdit(job_id=1, title=" "),
         JobEdit(job_id=1, prompt=""),
         JobEdit(job_id=1, interval_ms=-1),
+        JobEdit(job_id=1, next_run_at=253_402_300_800_000),
+        JobEdit(job_id=1, delivery_mode="loud"),
+        JobEdit(job_id=1, notification_text="x" * 401),
+        JobEdit(job_id=1, quiet=QuietHours(since="1:00", until="02:00"), without_quiet=True),
     ],
 )
 def test_a_change_that_cannot_be_used_is_refused(op: JobEdit) -> None:
@@ -78,3 +82,33 @@ def test_a_job_that_gets_a_time_runs_no_longer_only_when_it_is_told_to() -> None
     assert changed is not None
     assert "manual" not in changed.schedule_json.get("on", ())
     assert changed.next_run_at == NOW + 60_000
+
+
+def test_how_it_is_told_of_is_changed_and_what_others_keep_there_stays() -> None:
+    job = a_job(delivery_json={"mode": "notification", "notification_text": "hey", "mine": 1})
+    op = checked_edit(JobEdit(job_id=1, delivery_mode="silent", notification_text=""))
+    changed = edited(job, op, NOW)
+    assert changed is not None
+    assert changed.delivery_json == {"mode": "silent", "notification_text": "", "mine": 1}
+
+
+def test_quiet_hours_put_off_what_falls_into_them_and_are_taken_away_again() -> None:
+    # 1970-01-12 at 13:46:40 in UTC.
+    job = a_job(schedule_json={"interval_ms": 60_000, "next_run_at": NOW}, next_run_at=NOW)
+    quiet = QuietHours(since="13:00", until="14:00")
+    calm = edited(job, checked_edit(JobEdit(job_id=1, quiet=quiet, timezone="UTC")), NOW)
+    assert calm is not None
+    assert calm.next_run_at == calm.schedule_json["next_run_at"] == NOW + 800_000
+    assert calm.schedule_json["quiet"] == {"since": "13:00", "until": "14:00"}
+    loud = edited(calm, checked_edit(JobEdit(job_id=1, without_quiet=True, timezone="")), NOW)
+    assert loud is not None
+    assert loud.schedule_json == {"interval_ms": 60_000, "next_run_at": NOW + 800_000}
+
+
+def test_a_zone_or_quiet_hours_that_are_none_are_refused_by_name() -> None:
+    for op, named in (
+        (JobEdit(job_id=1, timezone="Mars"), "timezone"),
+        (JobEdit(job_id=1, quiet=QuietHours(since="soon", until="later")), "quiet hours"),
+    ):
+        with pytest.raises(UsageError, match=named):
+            edited(a_job(), checked_edit(op), NOW)
