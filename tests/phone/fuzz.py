@@ -138,6 +138,19 @@ def packet(chance: random.Random) -> bytes:
     return mutated(chance, made) if chance.random() < 0.15 else made
 
 
+@contextlib.contextmanager
+def logged_errors() -> Iterator[list[str]]:
+    """Collect what is logged as an error or left unhandled on the loop."""
+    loop, errors = asyncio.get_running_loop(), _Errors()
+    loop.set_exception_handler(lambda _, context: errors.records.append(str(context)))
+    logging.getLogger().addHandler(errors)
+    try:
+        yield errors.records
+    finally:
+        logging.getLogger().removeHandler(errors)
+        loop.set_exception_handler(None)
+
+
 class Fuzzer:
     """Rounds against one phone.
 
@@ -149,22 +162,9 @@ class Fuzzer:
     def __init__(self, served: ServedPhone, seed: int) -> None:
         self._served = served
         self._seed = seed
-        self._errors = _Errors()
         self._first_kb = 0
 
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Collect what the phone logs or leaves unhandled."""
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, context: self._errors.records.append(str(context)))
-        logging.getLogger().addHandler(self._errors)
-        try:
-            yield
-        finally:
-            logging.getLogger().removeHandler(self._errors)
-            loop.set_exception_handler(None)
-
-    async def round(self, number: int) -> None:
+    async def round(self, number: int, errors: list[str]) -> None:
         """Do one round. Raises FuzzError."""
         chance = random.Random(f"{self._seed}/{number}")
         faulthandler.dump_traceback_later(HUNG_S, exit=True)
@@ -183,10 +183,8 @@ class Fuzzer:
                 await self._check()
         finally:
             faulthandler.cancel_dump_traceback_later()
-        if self._errors.records:
-            raise FuzzError(
-                f"seed {self._seed}, round {number}, {data!r}: {self._errors.records[0]}"
-            )
+        if errors:
+            raise FuzzError(f"seed {self._seed}, round {number}, {data!r}: {errors[0]}")
 
     @staticmethod
     def _hello(more: bytes = b"") -> bytes:
@@ -283,9 +281,9 @@ async def fuzz(home: Path, seed: int, *, seconds: float = 0.0, rounds: int = 0) 
         fuzzer = Fuzzer(host.served(host.serials[0]), seed)
         number = 0
         ends = time.monotonic() + seconds
-        with fuzzer.watching():
+        with logged_errors() as errors:
             while number < rounds or time.monotonic() < ends:
-                await fuzzer.round(number)
+                await fuzzer.round(number, errors)
                 number += 1
         return number
 

@@ -1,4 +1,4 @@
-"""The short form of the fuzzer, with fixed seeds (`make fuzz` is the long one); what it found."""
+"""The short form of the fuzzers, with fixed seeds (`make fuzz` is the long one); what it found."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from agent.phone.adbd.wire import Command
 from agent.phone.serve import PhoneHost
+from tests.phone import fuzz_peers
 from tests.phone.conftest import Connected
 from tests.phone.fuzz import CHECK_EVERY, fuzz
 from tests.phone.test_wire import peer_of
@@ -19,6 +20,13 @@ async def test_random_packets_and_shell_lines_neither_break_nor_swell_the_phone(
 ) -> None:
     rounds = 3 * CHECK_EVERY
     assert await fuzz(tmp_path, seed, rounds=rounds) == rounds
+
+
+async def test_random_requests_to_automation_scrcpy_and_the_channel_leave_the_phone_well(
+    tmp_path: Path,
+) -> None:
+    rounds = 6 * fuzz_peers.CHECK_EVERY
+    assert await fuzz_peers.fuzz(tmp_path, 1, rounds=rounds) == rounds
 
 
 async def test_a_filter_that_would_need_all_memory_says_so(connected: Connected) -> None:

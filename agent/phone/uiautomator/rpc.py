@@ -68,6 +68,10 @@ class MethodTable:
         """Return the names, sorted."""
         return sorted(self._methods)
 
+    def shapes(self, name: str) -> list[tuple[object, ...]]:
+        """Return the types that each overload of a method takes; none for an unknown one."""
+        return [overload.parameters for overload in self._methods.get(name, ())]
+
     async def call(self, name: str, arguments: list[object]) -> object:
         """Call the first overload that takes the arguments.
 
