@@ -7,13 +7,14 @@ Invariant: a model without a price costs nothing here, and the operator is told 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from agent.errors import ConfigError
+from agent.models.model import Message, ModelReply, ModelRequest
 from agent.records import Usage
 from agent.text import one_line
 
@@ -75,6 +76,21 @@ def cost_usd(usage: Usage, price: Price) -> float:
     cost = (usage.input_tokens - cached) * price.input
     cost += cached * for_cached + usage.output_tokens * price.output
     return cost / _MILLION
+
+
+def estimate_tokens(said: ModelRequest | ModelReply) -> int:
+    """Estimate the tokens of what was sent or answered as a quarter of its characters.
+
+    As the loop does for the length of a conversation (CONTRACTS 5.2); pictures count nothing.
+    """
+    each: Sequence[Message | ModelReply] = [said] if isinstance(said, ModelReply) else said.messages
+    chars = 0
+    for one in each:
+        chars += len(one.text)
+        chars += sum(len(call.name) + len(call.arguments) for call in one.tool_calls)
+    if isinstance(said, ModelRequest):
+        chars += len(msgspec.json.encode(said.tools))
+    return chars // 4
 
 
 def _read(text: str, where: str) -> dict[str, Price]:

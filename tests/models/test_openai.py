@@ -9,6 +9,7 @@ from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolSchema
 from agent.models.openai import OpenAIModel
 from agent.models.openai.failures import retry_after_s
+from agent.models.prices import Price
 from tests.openai_server import Reply, Tool, openai_server, tool
 
 KEY = "sk-very-secret-key"
@@ -194,12 +195,17 @@ async def test_malformed_tool_arguments_come_through_for_the_registry_to_refuse(
     assert reply.tool_calls[0].arguments == '{"seconds": '
 
 
-async def test_an_answer_without_usage_is_an_answer() -> None:
-    async with openai_server([Reply(text="ok", usage=False)]) as server:
-        client = model(server.base_url)
+async def test_what_an_answer_without_usage_used_is_estimated_so_that_budgets_hold() -> None:
+    said = "eight or " * 40
+    async with openai_server([Reply(text=said, usage=False)]) as server:
+        client = model(server.base_url, price=Price(input=1_000_000.0, output=10.0))
         reply = await client.complete(request())
         await client.close()
-    assert (reply.text, reply.usage.calls, reply.usage.input_tokens) == ("ok", 1, 0)
+    assert (reply.text, reply.usage.calls) == (said, 1)
+    # A quarter of the characters: of the goal and the tools, and of the answer.
+    assert reply.usage.output_tokens == len(said) // 4
+    assert 10 < reply.usage.input_tokens < 60
+    assert reply.usage.cost_usd == pytest.approx(reply.usage.input_tokens, rel=0.01)
 
 
 async def test_silence_in_the_middle_of_an_answer_ends_in_a_time_out_too() -> None:
@@ -215,6 +221,8 @@ async def test_silence_in_the_middle_of_an_answer_ends_in_a_time_out_too() -> No
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, 0.0),
+        ({"retry-after": "99999999999"}, 99999999999.0),
         ({"retry-after": "nan"}, None),
         ({}, None),
     ],

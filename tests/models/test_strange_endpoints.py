@@ -17,6 +17,7 @@ from tests.models.asking import (
     FINISH,
     WAIT,
     ask,
+    ask_at,
     call,
     calls,
     chunk,
@@ -25,7 +26,7 @@ from tests.models.asking import (
     stream,
     told,
 )
-from tests.openai_server import Reply
+from tests.openai_server import Reply, openai_server
 
 # --- the chat wire, spoken otherwise ----------
 
@@ -125,8 +126,23 @@ async def test_a_stream_that_is_cut_before_its_end_may_be_asked_for_again(
         (call(WAIT, id="same"), call(FINISH, id="same")),
         (call(WAIT, index=1), call(FINISH, index=7, id="c1")),
         (chunk({"tool_calls": [{"id": "a", "function": WAIT}, {"id": "b", "function": FINISH}]}),),
+        (
+            call({"name": "wait", "arguments": '{"seconds"'}, index=None),
+            call({"name": "finish", "arguments": "{"}, index=None, id="c2"),
+            call({"arguments": ": 1}"}, index=None),
+            call({"arguments": "}"}, index=None, id="c2"),
+        ),
+        (
+            call({"name": "wait", "arguments": '{"seconds"'}, index="0"),
+            call({"name": "finish", "arguments": "{"}, index="1", id="c2"),
+            call({"arguments": ": 1}"}, index="0", id=None),
+            call({"arguments": "}"}, index="1", id=None),
+        ),
     ],
-    ids=["one number", "no number", "no id", "one id", "numbers from 1", "both in one"],
+    ids=[
+        *("one number", "no number", "no id", "one id", "numbers from 1", "both in one"),
+        *("in turn by id", "in turn by a number as text"),
+    ],
 )
 async def test_two_calls_are_two_however_they_are_numbered(events: tuple[object, ...]) -> None:
     reply = await ask(http(stream(*events, END)))
@@ -164,19 +180,26 @@ async def test_what_a_model_refuses_in_is_its_text() -> None:
 @pytest.mark.parametrize(
     "usage",
     [
-        {"prompt_tokens": "12", "completion_tokens": -3, "prompt_tokens_details": []},
+        {"prompt_tokens": "lots", "completion_tokens": -3, "prompt_tokens_details": []},
         {"prompt_tokens": 1e300, "completion_tokens": None},
         {"prompt_tokens": float("nan"), "completion_tokens": True, "prompt_tokens_details": 5},
         [1, 2],
         "lots",
     ],
 )
-async def test_a_count_that_is_no_count_is_none(usage: object) -> None:
+async def test_a_count_that_is_no_count_is_estimated(usage: object) -> None:
     reply = await ask(http(stream(chunk({"content": "a"}), END, {**END, "usage": usage})))
     assert reply.text == "a"
     used = reply.usage
     counts = (used.input_tokens, used.output_tokens, used.cached_input_tokens)
-    assert all(type(count) is int and 0 <= count <= 1 for count in counts), used
+    # "Do it." and no tools, by four characters a token; `True` counts as one.
+    assert all(type(count) is int and 0 <= count <= 2 for count in counts), used
+
+
+async def test_a_count_that_is_written_as_text_counts() -> None:
+    usage = {"prompt_tokens": "12", "completion_tokens": "3"}
+    reply = await ask(http(stream(chunk({"content": "a"}), END, {**END, "usage": usage})))
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (12, 3)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +215,64 @@ async def test_names_and_ids_reach_nobody_with_control_characters() -> None:
     reply = await ask(http(stream(call(function, id="\ud800\x07"), END)))
     [only] = reply.tool_calls
     assert (only.name, only.call_id) == ("wait", "call_0")
+
+
+# --- how an answer ends ----------
+
+
+def head(*lines: bytes) -> bytes:
+    return b"\r\n".join([b"HTTP/1.1 200 OK", b"content-type: text/event-stream", *lines, b"", b""])
+
+
+def packed(length: bytes, body: bytes) -> bytes:
+    """Give a body in one chunk without the last, or as it is: neither ends as its head says."""
+    return b"%x\r\n%b\r\n" % (len(body), body) if b"chunked" in length and body else body
+
+
+@pytest.mark.parametrize("length", [b"content-length: 9999", b"transfer-encoding: chunked"])
+async def test_a_connection_that_ends_before_its_answer_is_an_answer_that_broke_off(
+    length: bytes,
+) -> None:
+    for body in (b"", stream(call(WAIT), done=False)):
+        error = await refusal(Reply(raw=head(length) + packed(length, body)))
+        assert (error.retryable, error.message) == (True, "The answer of m broke off.")
+
+
+@pytest.mark.parametrize("length", [b"content-length: 9999", b"transfer-encoding: chunked"])
+async def test_an_answer_that_is_whole_is_not_asked_for_again_however_its_connection_ends(
+    length: bytes,
+) -> None:
+    for body in (stream(call(WAIT), END, done=False), stream(call(WAIT), END)):
+        reply = await ask(Reply(raw=head(length) + packed(length, body)))
+        assert calls(reply) == [("wait", WAIT["arguments"])]
+    reply = await ask(
+        Reply(raw=head(length) + packed(length, stream(COMPLETED, done=False))), Wire.RESPONSES
+    )
+    assert reply.usage.calls == 1
+
+
+async def test_a_whole_answer_whose_connection_stays_open_is_taken_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent.models.openai.parts.AFTER_THE_END_S", 0.05)
+    # Behind the reason to finish comes what was used, which this endpoint never sends.
+    async with openai_server([Reply(text="Now.", stall_after=3)]) as server:
+        assert (await ask_at(server)).text == "Now."
+
+
+@pytest.mark.parametrize("choices", [[], [None]])
+async def test_a_whole_answer_without_a_choice_is_none(choices: object) -> None:
+    error = await refusal(told({"choices": choices}, "200 OK"))
+    assert (error.retryable, error.message) == (True, "The answer of m broke off.")
+
+
+@pytest.mark.parametrize("strange", ["null", "5", "[]", '"x"'])
+async def test_what_is_no_part_is_passed_over_where_parts_come_too(strange: str) -> None:
+    line = f"data: {strange}\n\n".encode()
+    parts = stream(call(WAIT), END, done=False)
+    for body in (line + parts, parts + line, line + parts + line):
+        assert calls(await ask(http(body))) == [("wait", WAIT["arguments"])]
+    assert not (await refusal(http(line))).retryable
 
 
 # --- the responses wire, spoken otherwise ----------

@@ -16,6 +16,7 @@ from agent.models.openai.dialect import Dialect
 from agent.models.openai.failures import Failures
 from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.openai.gathering import Gathering
+from agent.models.openai.parts import parts_of
 from agent.models.openai.strict import strict
 from agent.models.openai.transport import says_done
 from agent.records import Usage
@@ -122,6 +123,8 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
         raise failures.not_the_wire("JSON")
     # What a stream gives in parts is here in one: the same fields, called otherwise.
     parts = [{**one, "delta": one.get("message")} for one in choices if isinstance(one, dict)]
+    if not parts:
+        raise failures.broken_off()
     chunk = ChatCompletionChunk.construct(**{**answer, "choices": parts})
     _take(gathering, chunk)
     text, calls = gathering.finish()
@@ -132,25 +135,27 @@ async def _gather(
     stream: AsyncStream[ChatCompletionChunk], gathering: Gathering, failures: Failures
 ) -> ModelReply:
     usage = Usage(calls=1)
-    finished = wired = False
-    chunks = aiter(stream)
-    while True:
-        try:
-            chunk = await anext(chunks)
-            wired = wired or bool(chunk.choices) or chunk.usage is not None
-        except StopAsyncIteration:
-            break
-        except (ValueError, AttributeError, TypeError) as error:
-            if wired:
-                raise
-            raise failures.not_the_wire(media_type(stream.response)) from error
-        if chunk.usage is not None:
-            usage = _usage(chunk)
-        finished = _take(gathering, chunk) or finished
-    if not wired and media_type(stream.response) != EVENT_STREAM:
+    finished = wired = strange = False
+
+    def is_whole() -> bool:
+        # Some endpoints never say why they ended, only that they did.
+        return finished or (not gathering.is_empty and says_done(stream.response))
+
+    try:
+        async for chunk in parts_of(stream, failures, is_whole):
+            choices, used = getattr(chunk, "choices", None), getattr(chunk, "usage", None)
+            wired = wired or bool(choices) or used is not None
+            strange = strange or (choices is None and used is None)
+            if used is not None:
+                usage = _usage(chunk)
+            finished = _take(gathering, chunk) or finished
+    except (ValueError, AttributeError, TypeError) as error:
+        if wired:
+            raise
+        raise failures.not_the_wire(media_type(stream.response)) from error
+    if not wired and (strange or media_type(stream.response) != EVENT_STREAM):
         raise failures.not_the_wire(media_type(stream.response))
-    # Some endpoints never say why they ended, only that they did.
-    if not finished and (gathering.is_empty or not says_done(stream.response)):
+    if not is_whole():
         raise failures.broken_off()
     text, calls = gathering.finish()
     return ModelReply(text=text, tool_calls=calls, usage=usage)
@@ -159,7 +164,7 @@ async def _gather(
 def _take(gathering: Gathering, chunk: Any) -> bool:
     """Take in what one chunk brings; tells whether it says that the answer is over."""
     finished = False
-    for choice in listed(chunk.choices):
+    for choice in listed(getattr(chunk, "choices", None)):
         if getattr(choice, "index", 0):
             # One answer was asked for; the first is it.
             continue

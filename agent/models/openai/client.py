@@ -21,7 +21,7 @@ from agent.models.openai.failures import Failures
 from agent.models.openai.responses import complete_response
 from agent.models.openai.sdk import load
 from agent.models.openai.transport import guarded
-from agent.models.prices import Price, cost_usd
+from agent.models.prices import Price, cost_usd, estimate_tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -113,7 +113,8 @@ class OpenAIModel:
             dialect = self._dialect
             try:
                 async with asyncio.timeout(limit_s):
-                    return self._priced(await self._ask(request, dialect, on_text))
+                    reply = await self._ask(request, dialect, on_text)
+                return self._priced(_counted(request, reply))
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 plainer = simpler(dialect, error)
                 if plainer is None:
@@ -203,6 +204,18 @@ class OpenAIModel:
             return reply
         usage = replace(reply.usage, cost_usd=cost_usd(reply.usage, self._price))
         return replace(reply, usage=usage)
+
+
+def _counted(request: ModelRequest, reply: ModelReply) -> ModelReply:
+    """Estimate what a call used where its endpoint does not say, so that budgets hold it too."""
+    if reply.usage.input_tokens or reply.usage.output_tokens:
+        return reply
+    usage = replace(
+        reply.usage,
+        input_tokens=estimate_tokens(request),
+        output_tokens=estimate_tokens(reply),
+    )
+    return replace(reply, usage=usage)
 
 
 def _is_time_out(error: BaseException | None) -> bool:

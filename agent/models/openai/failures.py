@@ -204,9 +204,9 @@ def retry_after_s(headers: Any) -> float | None:
         except ValueError:
             try:
                 seconds = parsedate_to_datetime(said).timestamp() - time.time()
-            except (ValueError, TypeError, OverflowError):
+            except (ValueError, TypeError, OverflowError, OSError):
                 continue
-        return max(seconds, 0.0) if math.isfinite(seconds) and seconds < 1e9 else None
+        return max(seconds, 0.0) if math.isfinite(seconds) else None
     return None
 
 

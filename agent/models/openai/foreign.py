@@ -62,7 +62,16 @@ def usage_of(used: Any, given: str, written: str, details: str) -> Usage:
     )
 
 
+def number_of(value: object) -> int | None:
+    """Read which one of several it is: a number, also as text."""
+    if isinstance(value, str):
+        return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
+    return value if isinstance(value, int) else None
+
+
 def _count(value: object) -> int:
+    if isinstance(value, str):
+        return number_of(value) or 0
     if not isinstance(value, int | float) or not math.isfinite(value):
         return 0
     return int(value) if 0 <= value <= MAX_TOKENS else 0

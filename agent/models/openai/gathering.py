@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from agent.models.model import ToolCall
 from agent.models.openai.failures import Failures
-from agent.models.openai.foreign import is_whole
+from agent.models.openai.foreign import is_whole, number_of
 from agent.text import one_line
 
 MAX_REPLY_CHARS = 400_000
@@ -97,12 +97,15 @@ class Gathering:
 
     def _piece(self, index: object, call_id: str, name: str, arguments: str) -> Piece:
         """Find the call that a part belongs to, or begin it."""
-        is_numbered = isinstance(index, int)
-        known = [p for p in self.pieces if not is_numbered or p.index == index]
+        number = number_of(index)
+        # Some endpoints give several calls one number, or none.
+        if number is None:
+            known = [p for p in self.pieces if call_id and p.call_id == call_id] or self.pieces
+        else:
+            known = [p for p in self.pieces if p.index == number]
         if known and not _begins_another(known[-1], call_id, name, arguments):
             return known[-1]
-        # Some endpoints give several calls one number, or none.
-        piece = Piece(index if isinstance(index, int) else len(self.pieces))
+        piece = Piece(len(self.pieces) if number is None else number)
         self.pieces.append(piece)
         return piece
 

@@ -16,6 +16,7 @@ from agent.models.openai.dialect import Dialect
 from agent.models.openai.failures import Failures
 from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.openai.gathering import Gathering
+from agent.models.openai.parts import parts_of
 from agent.models.openai.strict import strict
 from agent.records import Usage
 from agent.text import one_line
@@ -79,15 +80,19 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
 
 
 async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Failures) -> ModelReply:
-    usage: Usage | None = None
-    wired = False
-    async for event in stream:
+    usage = Usage(calls=1)
+    wired = over = False
+
+    def is_over() -> bool:
+        return over
+
+    async for event in parts_of(stream, failures, is_over):
         kind = str(getattr(event, "type", ""))
         wired = wired or kind.startswith("response.")
         match kind:
             case "response.completed" | "response.incomplete":
                 response = getattr(event, "response", None)
-                usage = _usage(response)
+                usage, over = _usage(response), True
                 if gathering.is_empty:
                     # Some endpoints tell of an answer only when it is whole.
                     _take_output(gathering, response)
@@ -99,7 +104,7 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
                 _take(gathering, event, kind)
     if not wired and media_type(stream.response) != EVENT_STREAM:
         raise failures.not_the_wire(media_type(stream.response))
-    if usage is None:
+    if not over:
         raise failures.broken_off()
     text, calls = gathering.finish()
     return ModelReply(text=text, tool_calls=calls, usage=usage)
