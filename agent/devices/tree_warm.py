@@ -72,11 +72,6 @@ class WarmTrees:
         self.why_cold = ""
         """Why the last tree did not come from the service; empty when it did."""
 
-    @property
-    def is_warm(self) -> bool:
-        """Whether trees come from the service now."""
-        return self._service.is_up
-
     async def tree(self, *, timeout_s: float) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
         began = time.monotonic()

@@ -26,7 +26,7 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import Job, JobStatus, JobType, Question, RunOutcome, RunRecord
+from agent.records import Job, JobType, Question, RunOutcome, RunRecord
 from agent.safety.confirmable import read_params
 from agent.sessions.errands import Errands
 from agent.sessions.live import Errand, LiveSession
@@ -362,8 +362,3 @@ def _arguments(events: Sequence[Event], call_id: str) -> str:
         if isinstance(event.msg, ToolCallRequested) and event.msg.call_id == call_id:
             return event.msg.arguments
     return "{}"
-
-
-def is_awaiting(job: Job) -> bool:
-    """Tell whether a job waits for a review."""
-    return job.status is JobStatus.AWAITING_REVIEW

@@ -177,11 +177,6 @@ class Socket:
         """Whether the other end has stopped sending and still reads."""
         return self._incoming.ended and not self._outgoing.broken
 
-    @property
-    def peer_closed(self) -> bool:
-        """Whether the other end has stopped sending or reading."""
-        return self._incoming.ended or self._outgoing.broken
-
 
 def socket_pair(capacity: int = PIPE_CAPACITY_BYTES) -> tuple[Socket, Socket]:
     """Return two connected sockets."""

@@ -71,11 +71,6 @@ class Clients:
         """List the sessions that a client is attached to."""
         return tuple(s for s, attached in self._sessions.items() if client_id in attached.watchers)
 
-    def attached_by(self, session_id: str) -> tuple[ClientInfo, ...]:
-        """List the clients that are attached to a session, the driver among them."""
-        attached = self._sessions.get(session_id)
-        return () if attached is None else tuple(attached.watchers.values())
-
     def driver_of(self, session_id: str) -> ClientInfo | None:
         """Give the client that drives a session."""
         attached = self._sessions.get(session_id)

@@ -139,10 +139,6 @@ class ControlChannel:
         """Open the shade."""
         await self.send(messages.plain(Kind.EXPAND_NOTIFICATIONS))
 
-    async def expand_settings(self) -> None:
-        """Open the quick settings."""
-        await self.send(messages.plain(Kind.EXPAND_SETTINGS))
-
     async def collapse_panels(self) -> None:
         """Close the shade."""
         await self.send(messages.plain(Kind.COLLAPSE_PANELS))

@@ -65,11 +65,6 @@ class Dialect:
         """A virtual display can be created."""
         return self._since(3, 0)
 
-    @property
-    def has_clipboard_autosync_option(self) -> bool:
-        """The server can be told not to report every change of the clipboard."""
-        return self._since(1, 21)
-
     # --- the first bytes ----------
 
     @property
@@ -124,11 +119,6 @@ class Dialect:
     def scroll_full_scale(self) -> int:
         """How many wheel steps the largest distance stands for (scrcpy pull request 6172)."""
         return 16 if self._since(3, 3, 1) else 1
-
-    @property
-    def back_has_action(self) -> bool:
-        """BACK_OR_SCREEN_ON carries a key action."""
-        return self._since(1, 18)
 
     @property
     def clipboard_has_sequence(self) -> bool:

@@ -54,11 +54,6 @@ class AdbDaemon:
         self.gate = gate
         self.reverse = ReverseRules(userland.sockets)
 
-    @property
-    def connections(self) -> int:
-        """How many adb servers are connected."""
-        return len(self._connections)
-
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one TCP connection to its end."""
         if len(self._connections) >= MAX_CONNECTIONS:

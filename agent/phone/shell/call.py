@@ -7,7 +7,6 @@ shells on two phones cannot meet.
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -79,15 +78,6 @@ class EndlessSource:
         await asyncio.sleep(0)
         count = min(limit, 65536)
         return bytes(count) if self._device is Device.ZERO else os.urandom(count)
-
-
-class FullSink:
-    """A device that never has room."""
-
-    async def write(self, data: bytes) -> None:
-        """Raise OSError ENOSPC."""
-        del data
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 Descriptors = dict[int, Source | Sink]
