@@ -42,7 +42,7 @@ class Rig(App[None]):
     """Labels, one large picture, and a wall."""
 
     CSS = """
-    #labels { width: 22; } Static { height: auto; width: auto; }
+    #labels { width: 22; } Static { height: auto; width: auto; } #keys { width: 6; height: 1; }
     #focus { width: 45; height: 50; } #focus.-large { width: 90; height: 100; }
     #wall { width: 1fr; height: 100%; } .thumb { height: auto; width: auto; margin: 0 1 1 0; }
     .line { height: auto; }
@@ -168,7 +168,8 @@ class Rig(App[None]):
     def on_key(self, event: Any) -> None:
         if event.key == "k":
             self.keys += 1
-            self.label.update(f"K{self.keys:05}")
+            # What a key costs is one label, not a layout of everything.
+            self.label.update(f"K{self.keys:05}", layout=False)
 
     # --- pictures ----------
 

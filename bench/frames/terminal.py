@@ -55,11 +55,12 @@ def run(
     size: tuple[int, int] = (120, 54),
     seconds: float = 6.0,
     bytes_a_second: float = 0.0,
+    presses: bool = True,
     program: str = "bench.frames.rig",
     **more: object,
 ) -> Ran:
-    """Run one route; `bytes_a_second` bounds how fast the terminal takes output; `more` is told to
-    a program that is another rig.
+    """Run one route; `bytes_a_second` bounds how fast the terminal takes output; without `presses`
+    nobody presses keys; `more` is told to a program that is another rig.
     """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -79,7 +80,7 @@ def run(
         )
         os.close(slave)
         try:
-            latencies, count = _watch(master, process, bytes_a_second)
+            latencies, count = _watch(master, process, bytes_a_second, presses=presses)
         finally:
             process.kill()
             process.wait()
@@ -105,8 +106,12 @@ def run(
     )
 
 
-def _watch(master: int, process: subprocess.Popen[bytes], rate: float) -> tuple[list[float], int]:
-    """Read until the program ends, pressing a key at random moments; times in milliseconds."""
+def _watch(
+    master: int, process: subprocess.Popen[bytes], rate: float, *, presses: bool
+) -> tuple[list[float], int]:
+    """Read until the program ends, pressing a key at random moments if at all; times in
+    milliseconds.
+    """
     dice = random.Random(3)
     latencies: list[float] = []
     pressed_s, next_s, answered, count = 0.0, 0.0, 0, 0
@@ -115,7 +120,7 @@ def _watch(master: int, process: subprocess.Popen[bytes], rate: float) -> tuple[
     allowed = 0.0
     while process.poll() is None:
         now_s = time.perf_counter()
-        if not next_s and count:
+        if presses and not next_s and count:
             next_s = now_s + WARM_S + 0.3
         if not pressed_s and next_s and now_s >= next_s:
             os.write(master, b"k")
