@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.errors import UsageError, WrongStateError
+from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.loop.controls import Controlled
 from agent.loop.reviewing import awaiting
 from agent.loop.verify import blocked, failed
@@ -56,7 +56,8 @@ class Office:
             reply = await self.context.request(op)
         except UsageError as error:
             return Controlled(calls.refused(arguments, error), ActionOutcome.FAILED)
-        except WrongStateError as error:
+        except (WrongStateError, DeviceError) as error:
+            # A phone that a commitment is to be read from; the step's own is looked at next.
             refusal = UsageError(error.message, error.remedy)
             return Controlled(calls.refused(arguments, refusal), ActionOutcome.FAILED)
         return Controlled(calls.answered(arguments, reply))

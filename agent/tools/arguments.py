@@ -177,6 +177,10 @@ def decode(kind: type[A], arguments: str) -> A:
         raise BadArguments(f"the arguments have {len(arguments)} characters, too many to read")
     try:
         raw = json.loads(arguments or "{}")
+        # No store, phone or terminal takes half of a surrogate pair.
+        json.dumps(raw, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadArguments("the arguments hold half of a character; write it whole") from error
     except (ValueError, RecursionError) as error:
         raise BadArguments(
             f"the arguments are not valid JSON ({one_line(str(error), 100)})"

@@ -108,11 +108,15 @@ def job_op(arguments: JobArguments) -> JobCreate | JobList | JobStop | str:
         case BackgroundJobCreate():
             return _creation(arguments)
         case BackgroundJobList(query=query, limit=limit):
-            return JobList(query=query, limit=min(max(limit, 1), LIST_MOST))
+            return JobList(query=query, limit=_listed(limit))
         case BackgroundJobStop(job_id=job_id):
             if job_id < 1:
                 return reply("error", reason="bad_background_job_stop")
             return JobStop(job_id=job_id)
+
+
+def _listed(limit: int) -> int:
+    return min(max(limit, 1), LIST_MOST)
 
 
 def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
@@ -158,16 +162,20 @@ def json_object(text: str, name: str) -> dict[str, Any]:
 
 def moment_ms(said: int | str) -> int:
     """Read a time as a model writes it, in ms since the epoch; 0 for none. Raises BadArguments."""
-    if isinstance(said, int):
-        return max(said, 0)
-    if not said.strip():
+    text = str(said).strip()
+    if not text:
         return 0
-    if said.strip().isdecimal():
-        return int(said)
     try:
-        return round(datetime.fromisoformat(said.strip()).astimezone().timestamp() * 1000)
+        at_ms = (
+            int(text)
+            if text.removeprefix("-").isdecimal()
+            else round(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
+        )
     except (ValueError, OverflowError, OSError) as error:
-        raise BadArguments(f"{one_line(said, 60)!r} is no time; write it in ISO-8601") from error
+        raise BadArguments(f"{one_line(text, 60)!r} is no time; write it in ISO-8601") from error
+    if at_ms < 0:
+        raise BadArguments(f"{one_line(text, 60)!r} is before 1970; write a time that is to come")
+    return at_ms
 
 
 def answered(arguments: JobArguments, came: Reply) -> str:
@@ -186,7 +194,8 @@ def answered(arguments: JobArguments, came: Reply) -> str:
             return reply("background_job.stopped", job_id=job_id)
         case BackgroundJobList(query=query, limit=limit):
             jobs = [_summary(job) for job in came.jobs]
-            return reply("background_job.list.results", query=query, limit=limit, jobs=jobs)
+            most = _listed(limit)
+            return reply("background_job.list.results", query=query, limit=most, jobs=jobs)
 
 
 def refused(arguments: JobArguments, error: UsageError) -> str:
@@ -195,9 +204,13 @@ def refused(arguments: JobArguments, error: UsageError) -> str:
         case BackgroundJobStop(job_id=job_id):
             return reply("background_job.not_found", job_id=job_id)
         case BackgroundJobCreate():
-            return reply("background_job.create_failed", reason=one_line(error.message, 300))
+            return reply("background_job.create_failed", **_why(error))
         case BackgroundJobList():
-            return reply("error", reason=one_line(error.message, 300))
+            return reply("error", **_why(error))
+
+
+def _why(error: UsageError) -> dict[str, str]:
+    return {"reason": one_line(error.message, 300), "remedy": one_line(error.remedy, 200)}
 
 
 def reply(status: str, **fields: object) -> str:

@@ -34,7 +34,7 @@ def answered(op: DeskOp) -> Reply:
         case JobStop(job_id=99):
             raise UsageError("There is no job 99.")
         case JobCreate(title="Too many"):
-            raise UsageError("200 jobs are stored, and none of them has ended.")
+            raise UsageError("200 jobs are stored, and none of them has ended.", "Stop one.")
         case _:
             return Reply(submission_id="", job=a_job(id=7, next_run_at=123))
 
@@ -73,12 +73,12 @@ async def test_a_job_that_was_created_is_told_with_its_number_and_its_next_time(
     assert isinstance(ops[0], JobCreate) and ops[0].prompt == "look at the plants"
 
 
-async def test_a_list_is_told_with_what_was_asked_for() -> None:
+async def test_a_list_is_told_with_what_was_asked_for_and_how_many_it_may_hold() -> None:
     reply, ops = await use("background_job_list", reason="curious", query="pl", limit=99)
     assert (reply["status"], reply["query"], reply["limit"]) == (
         "background_job.list.results",
         "pl",
-        99,
+        20,
     )
     assert [job["job_id"] for job in reply["jobs"]] == [1]
     assert ops == [JobList(query="pl", limit=20)]
@@ -110,6 +110,7 @@ async def test_a_job_without_words_is_refused_by_name(
 async def test_what_the_jobs_refuse_is_a_failed_creation() -> None:
     reply, _ = await use("background_job_create", **CREATE | {"title": "Too many"})
     assert reply["status"] == "background_job.create_failed" and "200 jobs" in reply["reason"]
+    assert reply["remedy"] == "Stop one."
 
 
 @pytest.mark.parametrize("alias", ["goal", "task"])
@@ -139,14 +140,17 @@ def test_a_schedule_a_delivery_and_a_moment_are_read_in_every_form() -> None:
     assert op.next_run_at == 1_893_456_000_000
 
 
-@pytest.mark.parametrize("run_at", ["soon", "2030-99-99"])
-async def test_what_is_no_time_is_told_as_that(run_at: str) -> None:
+@pytest.mark.parametrize(
+    "run_at", ["soon", "2030-99-99", "9" * 5000, "-5", -5, "1969-01-01", "0001-01-01T00:00"]
+)
+async def test_what_is_no_time_is_told_as_that(run_at: str | int) -> None:
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     call = says("background_job_create", **CREATE, run_at=run_at)
     context = MemoryContext(scripted(call, DONE), phone, reply=answered)
     await task().run(context)
     finished = context.of(ToolCallFinished)[0]
-    assert isinstance(finished, ToolCallFinished) and "is no time" in finished.text
+    assert isinstance(finished, ToolCallFinished)
+    assert "is no time" in finished.text or "is before 1970" in finished.text
     assert context.requested == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.errors import UsageError, WrongStateError
+from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.protocol import (
     CommitmentCreate,
     CommitmentSearch,
@@ -42,6 +42,8 @@ def answered(op: DeskOp) -> Reply:
             raise UsageError("'file:///x' is no address of a page.", "Give another.")
         case CommitmentUpdate(commitment_id=99):
             raise WrongStateError("Commitment 99 is completed.")
+        case CommitmentCreate(title="Unread"):
+            raise DeviceError("phone-2 cannot tell its notifications.", "Try another.")
         case WatcherList() | WatcherStop():
             return Reply(submission_id="", watchers=(one,))
         case CommitmentSearch():
@@ -128,6 +130,7 @@ async def test_what_a_phone_wrote_reaches_the_model_clean_and_without_personal_d
             "commitment.created",
         ),
         ("watcher_create", {"type": "web_change", "url": "file:///x"}, "watcher.refused"),
+        ("notification_commitment_create", {"title": "Unread", "text": "x"}, "commitment.refused"),
         (
             "commitment_update_status",
             {"commitment_id": 99, "status": "snoozed"},
