@@ -268,7 +268,11 @@ def _title(kind: WatcherType, condition: Condition) -> str:
 def _converted(raw: T, kind: type[T], what: str) -> T:
     """Check the bounds that the types name. Raises UsageError."""
     try:
-        return msgspec.convert(msgspec.to_builtins(raw), kind)
+        return msgspec.json.decode(msgspec.json.encode(raw), type=kind)
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"The {what} holds half of a character.", "Write its texts anew, in UTF-8."
+        ) from error
     except msgspec.ValidationError as error:
         raise UsageError(
             f"The {what} cannot be used: {one_line(str(error), 200)}.", "Correct what it names."

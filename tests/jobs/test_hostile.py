@@ -118,3 +118,13 @@ async def test_arguments_of_a_tool_that_are_none_are_refused_with_the_watcher(
         with pytest.raises(SwitchboardError) as refused:
             await stage.do(msgspec.convert(raw, WatcherCreate))
         assert "\x1b" not in str(refused.value)
+
+
+async def test_half_a_character_is_nothing_to_look_out_for(stage: Stage) -> None:
+    wanted = {"type": "watcher_create", "watcher_type": "notification"}
+    async with stage.play():
+        for fields in ({"texts": ("\ud800",)}, {"sender": "\udcff"}, {"package": "a\udcff"}):
+            op = msgspec.convert({**wanted, **fields}, WatcherCreate)
+            with pytest.raises(SwitchboardError, match="half of a character"):
+                await stage.do(op)
+        assert await stage.store.watches.watchers() == ()
