@@ -134,3 +134,10 @@ async def test_only_the_beginning_of_a_long_refusal_is_read() -> None:
     error = await refusal(http(b"no " * 10_000_000, "text/html", "500 Oops"))
     assert error.status == 500
     assert len(error.message) < 500
+
+
+async def test_a_gateways_page_is_quoted_without_its_markup() -> None:
+    page = b"<html><head><title>x</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>"
+    error = await refusal(http(page, "text/html", "502 Bad Gateway"))
+    assert error.message == "The model endpoint failed (HTTP 502): 502 Bad Gateway nginx."
+    assert error.retryable

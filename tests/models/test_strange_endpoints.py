@@ -320,6 +320,20 @@ async def test_an_answer_of_the_responses_wire_is_understood_however_it_comes(re
     assert (answer.text, calls(answer)) == ("Now.", [("wait", WAIT["arguments"])])
 
 
+async def test_the_other_wire_than_the_one_that_was_set_is_not_asked_again() -> None:
+    other = await refusal(http(stream(call(WAIT), END)), Wire.RESPONSES)
+    assert not other.retryable
+    other = await refusal(http(stream(COMPLETED)))
+    assert not other.retryable
+
+
+async def test_one_count_that_is_none_is_estimated_beside_one_that_is() -> None:
+    usage = {"input_tokens": -4, "output_tokens": "7"}
+    ended = {**COMPLETED, "response": {**RESPONSE, "usage": usage}}
+    reply = await ask(http(stream(ended, done=False)), Wire.RESPONSES)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (2, 7)
+
+
 async def test_a_response_that_failed_for_good_is_not_asked_for_again() -> None:
     for code, retryable in {"context_length_exceeded": False, "rate_limit_exceeded": True}.items():
         failed = {**RESPONSE, "status": "failed", "error": {"code": code, "message": "So it is."}}

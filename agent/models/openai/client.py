@@ -208,12 +208,14 @@ class OpenAIModel:
 
 def _counted(request: ModelRequest, reply: ModelReply) -> ModelReply:
     """Estimate what a call used where its endpoint does not say, so that budgets hold it too."""
-    if reply.usage.input_tokens or reply.usage.output_tokens:
+    used = reply.usage
+    if used.input_tokens and used.output_tokens:
         return reply
+    # Nothing is asked for nothing, and what was said has a length.
     usage = replace(
-        reply.usage,
-        input_tokens=estimate_tokens(request),
-        output_tokens=estimate_tokens(reply),
+        used,
+        input_tokens=used.input_tokens or estimate_tokens(request),
+        output_tokens=used.output_tokens or estimate_tokens(reply),
     )
     return replace(reply, usage=usage)
 

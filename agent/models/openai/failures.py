@@ -152,7 +152,7 @@ class Failures:
         return ModelError(
             f"What answers at {self._where} is no OpenAI-compatible endpoint: it sent "
             f"{one_line(media_type, 60) or 'something'} and no chat completion.",
-            "The base URL is probably wrong: check model.base_url; it often ends in /v1.",
+            "Check model.base_url, which often ends in /v1, and model.wire.",
             retryable=False,
         )
 
@@ -221,9 +221,12 @@ def _is_one_of(known: frozenset[str], *codes: object) -> bool:
 
 def _words(error: Exception, key: str) -> str:
     """Give an error's own words without the key, which endpoints like to repeat."""
-    said = _said(getattr(error, "body", None))
-    if not said.strip():
+    body = getattr(error, "body", None)
+    said = _said(body)
+    if not said.strip() and isinstance(body, str):
         # A gateway's page instead of the endpoint's own words: what it says without its markup.
+        said = _TAGS.sub(" ", body)
+    if not said.strip():
         said = _TAGS.sub(" ", str(error))
     if key:
         said = said.replace(key, "[KEY]")

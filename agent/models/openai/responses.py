@@ -81,7 +81,7 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
 
 async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Failures) -> ModelReply:
     usage = Usage(calls=1)
-    wired = over = False
+    wired = strange = over = False
 
     def is_over() -> bool:
         return over
@@ -89,6 +89,7 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
     async for event in parts_of(stream, failures, is_over):
         kind = str(getattr(event, "type", ""))
         wired = wired or kind.startswith("response.")
+        strange = strange or not wired
         match kind:
             case "response.completed" | "response.incomplete":
                 response = getattr(event, "response", None)
@@ -102,7 +103,7 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
                 raise _failed(failures, event)
             case _:
                 _take(gathering, event, kind)
-    if not wired and media_type(stream.response) != EVENT_STREAM:
+    if not wired and (strange or media_type(stream.response) != EVENT_STREAM):
         raise failures.not_the_wire(media_type(stream.response))
     if not over:
         raise failures.broken_off()
