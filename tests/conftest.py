@@ -8,11 +8,13 @@ from hypothesis import HealthCheck, settings
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+_KEPT = {"SWITCHBOARD_NEEDS_ALL"}
+"""What `.ci/run` says to the tests themselves: to fail where a program that they drive is absent."""
 _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
 
 # Before anything reads them: what the machine, its network and the person at it have set would
 # decide what a test finds, and so would it for every process that a test starts.
-for _name in list(os.environ):
+for _name in os.environ.keys() - _KEPT:
     if _name in _LOOKS or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
         del os.environ[_name]
 
