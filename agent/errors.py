@@ -139,6 +139,7 @@ class ModelError(SwitchboardError):
         retryable: whether the same request may succeed later.
         status: the HTTP status when there was one.
         retry_after_s: what the endpoint asked to wait, in seconds, when it said so.
+        broke_off: whether an answer had begun, and only the rest of it did not come.
     """
 
     kind = ErrorKind.MODEL
@@ -151,11 +152,13 @@ class ModelError(SwitchboardError):
         retryable: bool,
         status: int | None = None,
         retry_after_s: float | None = None,
+        broke_off: bool = False,
     ) -> None:
         super().__init__(message, remedy)
         self.retryable = retryable
         self.status = status
         self.retry_after_s = retry_after_s
+        self.broke_off = broke_off
 
 
 class WebError(SwitchboardError):

@@ -1,8 +1,9 @@
 """Call a model again when it failed in a way that may pass (CONTRACTS 5.4, decisions table).
 
-Not the client: the openai SDK's own retries are off, so that every attempt is an event. Invariant:
-at most five attempts; an error that is not retryable is raised at once; the clock and the sleep are
-the caller's, so tests never wait.
+Not the client: the openai SDK's own retries are off, so that every attempt is an event. Two layers:
+an endpoint that fails is left alone for seconds, a stream that broke in its middle for a moment.
+Invariant: at most five attempts in all; an error that is not retryable is raised at once; the clock
+and the sleep are the caller's, so tests never wait.
 """
 
 from __future__ import annotations
@@ -15,20 +16,23 @@ from agent.models.model import Model, ModelReply, ModelRequest
 
 ATTEMPTS = 5
 BASE_S = 2.0
+STREAM_BASE_S = 0.2
+"""For an answer that had begun: the endpoint works, and what broke was the connection."""
 CAP_S = 30.0
 JITTER = (0.9, 1.1)
 MAX_RETRY_AFTER_S = 300.0
 """An endpoint that asks for a longer wait has, in effect, said no."""
 
 
-def delay_s(failure: int, random: float) -> float:
-    """Give the wait after the n-th failure (from 1): 2 s × 2^n, jittered, at most 30 s.
+def delay_s(failure: int, random: float, base_s: float = BASE_S) -> float:
+    """Give the wait after the n-th failure (from 1): base × 2^n, jittered, at most 30 s.
 
     Args:
         random: a number from [0, 1).
+        base_s: of the layer that failed.
     """
     low, high = JITTER
-    return min(BASE_S * 2.0 ** min(failure, 10) * (low + (high - low) * random), CAP_S)
+    return min(base_s * 2.0 ** min(failure, 10) * (low + (high - low) * random), CAP_S)
 
 
 async def complete_with_retries(
@@ -49,7 +53,7 @@ async def complete_with_retries(
     Raises:
         ModelError: the failure was terminal, or was the fifth.
     """
-    failures = 0
+    failures = broken = 0
     while True:
         try:
             return await model.complete(request, on_text)
@@ -59,7 +63,11 @@ async def complete_with_retries(
                 raise
             if failures >= ATTEMPTS:
                 raise _given_up(error) from error
-            wait_s = delay_s(failures, random())
+            broken += error.broke_off
+            if error.broke_off:
+                wait_s = delay_s(broken, random(), STREAM_BASE_S)
+            else:
+                wait_s = delay_s(failures - broken, random())
             asked_s = error.retry_after_s
             if asked_s is not None and math.isfinite(asked_s) and asked_s > wait_s:
                 if asked_s > MAX_RETRY_AFTER_S:
@@ -77,4 +85,5 @@ def _given_up(error: ModelError) -> ModelError:
         retryable=True,
         status=error.status,
         retry_after_s=error.retry_after_s,
+        broke_off=error.broke_off,
     )

@@ -93,3 +93,25 @@ async def test_llm_errors_retry_after_is_honoured_when_it_is_longer() -> None:
 async def test_llm_errors_an_endpoint_that_wants_an_hour_has_said_no() -> None:
     with pytest.raises(ModelError):
         await ask(Failing(busy(3600.0)))
+
+
+def broken() -> ModelError:
+    return ModelError("broke off", retryable=True, broke_off=True)
+
+
+async def test_a_stream_that_broke_is_asked_for_again_in_a_moment() -> None:
+    _, waits, _ = await ask(Failing(*[broken()] * 4))
+    assert waits == pytest.approx([0.4, 0.8, 1.6, 3.2])
+    _, least, _ = await ask(Failing(broken()), random=0.0)
+    _, most, _ = await ask(Failing(broken()), random=0.999999)
+    assert (*least, *most) == pytest.approx((0.36, 0.44), abs=0.001)
+
+
+async def test_each_layer_counts_its_own_failures_and_the_fifth_of_both_ends_it() -> None:
+    _, waits, told = await ask(Failing(broken(), busy(), broken(), busy()))
+    assert waits == pytest.approx([0.4, 4.0, 0.8, 8.0])
+    assert told == [1, 2, 3, 4]
+    model = Failing(broken(), busy(), broken(), busy(), broken())
+    with pytest.raises(ModelError, match="failed 5 times in a row"):
+        await ask(model)
+    assert model.calls == 5

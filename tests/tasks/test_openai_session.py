@@ -96,7 +96,7 @@ async def test_failures_that_pass_and_calls_that_cannot_be_read_are_survived() -
         end = await task().run(turn.context)
     assert end.completed
     retried = turn.context.of(StreamError)
-    assert [m.delay_ms for m in retried if isinstance(m, StreamError)] == [4000, 9000, 16000]
+    assert [m.delay_ms for m in retried if isinstance(m, StreamError)] == [4000, 9000, 400]
     assert "not valid JSON" in turn.results[0]
     assert 'no tool "fly"' in turn.results[1]
 

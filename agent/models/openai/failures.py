@@ -139,7 +139,8 @@ class Failures:
     def broken_off(self, error: Exception | None = None) -> ModelError:
         """Say that an answer ended in its middle."""
         why = f": {type(error).__name__}" if error is not None else ""
-        return ModelError(f"The answer of {self._name} broke off{why}.", retryable=True)
+        message = f"The answer of {self._name} broke off{why}."
+        return ModelError(message, retryable=True, broke_off=True)
 
     def endless(self, limit: str) -> ModelError:
         """Say that an answer was cut off because it did not end."""
