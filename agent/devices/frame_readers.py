@@ -158,12 +158,21 @@ class Readers:
 
 
 async def reading(reader: Reader, is_open: Callable[[], bool]) -> AsyncGenerator[LiveFrame, None]:
-    """Give a reader its newest frame again and again, no faster than it asked for."""
+    """Give a reader its newest frame again and again, on average no faster than it asked for.
+
+    A frame that came late does not put off the next one: of a stream as fast as its reader some
+    would be lost each second.
+    """
     while is_open():
         await reader.arrived.wait()
-        await asyncio.sleep(max(reader.due_s - time.monotonic(), 0))
+        left_s = reader.due_s - time.monotonic()
+        if left_s > 0:
+            await asyncio.sleep(left_s)
         reader.arrived.clear()
-        reader.due_s = time.monotonic() + reader.interval_s
+        now_s = time.monotonic()
+        reader.due_s += reader.interval_s
+        if reader.due_s < now_s + reader.interval_s / 2:
+            reader.due_s = now_s + reader.interval_s
         if reader.newest is not None and is_open():
             yield reader.newest
 

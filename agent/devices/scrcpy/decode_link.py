@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
@@ -53,6 +53,9 @@ class DecodeLink(asyncio.Protocol):
         """How it ended, after "it ended"; empty while it runs."""
         self._ready: asyncio.Future[None] = loop.create_future()
         self._calls: dict[int, asyncio.Future[Answer]] = {}
+        """Those that are not answered, the oldest first."""
+        self._asked_s: dict[int, float] = {}
+        self._overlooking: asyncio.TimerHandle | None = None
         self._last_call = 0
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -100,19 +103,16 @@ class DecodeLink(asyncio.Protocol):
             return answer
         self._last_call += 1
         self._calls[self._last_call] = answer
+        loop = asyncio.get_running_loop()
+        self._asked_s[self._last_call] = loop.time()
+        if self._overlooking is None:
+            self._overlooking = loop.call_later(ANSWER_TIMEOUT_S, self._look_at_oldest)
         self._transport.write(framed(make(self._last_call)))
         return answer
 
     async def call(self, make: Callable[[int], Asked]) -> Answer:
         """Ask something and wait for the answer. Raises DecoderLostError when none comes."""
-        answer = self.post(make)
-        # Not `timeout`: after the console was suspended an answer and the end of time come at once.
-        await asyncio.wait({answer}, timeout=ANSWER_TIMEOUT_S)
-        if not answer.done():
-            self.why_ended = f"after it had not answered for {ANSWER_TIMEOUT_S:g} s"
-            self._kill()
-            raise self._lost()
-        return answer.result()
+        return await self.post(make)
 
     async def close(self) -> None:
         """End the process; closing twice is fine."""
@@ -157,8 +157,29 @@ class DecodeLink(asyncio.Protocol):
                 self._ready.set_result(None)
             return
         answer = self._calls.pop(said.call, None)
+        self._asked_s.pop(said.call, None)
         if answer is not None and not answer.done():
             answer.set_result(said)
+
+    def _look_at_oldest(self) -> None:
+        """End the process when its oldest call has waited too long.
+
+        One timer for all calls: hundreds are made a second. After the console was suspended an
+        answer and the end of time come at once; answers are read first.
+        """
+        self._overlooking = None
+        oldest = next(iter(self._asked_s.items()), None)
+        if oldest is None or self.why_ended:
+            return
+        call, asked_s = oldest
+        loop = asyncio.get_running_loop()
+        left_s = asked_s + ANSWER_TIMEOUT_S - loop.time()
+        if left_s > 0:
+            self._overlooking = loop.call_later(left_s, self._look_at_oldest)
+            return
+        self.why_ended = f"after it had not answered for {ANSWER_TIMEOUT_S:g} s"
+        self._kill()
+        self._fail([self._calls.pop(call)])
 
     # --- the process ----------
 
@@ -199,12 +220,15 @@ class DecodeLink(asyncio.Protocol):
             words = (words + chunk)[-_WORDS_BYTES:]
         code = await process.wait()
         self.why_ended = self.why_ended or _why(code, words)
-        if self._killing is not None:
-            self._killing.cancel()
+        for timer in (self._killing, self._overlooking):
+            if timer is not None:
+                timer.cancel()
         if self._transport is not None:
             self._transport.abort()
         calls, self._calls = self._calls, {}
-        waiting: list[asyncio.Future[Any]] = [self._ready, *calls.values()]
+        self._fail([self._ready, *calls.values()])
+
+    def _fail(self, waiting: Sequence[asyncio.Future[Any]]) -> None:
         for answer in waiting:
             if not answer.done():
                 answer.set_exception(self._lost())

@@ -20,6 +20,7 @@ NAME_BYTES = 64
 PACKET_LIMIT_BYTES = 16 << 20
 """Several times the largest key frame of an 8K screen."""
 SIDE_LIMIT_PX = 8192
+_HEAD = struct.Struct(">QI")
 _SESSION = 1 << 63
 _ALL_BITS = (1 << 64) - 1
 _DISABLED, _MISCONFIGURED = 0, 1
@@ -63,18 +64,19 @@ async def read_video(ways: Dialect, read: ReadExactly) -> AsyncIterator[VideoIte
         _check_codec(int.from_bytes(await read(4)))
         if not ways.has_session_packets:
             yield _size(*struct.unpack(">II", await read(8)))
+    config, key = ways.config_flag, ways.key_flag
+    has_sessions = ways.has_session_packets
     while True:
-        stamp, size = struct.unpack(">QI", await read(12))
-        if ways.has_session_packets and stamp & _SESSION:
+        stamp, size = _HEAD.unpack(await read(_HEAD.size))
+        if has_sessions and stamp & _SESSION:
             yield _size(stamp & 0xFFFFFFFF, size)
             continue
         if not 0 < size <= PACKET_LIMIT_BYTES:
             raise _nonsense(f"a packet of {size} bytes")
-        yield _packet(ways, stamp, await read(size))
+        yield _packet(config, key, stamp, await read(size))
 
 
-def _packet(ways: Dialect, stamp: int, data: bytes) -> VideoPacket:
-    config, key = ways.config_flag, ways.key_flag
+def _packet(config: int, key: int, stamp: int, data: bytes) -> VideoPacket:
     is_config = bool(stamp & config) if config else stamp == _ALL_BITS
     pts_us = 0 if is_config else stamp & ~(config | key | _SESSION)
     return VideoPacket(pts_us, data, is_config, bool(key and stamp & key and not is_config))

@@ -66,6 +66,8 @@ class VideoFrames:
         self._on_size = on_size
         self._run: VideoRun | None = None
         self._least_side_px = 1
+        self._enough_for: tuple[int, float, int] | None = None
+        """What the running stream was last found to be enough for."""
 
     async def capture(self, *, least_side_px: int, timeout_s: float) -> Capture | None:
         """Give a picture of the running stream, encoded after it was asked for; None without one.
@@ -92,7 +94,7 @@ class VideoFrames:
             options = self._wanted(readers)
             session, pictures = await open_decoded(self._open_session(options), self._decoding)
             run = VideoRun(session, pictures, readers, self._probe, self._is_secure, self._on_size)
-            self._run = run
+            self._run, self._enough_for = run, None
             try:
                 await run.serve(until=partial(self._is_short, options, readers))
             finally:
@@ -100,9 +102,14 @@ class VideoFrames:
                 await run.close()
 
     def _is_short(self, given: SessionOptions, readers: Readers) -> bool:
-        """Tell whether somebody wants more than the stream gives."""
+        """Tell whether somebody wants more than the stream gives; asked before every picture."""
+        asked = readers.longest_side_px, readers.fastest_s, self._least_side_px
+        if asked == self._enough_for:
+            return False
         now = self._wanted(readers)
-        return _side(now) > _side(given) or now.max_fps > given.max_fps
+        is_short = _side(now) > _side(given) or now.max_fps > given.max_fps
+        self._enough_for = None if is_short else asked
+        return is_short
 
     def _wanted(self, readers: Readers) -> SessionOptions:
         return wanted(self._options, readers, self._most_fps, self._least_side_px)

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agent.devices.device import Capture
 from agent.devices.frame_captures import IsSecure
-from agent.devices.frame_readers import Readers, Size, wait_until
+from agent.devices.frame_readers import Readers, Size
 from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
 from agent.devices.scrcpy.pictures import DecoderLostError, Decoding, Pictures
 from agent.devices.scrcpy.session import ScrcpySession
@@ -25,6 +25,8 @@ from agent.records import Frame, FrameSource
 BACKLOG_PACKETS = 90
 BACKLOG_BYTES = 24 << 20
 _LONGEST_PAUSE_S = 1.0
+_EARLY = 0.25
+"""Of a reader's interval."""
 
 
 async def open_decoded(
@@ -233,8 +235,12 @@ class VideoRun:
                 self._on_size(*size)
 
     def _due_boxes(self) -> tuple[Size, ...]:
+        # A picture that comes a little early is made now, and waits for its reader: to ask the
+        # decoder twice for each costs more.
         now = time.monotonic()
-        return tuple({one.box for one in self._readers.all if one.due_s <= now})
+        return tuple(
+            {one.box for one in self._readers.all if one.due_s <= now + one.interval_s * _EARLY}
+        )
 
     async def _give_behind(self) -> None:
         """Serve readers whose time came after the picture did, or that came themselves."""
@@ -261,5 +267,12 @@ class VideoRun:
         number, now = self._pictures.pictures, time.monotonic()
         waits = [one.due_s - now for one in self._readers.all if one.picture != number and number]
         pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), *waits])
-        if pause_s > 0:
-            await wait_until(self._readers.wake, pause_s)
+        wake = self._readers.wake
+        if pause_s <= 0 or wake.is_set():
+            return
+        # Not a time-out around it, which costs several times as much: the next turn looks anyway.
+        timer = asyncio.get_running_loop().call_later(pause_s, wake.set)
+        try:
+            await wake.wait()
+        finally:
+            timer.cancel()
