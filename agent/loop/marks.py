@@ -8,14 +8,14 @@ picture that is given stays as it is.
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.loop.scaling import MODE, scaled
 from agent.records import Bounds, Element, Point
-from agent.safety.secrets import is_secret_field
+from agent.safety.redaction import TAKEN_OUT
+from agent.safety.secrets import SECRET, is_secret_field
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 JPEG_QUALITY = 80
 MEDIA_TYPE = "image/jpeg"
 _COLOURS = ("#e6194b", "#0057d9", "#008a3e", "#b45f06", "#7a1fa2", "#00796b")
-_REDACTED = re.compile(r"\[(?:CARD|SSN|CVV|PASSWORD|KEY) REDACTED\]|\[(?:PHONE|EMAIL) \*\*\*\]")
 _COVER = "#808080"
 _WHITE = "#ffffff"
 _TAG_PX = 20
@@ -60,9 +59,7 @@ def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:
     draw = ImageDraw.Draw(picture)
     width, height = picture.size
     for element in elements:
-        if _REDACTED.search(element.label + element.value) or (
-            element.editable and is_secret_field(element)
-        ):
+        if _hides(element):
             draw.rectangle(_box(element.bounds, width, height), fill=_ink(_COVER))
     for element in elements:
         if not (element.clickable or element.editable or element.checkable):
@@ -74,6 +71,15 @@ def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:
         draw.rectangle((left, top, left + digits.width + 6, top + _TAG_PX), fill=colour)
         draw.bitmap((round(left) + 3, round(top)), digits, fill=_ink(_WHITE))
     return _encoded(picture, "JPEG")
+
+
+def _hides(element: Element) -> bool:
+    """Tell whether something of what an element shows is not for the model."""
+    if element.editable and is_secret_field(element):
+        return True
+    # A long label is cut; what more it says is not.
+    said = f"{element.label}\n{element.value}\n{element.more}"
+    return SECRET in said or TAKEN_OUT.search(said) is not None
 
 
 def intended(data: bytes, bounds: Bounds | None, point: Point | None) -> bytes | None:

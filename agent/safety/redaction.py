@@ -36,6 +36,10 @@ IBAN = re.compile(
 KEY = re.compile(r"\b(?:sk|rk|pk)-[A-Za-z0-9_-]{16,}|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{12,}=*")
 """Keys of model endpoints and bearer tokens."""
 EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}\b")
+TAKEN_OUT = re.compile(
+    r"\[(?:CARD|SSN|CVV|PASSWORD|KEY|IBAN) REDACTED\]|\[(?:PHONE|EMAIL) \*\*\*\]"
+)
+"""What stands for anything that these patterns took out."""
 
 _MIN_CARD_DIGITS, _MAX_CARD_DIGITS = 13, 19
 _IBAN_CHARS = range(15, 35)

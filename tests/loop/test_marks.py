@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from PIL import Image
 
+from agent.loop.elements import number_elements
 from agent.loop.marks import intended, marked
 from agent.loop.scaling import LONG_EDGE_PX, SHORT_EDGE_PX, scaled
 from agent.records import Bounds, Element, Point
+from agent.safety.redaction import redact
+from agent.safety.secrets import SECRET
+from tests.loop.paper_phone import node
 from tests.pictures import claiming
 
 
@@ -57,6 +62,34 @@ def test_what_the_redactor_took_out_is_covered_in_the_picture() -> None:
     for middle in (0.25, 0.45):
         red, green, blue = picture.getpixel((width // 2, round(height * middle)))  # type: ignore[misc]
         assert max(abs(red - 128), abs(green - 128), abs(blue - 128)) < 12
+
+
+PRIVATE = (
+    *("Visa 4111 1111 1111 1111", "SSN 123-45-6789", "CVV: 123", "password: hunter2"),
+    *("Bearer abcdefghijklmnop", "DE89 3704 0044 0532 0130 00", "+49 30 1234567890"),
+    "anna@example.org",
+)
+
+
+@pytest.mark.parametrize("said", PRIVATE)
+def test_whatever_the_redactor_takes_out_is_covered_also_at_the_end_of_a_long_label(
+    said: str,
+) -> None:
+    def hide(text: str) -> str:
+        return redact(text.replace("typed", SECRET))
+
+    def grey(text: str) -> bool:
+        shown = node(text, (0.1, 0.4, 0.9, 0.5))
+        [only] = number_elements([shown], redact=hide)
+        picture = opened(numbered(frame(360, 800), [only]))
+        colour = picture.getpixel((picture.width // 2, round(picture.height * 0.45)))
+        return max(abs(channel - 128) for channel in colour) < 12  # type: ignore[union-attr]
+
+    assert redact(said) != said
+    assert grey(said)
+    assert grey(f"{'a long story ' * 20}: {said}")
+    assert not grey("a long story")
+    assert grey("The code is typed"), "a secret of the operator"
 
 
 def test_a_hostile_element_is_drawn_within_the_picture() -> None:
