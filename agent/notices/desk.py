@@ -32,6 +32,7 @@ from agent.protocol import (
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
+    SessionConfigured,
     SessionCreate,
     SessionsDeleted,
     SessionStateChanged,
@@ -46,6 +47,8 @@ from agent.sessions.parts import Parts
 from agent.settings import Settings
 from agent.store.store import EventDraft
 
+_PAST_MS = 60_000
+"""What began longer ago than this before it was stored was not begun here."""
 _log = logging.getLogger(__name__)
 
 
@@ -92,8 +95,15 @@ class NoticeDesk:
     # --- watching ----------
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Note which sessions have to be looked at; the book has folded these events already."""
+        """Note which sessions have to be looked at; the book has folded these events already.
+
+        The past of a session that was imported is no news.
+        """
+        events = tuple(events)
+        past = self._imported(events)
         for event in events:
+            if event.session_id in past:
+                continue
             match event.msg:
                 case SessionStateChanged() | RequestUserInput():
                     self._note(event.session_id)
@@ -104,6 +114,15 @@ class NoticeDesk:
                         self._note(session_id)
                 case _:
                     pass
+
+    def _imported(self, events: Iterable[Event]) -> frozenset[str]:
+        """Name the sessions that these events bring in whole: they began long before."""
+        long_ago_ms = self._parts.clock_ms() - _PAST_MS
+        return frozenset(
+            event.session_id
+            for event in events
+            if isinstance(event.msg, SessionConfigured) and event.ts_ms < long_ago_ms
+        )
 
     async def take_over(self) -> None:
         """Go on from a core that ended: show what it had shown of ends, tell anew who waits.

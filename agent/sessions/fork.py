@@ -2,7 +2,7 @@
 
 Not the storing of it (`agent.sessions.archive`). Invariants: the copy has a new id and new question
 ids, so nothing of it can answer for the original; it ends idle, with no turn and no question open;
-times are those of the original.
+times are those of the original; it changes nothing but its own session.
 """
 
 from __future__ import annotations
@@ -16,28 +16,53 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.protocol import (
     AbortReason,
+    AdbServerChanged,
+    CommitmentChanged,
+    DeviceChanged,
     Event,
     EventMsg,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
+    RunChanged,
     SessionConfigured,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
     SessionRolledBack,
+    SessionsDeleted,
     SessionStateChanged,
+    ShutdownComplete,
     StepCompleted,
     TaskComplete,
     TaskStarted,
     TurnAborted,
     UserMessage,
+    WatcherChanged,
 )
 from agent.records import Session, SessionKind, SessionState
 from agent.sessions.rollback import visible
 from agent.store.store import EventDraft
 
-_NEVER_COPIED = (SessionConfigured, SessionKept, SessionPruned)
+OF_NO_SESSION = (
+    AdbServerChanged,
+    CommitmentChanged,
+    DeviceChanged,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
+    RunChanged,
+    SessionsDeleted,
+    ShutdownComplete,
+    WatcherChanged,
+)
+"""Facts of the whole store: in the past of a session somebody else put them there."""
+_NEVER_COPIED = (SessionConfigured, SessionKept, SessionPruned, *OF_NO_SESSION)
 
 
 class Fork(NamedTuple):

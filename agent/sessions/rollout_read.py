@@ -1,8 +1,9 @@
 """Read a rollout that anybody may have written.
 
 Not the storing of it (`agent.sessions.archive`). Invariants: a broken line is skipped and counted;
-the first `session_meta` decides what the rollout is of; nothing outside the file and its own
-directory of blobs is opened; memory is bounded by what the limits below allow.
+the first `session_meta` decides what the rollout is of; facts of the whole store, of jobs or of
+phones, are broken lines; nothing outside the file and its own directory of blobs is opened; memory
+is bounded by what the limits below allow.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import msgspec.structs
 from agent.errors import UsageError
 from agent.protocol import Event, SessionConfigured
 from agent.records import Session
+from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import (
     FORMAT,
     LONGEST_LINE_BYTES,
@@ -66,7 +68,7 @@ def read_rollout(path: Path) -> Rollout:
             match read:
                 case SessionMeta() if meta is None:
                     meta = _checked(read, path)
-                case EventLine() if 0 < read.seq < 1 << 62 and read.seq not in lines:
+                case EventLine() if _counts(read) and read.seq not in lines:
                     lines[read.seq] = read
                     if len(lines) > MOST_EVENTS:
                         raise UsageError(f"{path} has more than {MOST_EVENTS:,} events.")
@@ -78,6 +80,11 @@ def read_rollout(path: Path) -> Rollout:
         raise UsageError(f"{path} is no rollout: it has no session_meta line.")
     events = _events(meta, [lines[seq] for seq in sorted(lines)], path)
     return Rollout(session_id=meta.id, events=events, skipped_lines=skipped)
+
+
+def _counts(line: EventLine) -> bool:
+    """Tell whether a line has a place and tells of its session: no other can be changed by it."""
+    return 0 < line.seq < 1 << 62 and not isinstance(line.msg, OF_NO_SESSION)
 
 
 def read_blobs(path: Path, rollout: Rollout) -> Iterator[BlobLine]:
