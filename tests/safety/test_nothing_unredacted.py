@@ -38,7 +38,7 @@ async def test_secrets_of_the_operator_are_in_no_byte_that_is_kept(tmp_path: Pat
         clean_goal = (await stage.do(SessionCreate(goal=SAID, start=False))).session_id
         goal = (await stage.store.session(clean_goal)).goal
         stage.parts[goal] = part
-        await stage.do(JobCreate(title="a job", prompt=SAID, next_run_at=1 << 50))
+        await stage.do(JobCreate(title="a job", prompt=SAID, next_run_at=1 << 47))
         session_id = await stage.create(SAID)
         await stage.reach(session_id, SessionState.WAITING_FOR_USER)
         await stage.do(UserInput(session_id=session_id, text=f"and {SAID}"))
