@@ -124,6 +124,11 @@ def test_an_app_is_known_by_the_only_package_that_says_its_name() -> None:
     assert parse("open Settings and open Clock", (*UNLABELLED, maker))[1] == Open("Clock", SETTINGS)
 
 
+def test_what_is_no_name_of_an_app_is_not_sought_as_one() -> None:
+    goal = "show me how a cake is made"
+    assert parse(goal, APPS) == (Unclear(goal),)
+
+
 def test_a_package_is_taken_at_its_word_where_the_phone_gave_no_list() -> None:
     assert parse("open org.example.tea", ()) == (Open("org.example.tea", "org.example.tea"),)
     assert parse("open org.example.tea", APPS) == (

@@ -67,6 +67,8 @@ _ARTICLE = re.compile(r"^(?:the|my|a|an)\s+", re.IGNORECASE)
 _ENTRY = re.compile(
     r"(note|memo|conversation|thread|chat)\s+(?:(?:with|from|called|titled|named)\s+)?", re.I
 )
+_MAX_NAME_WORDS = 4
+"""More of them are no app's name, but something else to be shown."""
 _TELLING_CHARS = 4
 """Shorter names stand in packages by chance."""
 _PACKAGE = re.compile(r"\w+(?:\.\w+)+", re.ASCII)
@@ -189,7 +191,8 @@ def _clause(clause: str, quoted: list[str], apps: Sequence[App], before: str) ->
         intent = _build(name, words, apps, named or before)
         if intent is not None:
             return intent
-        sought = _ARTICLE.sub("", words["name"]) if name == "open" else sought
+        if name == "open" and len(words["name"].split()) <= _MAX_NAME_WORDS:
+            sought = _ARTICLE.sub("", words["name"])
     return Unclear(plain(clause), app=sought)
 
 
