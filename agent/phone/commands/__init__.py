@@ -3,7 +3,8 @@
 from importlib import import_module
 
 _SUBJECTS = (
-    *("activity", "blocks", "capturing", "conditions", "content", "digests", "dumps", "editing"),
+    *("activity", "archiving", "blocks", "capturing", "compressing", "conditions", "content"),
+    *("digests", "dumping", "dumps", "editing"),
     *("filters", "finding", "folders", "input_methods", "keys", "listing", "nesting", "network"),
     *(
         "monitors",

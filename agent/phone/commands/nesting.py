@@ -12,6 +12,9 @@ from agent.phone.pipes import Socket, Source
 from agent.phone.shell.call import TABLE, Call, CommandError, command, decode
 from agent.phone.shell.session import Session
 
+FIRST_APP_UID = 10_000
+"""AID_APP: below it are the system's own."""
+
 
 @command("sh", "mksh", "bash")
 async def sh(call: Call) -> int:
@@ -125,6 +128,20 @@ async def timeout(call: Call) -> int:
 async def su(call: Call) -> int:
     """Refuse, as a user build has none."""
     raise CommandError("/system/bin/sh: su: inaccessible or not found", 127)
+
+
+@command("run-as")
+async def run_as(call: Call) -> int:
+    """Refuse, as run-as.cpp does: no app of this phone is debuggable."""
+    if not call.args:
+        usage = "run-as <package-name> [--user <uid>] <command> [<args>]"
+        raise CommandError(f"run-as: usage: {usage}\n")
+    package = call.args[0]
+    if package not in call.phone.packages:
+        raise CommandError(f"run-as: unknown package: {package}")
+    if call.phone.processes.uid_of(package) < FIRST_APP_UID:
+        raise CommandError(f"run-as: package not an application: {package}")
+    raise CommandError(f"run-as: package not debuggable: {package}")
 
 
 @command("nc", "netcat")
