@@ -21,7 +21,14 @@ from agent.loop.patterns import Pattern
 from agent.loop.screen import element_line, left_out
 from agent.loop.think import tidy
 from agent.protocol import PlanUpdate, RequestUserInput, ToolCallRequested
-from agent.records import ActionOutcome, Autonomy, QuestionOption, QuestionPart
+from agent.records import (
+    ActionOutcome,
+    Autonomy,
+    PlanItem,
+    PlanStatus,
+    QuestionOption,
+    QuestionPart,
+)
 from agent.safety.secrets import SECRET, Secrets, is_secret_field
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.text import one_line
@@ -30,6 +37,7 @@ from agent.tools.arguments import AskedQuestion, AskUser, Finish, MoreElements, 
 _MAX_QUESTION_CHARS = 2000
 _MAX_SECRET_QUESTION_CHARS = 300
 """Short, so that what is said of the field stays in sight below it."""
+STAYS_DONE = "What was completed stays so: to do it again, add an item that says so."
 _NO_ANSWER = "Nobody answered in time, so there is no answer"
 
 
@@ -73,11 +81,7 @@ class Controls:
                 text = f"RESOLVED: {message}" if success else "Recorded."
                 return Controlled(text, end=TurnEnd(completed=success, message=message))
             case UpdatePlan(plan=plan, explanation=explanation):
-                plan = tuple(replace(item, step=tidy(item.step)) for item in plan)
-                await self.ledger.tell(PlanUpdate(plan=plan, explanation=tidy(explanation)))
-                if self.eyes is not None:
-                    self.eyes.keep()
-                return Controlled("Plan updated.")
+                return await self._plan(plan, tidy(explanation))
             case Wait(seconds=seconds):
                 began = self.seconds()
                 await self.sleep(seconds)
@@ -87,6 +91,19 @@ class Controls:
                 return self._more_elements()
             case AskUser():
                 return await self.ask(arguments, request)
+
+    async def _plan(self, plan: Sequence[PlanItem], explanation: str) -> Controlled:
+        """Store a plan; what was done stays so until the operator speaks (CONTRACTS 5.5)."""
+        wanted = tuple(replace(item, step=tidy(item.step)) for item in plan)
+        done = self.ledger.memory.done
+        kept = tuple(
+            replace(item, status=PlanStatus.COMPLETED) if item.step in done else item
+            for item in wanted
+        )
+        await self.ledger.tell(PlanUpdate(plan=kept, explanation=explanation))
+        if self.eyes is not None:
+            self.eyes.keep()
+        return Controlled("Plan updated." if kept == wanted else f"Plan updated. {STAYS_DONE}")
 
     def _more_elements(self) -> Controlled:
         """List what the screen of this step only counts."""

@@ -38,7 +38,14 @@ from agent.protocol import (
     ToolCallRequested,
     UserMessage,
 )
-from agent.records import ActionOutcome, AppInfo, Foreground, Observation, PlanItem
+from agent.records import (
+    ActionOutcome,
+    AppInfo,
+    Foreground,
+    Observation,
+    PlanItem,
+    PlanStatus,
+)
 from agent.safety.scope import is_neutral
 
 _TALK = frozenset({"finish", "ask_user", "update_plan"})
@@ -66,6 +73,8 @@ class Memory:
     without: Without = NOTHING
     messages: list[Message] = field(default_factory=list)
     plan: tuple[PlanItem, ...] = ()
+    done: set[str] = field(default_factory=set)
+    """Items of the plan that were completed since the operator last said what is to be done."""
     trail: Trail = field(default_factory=Trail)
     last_seen: Observation | None = None
     """The newest observation of all, to compare the next one with."""
@@ -121,6 +130,7 @@ class Memory:
             case SteerApplied(message_id=message_id):
                 hint = self._hints.pop(message_id, "")
                 self.trail.troubled = 0
+                self.done.clear()
                 if hint:
                     self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint))
             case SessionContinued(generation=generation):
@@ -142,6 +152,7 @@ class Memory:
                 self._finish(msg)
             case PlanUpdate(plan=plan):
                 self.plan = plan
+                self.done |= {i.step for i in plan if i.status is PlanStatus.COMPLETED}
             case StepCompleted():
                 self.total += 1
                 if self._said:
@@ -160,6 +171,8 @@ class Memory:
             return
         self._orders.append(text.strip())
         self.total = 0
+        self.plan = ()
+        self.done.clear()
         self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
 
     def stray(self, front: Foreground) -> str:
