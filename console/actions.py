@@ -117,7 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("job.next_list", ("tab",), "Next list", "Go from the jobs to the watchers, and on to the commitments.", _JOBS, "Jobs", 30),
     Action("job.previous_list", ("shift+tab",), "Previous list", "Go to the list before.", _JOBS, "Jobs"),
     Action("job.copy", ("y",), "Copy", "Copy what the detail says.", _JOBS, "Jobs"),
-    Action("job.open", ("enter",), "Details", "Show the details where they are not beside the list, and the list again.", _JOBS, "Jobs", own=True),
+    Action("job.open", ("enter",), "Details", "Go to the details, which scroll; again, or esc, back to the list.", _JOBS, "Jobs", own=True),
     # --- history
     Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
     Action("history.replay", ("enter",), "Replay", "Play the session again, from the place that was found.", _HISTORY, "History", own=True),

@@ -43,7 +43,7 @@ from console.keymap import Keymap, read_keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.stored_frames import StoredFrames
-from console.terminal import lenient
+from console.terminal import lenient, look_after
 from console.themes import DARK, FALLBACK, LIGHT
 from console.two_acts import TwoActs
 from widgets.sturdy import Broke
@@ -286,6 +286,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
 
     def _on_second(self) -> None:
         self._refresh_top()
+        look_after(self._driver)
 
     def _refresh_top(self) -> None:
         top = self.top

@@ -27,9 +27,11 @@ from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.screens.theme_picker import ThemePicker
 from console.themes import DARK, LIGHT
+from console.why_not import WHY_NOT
 from widgets.phone_pane import PhonePane
 
 if TYPE_CHECKING:
+    from agent.core import Core
     from console.app import SwitchboardApp
     from console.screens.history import HistoryScreen
     from console.screens.jobs import JobsScreen
@@ -54,6 +56,17 @@ class AppActions(App[int], inherit_bindings=False):
         assert isinstance(self, SwitchboardApp)
         return self
 
+    @property
+    def holds_core(self) -> bool:
+        """Whether the core lives in this process: it stands still and ends with the console."""
+        from agent.client import Client
+        from console.coming import ComingCore
+
+        core: Core | None = self.console_app.core
+        if isinstance(core, ComingCore):
+            core = core.host.core if core.host is not None else None
+        return not isinstance(core, Client)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave a letter that opens a field to the field that is open already."""
         wanted = str(parameters[0]) if action == "act" else ""
@@ -76,6 +89,9 @@ class AppActions(App[int], inherit_bindings=False):
             method = getattr(owner, name, None)
             if method is None:
                 continue
+            if why := self._why_not(owner, action_id):
+                self.console_app.say(why)
+                break
             try:
                 result: Awaitable[None] | None = method()
                 if isawaitable(result):
@@ -87,6 +103,13 @@ class AppActions(App[int], inherit_bindings=False):
             break
         if self.console_app.top is not None:
             self.console_app.guarded("showing the footer", self.console_app.top.show_footer)
+
+    @staticmethod
+    def _why_not(owner: object, action_id: str) -> str:
+        """Say why an action can do nothing now; empty when it can, or says so itself."""
+        if not isinstance(owner, ConsoleScreen) or owner.can(action_id):
+            return ""
+        return WHY_NOT.get(action_id, "")
 
     def do_session_stop_all(self) -> None:
         """Interrupt every session."""
@@ -220,15 +243,13 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_suspend(self) -> None:
         """Give the terminal back to the shell until it continues this console."""
-        from agent.client import Client
-
         app = self.console_app
         if why := why_not_suspended(app):
             app.say(why)
             return
         views = app.bridge.state.sessions.values()
         working = sum(view.session.state is SessionState.RUNNING for view in views)
-        if working and not isinstance(app.core, Client):
+        if working and app.holds_core:
             noun = "session" if working == 1 else "sessions"
             sentence = (
                 f"{app.keys.name('app.suspend')} again also suspends {working} {noun} at work"
@@ -241,7 +262,8 @@ class AppActions(App[int], inherit_bindings=False):
         """Leave, or say first what keeps running."""
         from console.screens.leave import LeaveScreen, under_way
 
-        told = under_way(self.console_app.bridge.state)
+        app = self.console_app
+        told = under_way(app.bridge.state, ends_here=app.holds_core)
         if not told:
             self.exit(0)
         elif isinstance(self.screen, LeaveScreen):

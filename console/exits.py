@@ -59,8 +59,24 @@ def say(text: str) -> None:
         return
 
 
+def hold_streams() -> None:
+    """Put /dev/null where stdin, stdout or stderr were closed by the caller.
+
+    The first file that is opened would get the free number, and what is printed would land in it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is this one: those below are open by now.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
+
+
 def run_command(command: click.Command, argv: list[str] | None = None) -> int:
     """Run the command line and give the exit code; never raises."""
+    hold_streams()
     try:
         code = command.main(args=argv, prog_name="switchboard", standalone_mode=False)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
@@ -22,6 +23,8 @@ _LAST_WORDS_S = 1.0
 _SLOWEST_S = 10.0
 """How long it waits for one that goes on taking, which is to be given back as it was."""
 _LOOK_S = 0.05
+_LOOKS_TO_BE_SURE = 2
+"""The signal, where there is one, has come before the second look."""
 
 
 class _Lenient:
@@ -124,6 +127,7 @@ def lenient(driver: type[Driver]) -> type[Driver]:
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
             self._outlet: _Lenient | None = None
+            self._hung_up_looks = 0
             file = getattr(self, "_file", None)
             if file is not None:
                 self._outlet = _Lenient(file)
@@ -132,6 +136,24 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             write = getattr(self, "_write", None)
             if callable(write):
                 self._write = _leniently(write)
+
+        def look_after(self) -> None:
+            """Hang up where the terminal has gone and nothing said so; asked once a second.
+
+            The kernel tells the process of which it is the controlling terminal (tty(4)), and no
+            other: that would read the end of its input again and again.
+            """
+            self._hung_up_looks = self._hung_up_looks + 1 if self._has_hung_up() else 0
+            if self._hung_up_looks == _LOOKS_TO_BE_SURE:
+                os.kill(os.getpid(), signal.SIGHUP)
+
+        def _has_hung_up(self) -> bool:
+            number = getattr(self, "fileno", None)
+            if self._outlet is None or not isinstance(number, int):
+                return False
+            look = select.poll()
+            look.register(number, 0)
+            return any(happened & select.POLLHUP for _, happened in look.poll(0))
 
         @property
         def is_choked(self) -> bool:
@@ -149,3 +171,10 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             self._outlet.let_go()
 
     return LenientDriver
+
+
+def look_after(driver: Driver | None) -> None:
+    """Hang up if a driver of ours finds its terminal gone; others are left alone."""
+    look: Callable[[], None] | None = getattr(driver, "look_after", None)
+    if look is not None:
+        look()

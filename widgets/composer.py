@@ -52,13 +52,13 @@ HINTS = {
     Mode.PROMPT: "Say what to do next",
     Mode.STEER: "Steer: the next step takes it in",
     Mode.ANSWER: "Answer in words",
-    Mode.NEW: "What should be done? ↑ ↓ choose the device, ^o a draft for one app",
-    Mode.REASON: "Why not? Enter rejects; the reason may be empty",
-    Mode.NOTE: "What should the session know? Enter hands back; the note may be empty",
+    Mode.NEW: "What should be done? ↑↓ device, ^o for one app",
+    Mode.REASON: "Why not? Enter rejects, also without a word",
+    Mode.NOTE: "What should it know? Enter hands back",
     Mode.NEXT: "What is to be done now, from what it came to?",
     Mode.EDIT: "The hint as it should be; enter changes it",
     Mode.MODIFY: "What should be done instead? Enter says so",
-    Mode.DRAFT: "com.android.notes write milk — the app, then what to do; enter keeps a draft",
+    Mode.DRAFT: "App, then goal: com.android.notes write milk",
     Mode.NONE: "Press n to begin a session",
 }
 _SENDS = {
@@ -82,6 +82,8 @@ _STYLES = {
 }
 
 
+MOST_CHARS = 20_000
+"""As much as the core takes as a goal; a field that holds more answers no key for seconds."""
 _BEGINS = frozenset({Mode.NEW, Mode.DRAFT})
 """The modes in which a device is chosen."""
 
@@ -138,9 +140,22 @@ class _Field(TextArea):
         """Begin a new line."""
         self.insert("\n")
 
+    class TooMuch(Message):
+        """So much was pasted that nothing could be done with it."""
+
+        def __init__(self, chars: int) -> None:
+            super().__init__()
+            self.chars = chars
+
     async def _on_paste(self, event: Paste) -> None:
         # Textual calls the handler of TextArea after this one, with what is left in the event.
-        event.text = clean(event.text)
+        chars = len(event.text)
+        if len(self.text) + chars > MOST_CHARS:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.TooMuch(chars))
+        else:
+            event.text = clean(event.text)
 
 
 class Composer(Sturdy, Vertical):
@@ -161,6 +176,13 @@ class Composer(Sturdy, Vertical):
 
     class Switched(Message):
         """The operator wants to begin the other kind: a goal, or a draft for one app."""
+
+    class Refused(Message):
+        """What was to be written was not taken, and why."""
+
+        def __init__(self, reason: str) -> None:
+            super().__init__()
+            self.reason = reason
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -258,6 +280,11 @@ class Composer(Sturdy, Vertical):
     def on__field_sent(self, event: _Field.Sent) -> None:
         event.stop()
         self.post_message(self.Sent(self.purpose, event.text.strip(), self.choice))
+
+    def on__field_too_much(self, event: _Field.TooMuch) -> None:
+        event.stop()
+        told = f"Nothing was pasted: it has {event.chars:,} characters, and here is room for "
+        self.post_message(self.Refused(f"{told}{MOST_CHARS:,}."))
 
     def on__field_switched(self, event: _Field.Switched) -> None:
         event.stop()

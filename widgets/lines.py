@@ -1,18 +1,17 @@
-"""Small pieces of text on the screen: a line of parts, the plan, the time split, the frame label.
+"""Small pieces of text on the screen: a line of parts, the time split, the frame label.
 
 Widgets that draw what they are given. Invariant: nothing is drawn again while it looks the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from textual.content import Content
 from textual.widgets import Static
 
-from agent.records import FrameSource, FrameStatus, LiveFrame, PlanItem, PlanStatus, TimeSplit
-from agent.text import one_line
-from widgets import phrases, status
+from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit
+from widgets import phrases
 from widgets.parts import Parts, to_content
 from widgets.sturdy import Sturdy
 from widgets.time_bar import bar, legend, total_ms
@@ -40,59 +39,6 @@ class PartsLine(Sturdy, Static):
         if parts != self._parts:
             self._parts = parts
             self.update(to_content(parts))
-
-
-class PlanView(PartsLine):
-    """The plan as a checklist; away while there is none."""
-
-    DEFAULT_CSS = """
-    PlanView { height: auto; max-height: 9; display: none; }
-    PlanView.-shown { display: block; }
-    """
-    ROWS = 7
-
-    def show_parts_of(self, parts: Sequence[tuple[status.Mark, str]]) -> None:
-        """Show the parts of a session that delegates."""
-        self.set_class(bool(parts), "-shown")
-        lines: list[tuple[str, str]] = []
-        for at, (mark, title) in enumerate(parts[: self.ROWS]):
-            lines += [
-                ("\n" if at else "", ""),
-                (f" {'parts' if at == 0 else '':<6}", "$faint"),
-                (f"{mark.glyph} ", mark.style),
-                (one_line(title, 160), "$foreground"),
-                (f"  {mark.word}", mark.style),
-            ]
-        if left := len(parts) - self.ROWS:
-            lines.append((f"\n       … {left} more" if left > 0 else "", "$faint"))
-        self.show(tuple(lines))
-
-    def show_plan(self, plan: Sequence[PlanItem]) -> None:
-        """Show a plan; a long one is cut to what is around the present item."""
-        self.set_class(bool(plan), "-shown")
-        done = sum(item.status is PlanStatus.COMPLETED for item in plan)
-        current = next((i for i, p in enumerate(plan) if p.status is not PlanStatus.COMPLETED), 0)
-        first = max(0, min(current - 2, len(plan) - self.ROWS))
-        shown = plan[first : first + self.ROWS]
-        parts: list[tuple[str, str]] = []
-        for at, item in enumerate(shown):
-            mark = status.PLAN[item.status]
-            style = {
-                PlanStatus.COMPLETED: "$muted",
-                PlanStatus.IN_PROGRESS: "bold $foreground",
-                PlanStatus.PENDING: "$foreground",
-            }[item.status]
-            lead = "plan " if at == 0 else f"{done}/{len(plan)}  " if at == 1 else "     "
-            parts += [
-                (f" {lead[:5]:<5}", "$faint"),
-                (f"{mark.glyph} ", mark.style),
-                (one_line(item.step, 160), style),
-            ]
-            if at < len(shown) - 1:
-                parts.append(("\n", ""))
-        if left := len(plan) - first - len(shown):
-            parts.append((f"\n       … {left} more", "$faint"))
-        self.show(tuple(parts))
 
 
 def frame_label(

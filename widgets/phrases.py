@@ -38,6 +38,15 @@ def clock(ms: int) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
+def countdown(ms: int) -> str:
+    """Say how long it is until something: 0:42, 1:02:03, then 2d 4h, then 12d."""
+    if ms < _DAY:
+        return clock(ms)
+    days, rest = divmod(ms, _DAY)
+    hours = rest // _HOUR
+    return f"{days}d {hours}h" if hours and days < 10 else f"{days}d"
+
+
 def age(ms: int) -> str:
     """Say an age in one unit: now, 8s, 5m, 3h, 2d."""
     if ms < _SECOND:

@@ -14,8 +14,9 @@ from agent.records import DeviceInfo, Session, SessionState
 from agent.state import SessionView
 from agent.text import one_line
 from widgets import phrases, status
-from widgets.lines import PartsLine, PlanView
+from widgets.lines import PartsLine
 from widgets.parts import Parts
+from widgets.plan_view import PlanView
 from widgets.session_rows import device_name, session_title, step_words
 from widgets.sturdy import Sturdy
 from widgets.transcript_view import TranscriptView

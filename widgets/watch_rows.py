@@ -187,14 +187,14 @@ def _wake(one: Watcher, now_ms: int) -> str:
         return "—"
     # Quiet looks are not stored, so a time that has passed is not late.
     left = one.next_run_at - now_ms
-    return f"in {phrases.clock(left)}" if left > 0 else "as its interval says"
+    return f"in {phrases.countdown(left)}" if left > 0 else "as its interval says"
 
 
 def _due(one: Commitment, now_ms: int) -> str:
     if one.status.is_over or not one.due_at:
         return "—"
     left = one.due_at - now_ms
-    return f"in {phrases.clock(left)}" if left > 0 else f"{phrases.age(-left)} ago"
+    return f"in {phrases.countdown(left)}" if left > 0 else f"{phrases.age(-left)} ago"
 
 
 def _moment(at_ms: object) -> str:

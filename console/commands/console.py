@@ -30,6 +30,29 @@ def need_a_terminal(instead: str) -> None:
         raise UsageError("The console needs a terminal.", instead)
 
 
+_FEWEST_COLOURS = 8
+"""What every terminal with colours has."""
+
+
+def has_no_colours() -> bool:
+    """Tell whether the terminal says of itself that it has no colours, as a vt100 does.
+
+    Asked of terminfo (terminfo(5), `max_colors`) by the name in TERM; one that it does not know is
+    taken for newer than the list. COLORTERM is the word of the terminal itself, and goes before.
+    """
+    if os.environ.get("COLORTERM"):
+        return False
+    try:
+        import curses
+    except ImportError:
+        return False
+    try:
+        curses.setupterm(os.environ.get("TERM", ""), 1)
+    except curses.error:
+        return False
+    return curses.tigetnum("colors") < _FEWEST_COLOURS
+
+
 async def show(
     core: Core,
     settings: Settings,
@@ -44,6 +67,8 @@ async def show(
     """Show the console until the operator leaves it, or a signal ends it."""
     # Textual reads this once. At its own 60 a key that changes a line waits for the next picture.
     os.environ.setdefault("TEXTUAL_FPS", "120")
+    if has_no_colours():
+        os.environ.setdefault("NO_COLOR", "1")
     from console.app import run_console
 
     failed = await run_console(

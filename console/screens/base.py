@@ -27,16 +27,18 @@ from widgets.sturdy import Sturdy
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
     from console.frames.stills import Source
+    from widgets.composer import Composer
 
 LEAST = (40, 12)
 OPENING = "Opening …"
 """What stands where nothing is known yet: that there is none would be a guess."""
-_TYPING = (
+_WRITING = (
     ("enter", "send"),
     ("esc", "back"),
     ("alt+enter", "new line"),
     ("tab", "next pane"),
 )
+_SEEKING = (("enter", "to what was found"), ("esc", "clear"))
 _STOP_ALL = "session.stop_all"
 _WAYS = ["app.help", "app.palette"]
 _AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
@@ -135,6 +137,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
         """Give what is to be said of an empty place, or that the core is still being opened."""
         return OPENING if self.console_app.bridge.is_opening else sentence
 
+    def on_composer_refused(self, event: Composer.Refused) -> None:
+        """Say why what was to be written was not taken."""
+        self.console_app.say(event.reason, tone="warning")
+
     # --- keeping it fresh ----------
 
     def refresh_all(self) -> None:
@@ -196,16 +202,21 @@ class ConsoleScreen(Sturdy, Screen[None]):
             left.append((" " if key in taken else f" {key} ", "$faint"))
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
         waiting = sum(one.needs_person for one in attention(state, app.seen))
-        running = sum(
-            v.session.state is SessionState.RUNNING and not v.session.lost
-            for v in state.sessions.values()
-        )
+        working = [
+            view.session
+            for view in state.sessions.values()
+            if view.session.state is SessionState.RUNNING and not view.session.lost
+        ]
+        paused = sum(session.paused for session in working)
+        running = len(working) - paused
         online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
         right: list[tuple[str, str]] = []
         if waiting:
             right.append((f"? {waiting} wait{'s' if waiting == 1 else ''} for you  ", "bold $ask"))
         if running:
             right.append((f"● {running} running  ", "$live"))
+        if paused:
+            right.append((f"‖ {paused} paused  ", "$warn"))
         if app.bridge.is_opening:
             right.append(("opening … ", "$muted"))
         elif width >= 80:
@@ -257,8 +268,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
-        if isinstance(self.focused, TextArea | Input):
-            return list(_TYPING)
+        if isinstance(self.focused, TextArea):
+            return list(_WRITING)
+        if isinstance(self.focused, Input):
+            return list(_SEEKING)
         return [
             (self.key_of(action.id), action.title.lower())
             for action in actions.footer(self.WHERE)

@@ -134,8 +134,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
         )
         self.sessions.move_to(self.selected)
         live = sum(not v.session.state.is_terminal for v in state.sessions.values())
-        title = f"Sessions {live} of {len(state.sessions)}" if state.sessions else "Sessions"
-        _title(self.sessions, title)
+        title = f"Sessions {len(state.sessions) or ''}".rstrip()
+        _title(self.sessions, f"{title} · {live} open" if live else title)
         self._look_at_failure()
         waiting = attention(state, self.console_app.seen)
         self.attention.show_waiting(waiting, state, now_ms=now_ms)
@@ -228,7 +228,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
 
     def _show_devices(self, state: State) -> None:
         line = self.query_one("#devices", PartsLine)
-        width = max(8, line.content_size.width)
+        width = line.content_size.width
+        if not width:
+            # Its column is not seen: what was laid out for a width stays until there is one again.
+            return
         line.show(device_parts(state, width, self.if_known(NO_DEVICES)))
 
     def _show_tabs(self, waiting: int) -> None:

@@ -21,6 +21,7 @@ from agent.protocol import (
 )
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state import SessionView
+from agent.text import one_line
 from console.screens.deck_find import DeckFind
 from console.screens.deck_questions import DENY
 from widgets.composer import Composer, Mode, Purpose
@@ -30,6 +31,8 @@ from widgets.transcript_lines import as_text
 
 _WORDS_REFUSE = 'Any words but "yes" refuse, and are the reason'
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
+_ENDED_HINT = "It has ended: p twice resumes, n begins anew"
+"""So short that it is whole at 80 columns."""
 
 
 class DeckActs(DeckFind):
@@ -102,7 +105,7 @@ class DeckActs(DeckFind):
             self.console_app.request(SessionStart(session_id=one))
         elif session.state.is_terminal:
             ended = session.state.value.lower()
-            about = f"“{session_title(session)[:40]}”, which has {ended}"
+            about = f"“{one_line(session_title(session), 40)}”, which has {ended}"
             sentence = f"{self.key_of('session.pause')} again resumes {about}"
             if self.console_app.two_acts.confirm("session.pause", one, sentence):
                 self.console_app.request(SessionResume(session_id=one))
@@ -121,7 +124,7 @@ class DeckActs(DeckFind):
         below = sum(view.session.parent_id == one for view in views)
         children = f" and its {below} children" if below > 1 else " and its child" if below else ""
         key = self.key_of("session.cancel")
-        sentence = f"{key} again ends “{session_title(session)[:40]}”{children}"
+        sentence = f"{key} again ends “{one_line(session_title(session), 40)}”{children}"
         if self.console_app.two_acts.confirm("session.cancel", one, sentence):
             self.console_app.request(SessionCancel(session_id=one))
 
@@ -146,7 +149,7 @@ class DeckActs(DeckFind):
         if view is None or view.session.state.is_terminal:
             wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
             if view is not None:
-                hint = _ENDED
+                hint = _ENDED_HINT
         elif asked:
             wanted = Purpose(Mode.ANSWER, self.subject_of(asked[0]))
         elif view.session.turn_id:

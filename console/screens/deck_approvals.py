@@ -35,6 +35,7 @@ class DeckApprovals(DeckQuestions):
         """Approve this button of this app for the rest of the session, at the second press."""
         asked = self.show_approval()
         if asked is None:
+            self.console_app.say("Nothing is to be approved here.")
             return
         if not _is_grantable(asked):
             self.console_app.say("This can be approved once only: press a.")

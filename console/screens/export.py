@@ -17,10 +17,10 @@ from widgets.row_list import Line, Row, RowList
 from widgets.sturdy import Sturdy
 
 _SAID = {
-    Kind.PAGE: "frames, steps, plots of time and cost; stands by itself",
+    Kind.PAGE: "frames, steps and plots, in one file",
     Kind.MP4: "a film of its frames, for a browser or a chat",
     Kind.GIF: "the same, for where films are not shown",
-    Kind.ROLLOUT: "JSON lines that 'sessions import' reads on any machine",
+    Kind.ROLLOUT: "JSON lines, for 'sessions import' elsewhere",
 }
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.widgets import Input
 
 from agent.protocol import JobHistory
@@ -21,6 +21,7 @@ from console import actions
 from console.screens.jobs_acts import JobsActs
 from console.screens.jobs_form import JobForm
 from console.screens.jobs_lists import EMPTY, JobLists, Tab
+from widgets.detail_pane import DetailPane
 from widgets.job_rows import job_detail
 from widgets.lines import PartsLine
 from widgets.parts import Parts
@@ -59,8 +60,7 @@ class JobsScreen(JobsActs):
             yield RowList(id="jobs", empty=EMPTY[self.tab])
             yield Input(id="filter", placeholder="filter", compact=True)
             yield JobForm(id="job-form")
-        with VerticalScroll(id="job-detail", can_focus=False):
-            yield PartsLine(id="job-text")
+        yield DetailPane(id="job-detail")
 
     def on_mount(self) -> None:
         self.lists = JobLists(self.console_app.core, self.console_app.spawn, self._show)
@@ -74,6 +74,11 @@ class JobsScreen(JobsActs):
     def table(self) -> RowList:
         """What is listed."""
         return self.query_one("#jobs", RowList)
+
+    @property
+    def detail(self) -> DetailPane:
+        """What there is to say of the row under the cursor."""
+        return self.query_one(DetailPane)
 
     @property
     def form(self) -> JobForm:
@@ -116,11 +121,7 @@ class JobsScreen(JobsActs):
             detail = job_detail(record, now_ms, runs)
         elif record is not None:
             detail = self.lists.detail(record, now_ms)
-        line = self.query_one("#job-text", PartsLine)
-        if line.parts != detail:
-            line.show(detail)
-            # Of two updates before one layout, Textual 8.2 keeps the height of the first.
-            line.call_after_refresh(line.refresh, layout=True)
+        self.detail.show(detail)
 
     def _tabs(self, state: State) -> Parts:
         due = sum(one.status.value == "fired" for one in state.commitments.values())
@@ -201,13 +202,26 @@ class JobsScreen(JobsActs):
             self.focus_now(self.table)
 
     def on_row_list_opened(self, _event: RowList.Opened) -> None:
-        self.set_class(not self.has_class("-reading"), "-reading")
+        self._read(True)
+
+    def on_detail_pane_left(self, _event: DetailPane.Left) -> None:
+        self._read(False)
+
+    def _read(self, whether: bool) -> None:
+        """Go to the details, which take the list's place where there is not room for both."""
+        self.set_class(whether, "-reading")
+        self.focus_now(self.detail if whether else self.table)
         self.call_after_refresh(self.refresh_all)
 
     def footer_keys(self) -> list[tuple[str, str]]:
+        if self.form.is_shown and isinstance(self.focused, Input):
+            word = "store it" if self.form.is_last(self.focused) else "next line"
+            return [("enter", word), ("esc", "back"), ("tab", "next line")]
         keys = super().footer_keys()
-        if self.focused is self.table and self.table.rows and not self.has_class("-wide"):
-            return [("enter", "list" if self.has_class("-reading") else "details"), *keys]
+        if self.focused is self.detail:
+            return [("enter", "list"), *keys]
+        if self.focused is self.table and self.table.rows:
+            return [("enter", "details"), *keys]
         return keys
 
     def back(self) -> bool:
@@ -221,7 +235,7 @@ class JobsScreen(JobsActs):
             field.remove_class("-shown")
             self.focus_now(self.table)
             return True
-        if self.has_class("-reading") and not self.has_class("-wide"):
-            self.remove_class("-reading")
+        if self.has_class("-reading") or self.focused is self.detail:
+            self._read(False)
             return True
         return False

@@ -97,6 +97,10 @@ class JobForm(Vertical):
         """Whether it is open."""
         return self.has_class("-shown")
 
+    def is_last(self, field: Input) -> bool:
+        """Whether enter in this field stores what was written."""
+        return field.id == f"job-{FORMS[self._tab][-1].name}"
+
     def open(self, tab: Tab, job: Job | None = None) -> Input:
         """Show the form of a list, for a change of `job` if one is given; gives its first field."""
         self._tab = tab

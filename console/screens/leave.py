@@ -43,8 +43,13 @@ class LeaveScreen(Sturdy, ModalScreen[bool]):
         self.dismiss(leave)
 
 
-def under_way(state: State) -> Parts:
-    """Name the sessions that are at work; empty when there are none."""
+def under_way(state: State, *, ends_here: bool) -> Parts:
+    """Name the sessions that are at work; empty when there are none.
+
+    Args:
+        state: what is known of the sessions.
+        ends_here: whether the core lives in this console and ends with it.
+    """
     running = [view.session for view in state.sessions.values() if view.session.turn_id]
     if not running:
         return ()
@@ -53,8 +58,10 @@ def under_way(state: State) -> Parts:
         parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
     if len(running) > 8:
         parts.append((f"  and {len(running) - 8} more\n", "$muted"))
-    parts.append(
-        ("\nA core that lives in this console ends with it, and these sessions wait to be "
-         "resumed; a core of its own goes on with them.", "$muted")
-    )  # fmt: skip
+    one = len(running) == 1
+    if ends_here:
+        whole = f"{'It stops' if one else 'They stop'} with this console, and can be resumed."
+    else:
+        whole = f"{'It goes' if one else 'They go'} on: the core is a process of its own."
+    parts.append((f"\n{whole}", "$muted"))
     return tuple(parts)

@@ -26,6 +26,8 @@ class PaletteScreen(Sturdy, ModalScreen[str]):
         Binding("escape,ctrl+p", "leave", "Back", show=False, priority=True),
         Binding("down,ctrl+n", "move(1)", show=False, priority=True),
         Binding("up", "move(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
         Binding("enter", "choose", "Do it", show=False, priority=True),
     ]
 
@@ -57,6 +59,10 @@ class PaletteScreen(Sturdy, ModalScreen[str]):
     def action_move(self, by: int) -> None:
         """Move the cursor."""
         self.query_one(RowList).action_move(by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by half of what is visible."""
+        self.query_one(RowList).action_page(direction)
 
     def action_choose(self) -> None:
         """Do the action under the cursor."""

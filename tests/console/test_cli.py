@@ -180,3 +180,43 @@ def test_a_reader_that_leaves_early_is_no_failure_to_talk_about() -> None:
         check=False,
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_stream_that_the_caller_closed_is_no_failure(closed: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -c 'from console.cli import main; main()' sessions list {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "SWITCHBOARD_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("terminal", "said", "has_none"),
+    [
+        ("vt100", "", True),
+        ("dumb", "", True),
+        ("vt100", "truecolor", False),
+        ("xterm-256color", "", False),
+        ("a-terminal-of-next-year", "", False),
+    ],
+)
+def test_a_terminal_without_colours_gets_none(terminal: str, said: str, has_none: bool) -> None:
+    pytest.importorskip("curses")
+    # A process of its own: Python asks terminfo once.
+    ask = "from console.commands.console import has_no_colours; print(has_no_colours())"
+    done = subprocess.run(
+        [sys.executable, "-c", ask],
+        env={**os.environ, "TERM": terminal, "COLORTERM": said},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == str(has_none)

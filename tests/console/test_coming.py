@@ -98,7 +98,7 @@ async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: 
             await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
             coming.found(await core.overview())
             await seat.until(lambda: bool(app.bridge.state.sessions), "what is stored")
-            await seat.until(lambda: "of 4" in seat.text(), "the sessions")
+            await seat.until(lambda: "Sessions 4" in seat.text(), "the sessions")
             assert "opening …" in seat.text()
             # What had failed before is no news, neither now nor when the core is there.
             old = app.seen

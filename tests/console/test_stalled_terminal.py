@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -57,4 +58,16 @@ def test_a_console_ends_on_a_terminal_that_takes_nothing(ticks: Path) -> None:
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.process.wait(BOUND_S) == 0
     finally:
+        terminal.close()
+
+
+def test_a_console_ends_whose_terminal_goes_without_a_signal(ticks: Path) -> None:
+    # A pty that is nobody's controlling terminal: the kernel has no one to tell.
+    terminal = opened(ticks)
+    try:
+        terminal.see("tick")
+        os.close(terminal.master)
+        assert terminal.process.wait(BOUND_S) == -signal.SIGHUP
+    finally:
+        terminal.master = os.open(os.devnull, os.O_RDWR)
         terminal.close()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from textual.app import App, ComposeResult
-from textual.events import Key
+from textual.events import Key, Paste
 
-from widgets.composer import Composer, Mode, Purpose
+from widgets.composer import MOST_CHARS, Composer, Mode, Purpose
 
 
 class Desk(App[None]):
@@ -14,12 +14,16 @@ class Desk(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[str] = []
+        self.refused: list[str] = []
 
     def compose(self) -> ComposeResult:
         yield Composer()
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         self.sent.append(event.text)
+
+    def on_composer_refused(self, event: Composer.Refused) -> None:
+        self.refused.append(event.reason)
 
 
 async def test_a_key_that_follows_enter_at_once_is_not_part_of_what_was_sent() -> None:
@@ -34,3 +38,20 @@ async def test_a_key_that_follows_enter_at_once_is_not_part_of_what_was_sent() -
         composer.field.post_message(Key("p", "p"))
         await pilot.pause()
         assert app.sent == ["open maps"]
+
+
+async def test_more_than_a_goal_may_have_is_not_pasted_and_that_is_said() -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        composer = app.query_one(Composer)
+        composer.aim(Purpose(Mode.NEW, ""))
+        composer.field.focus()
+        await pilot.press(*"open")
+        app.post_message(Paste("x" * MOST_CHARS))
+        await pilot.pause()
+        assert composer.text == "open"
+        assert app.refused == ["Nothing was pasted: it has 20,000 characters, and here is room "
+                               "for 20,000."]  # fmt: skip
+        app.post_message(Paste(" maps"))
+        await pilot.pause()
+        assert composer.text == "open maps"

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from agent.records import Job, JobStatus, JobType
 from tests.store.conftest import make_job as plain_job
+from widgets import phrases
 from widgets.job_rows import job_detail
 from widgets.job_words import asked, quiet, told, where
 
@@ -72,3 +73,17 @@ def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:
     assert "May I press Send?\n1:30 left, then the answer is no." in detail(job)
     assert asked(make_job(1, **{**waiting, "status": JobStatus.RUNNING})) is None
     assert asked(make_job(1, status=JobStatus.AWAITING_REVIEW)) == ("", 0, "")
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "said"),
+    [
+        (41_000, "0:41"),
+        (86_399_000, "23:59:59"),
+        (86_400_000, "1d"),
+        (9 * 86_400_000 + 15 * 3_600_000, "9d 15h"),
+        (12 * 86_400_000 + 1, "12d"),
+    ],
+)
+def test_what_is_days_away_is_counted_in_days(left_ms: int, said: str) -> None:
+    assert phrases.countdown(left_ms) == said
