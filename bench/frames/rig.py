@@ -7,6 +7,7 @@ keys it is sent change a label, so that whoever reads the terminal sees how long
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -131,6 +132,8 @@ class Rig(App[None]):
         ]  # fmt: skip
 
     def _begin(self) -> None:
+        # As the console does once it stands (`console.opening`).
+        gc.freeze()
         self.set_interval(1 / HZ, self._tick)
         self.run_worker(self._watch_lag())
         self.set_timer(WARM_S, self._measure)
