@@ -10,6 +10,7 @@ _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
 _KEPT = {"SWITCHBOARD_NEEDS_ALL"}
 """What `.ci/run` says to the tests themselves: to fail where a program that they drive is absent."""
+_OF_THE_TESTS = ("SWITCHBOARD_NEEDS_ALL", "SWITCHBOARD_BENCH_")
 _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
 
 # Before anything reads them: what the machine, its network and the person at it have set would
