@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+# `.ci/run` says it to the tests themselves: to fail where a program that they drive is absent.
 _KEPT = {"SWITCHBOARD_NEEDS_ALL"}
-"""What `.ci/run` says to the tests themselves: to fail where a program that they drive is absent."""
-_OF_THE_TESTS = ("SWITCHBOARD_NEEDS_ALL", "SWITCHBOARD_BENCH_")
 _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
 
 # Before anything reads them: what the machine, its network and the person at it have set would
@@ -27,3 +27,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("switchboard")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why a test failed that passed at another try: its name alone leaves nothing to mend."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"failed once: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
