@@ -15,7 +15,14 @@ from collections.abc import Iterator
 import pyte
 import pytest
 
-from tests.end_to_end.harness import SWITCHBOARD, Workshop, children_of, is_alive, wait_until
+from tests.end_to_end.harness import (
+    BOUND_S,
+    SWITCHBOARD,
+    Workshop,
+    children_of,
+    is_alive,
+    wait_until,
+)
 
 COLUMNS, LINES = 160, 50
 CTRL_Q = b"\x11"
@@ -50,7 +57,7 @@ class Terminal:
                 self._stream.feed(data)
         return "\n".join(self._screen.display)
 
-    def wait_for(self, words: str, bound_s: float = 90.0) -> None:
+    def wait_for(self, words: str, bound_s: float = BOUND_S) -> None:
         """Wait until words are on the screen."""
         try:
             wait_until(lambda: words in self.text(), f"{words!r} on the screen", bound_s)
@@ -66,7 +73,7 @@ class Terminal:
         self.text()
         return self.process.poll() is not None
 
-    def wait(self, bound_s: float = 20.0) -> int:
+    def wait(self, bound_s: float = BOUND_S) -> int:
         """Wait until it has ended; gives the exit code."""
         try:
             wait_until(self.ended, "it has ended", bound_s)

@@ -7,12 +7,13 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import pyte
 import pytest
-from playwright.async_api import Page, WebSocket, async_playwright
+from playwright.async_api import Browser, Page, WebSocket, async_playwright
 
 from tests.end_to_end.harness import BOUND_S, Workshop, base_environment, end_all_of
 
@@ -139,16 +140,28 @@ class Tab:
 
 @asynccontextmanager
 async def tab(address: str) -> AsyncIterator[Tab]:
-    async with async_playwright() as player:
-        browser = await player.chromium.launch(executable_path=CHROMIUM or None, args=FLAGS)
-        try:
-            context = await browser.new_context(viewport={"width": 1440, "height": 900})
-            page = await context.new_page()
-            opened = Tab(page)
-            await page.goto(address)
-            yield opened
-        finally:
-            await browser.close()
+    # Chromium listens on a socket below its temporary folder, whose path must be short (unix(7)).
+    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as short:
+        async with async_playwright() as player:
+            browser = await player.chromium.launch(
+                executable_path=CHROMIUM or None,
+                args=FLAGS,
+                env={**os.environ, "TMPDIR": short},
+                timeout=BOUND_S * 1000,
+            )
+            try:
+                yield await _opened(browser, address)
+            finally:
+                await browser.close()
+
+
+async def _opened(browser: Browser, address: str) -> Tab:
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(BOUND_S * 1000)
+    page = await context.new_page()
+    opened = Tab(page)
+    await page.goto(address)
+    return opened
 
 
 @needs_chromium
