@@ -8,17 +8,21 @@ events that named them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TypeAlias, assert_never
 
+from msgspec.structs import replace
+
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
+    Event,
     Reply,
     SessionClear,
+    SessionConfigured,
     SessionDelete,
     SessionFork,
     SessionImport,
@@ -28,7 +32,7 @@ from agent.protocol import (
     SessionPruned,
     SessionRollback,
 )
-from agent.records import Session
+from agent.records import Autonomy, Session
 from agent.sessions.creation import new_session_id
 from agent.sessions.fork import Fork, copied, cut, cut_after_step
 from agent.sessions.live import LiveSession
@@ -131,13 +135,24 @@ class Archive:
         await self._check_absent(own_id)
         await self._put_blobs(path, rollout)
         drafts = copied(
-            rollout.events,
+            self._within_bounds(rollout.events),
             own_id,
             new_question_id=_new_question_id,
             reason="imported; resume to go on",
         )
         await self._parts.book.append(*_submitted(drafts, submission_id))
         return own_id, rollout.skipped_lines
+
+    def _within_bounds(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Let a session that comes from elsewhere do no more unasked than those that begin here."""
+        first, *others = events
+        assert isinstance(first.msg, SessionConfigured), "a rollout begins with it"
+        session = first.msg.session
+        order = tuple(Autonomy)
+        most = Autonomy(self._parts.settings.safety.autonomy)
+        autonomy = min(session.autonomy, most, key=order.index)
+        own = SessionConfigured(session=replace(session, autonomy=autonomy))
+        return (replace(first, msg=own), *others)
 
     async def _put_blobs(self, path: Path, rollout: Rollout) -> None:
         blobs = read_blobs(path, rollout)

@@ -30,6 +30,7 @@ from agent.protocol import (
     RequestUserInput,
     RunChanged,
     SessionConfigured,
+    SessionContinued,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
@@ -168,6 +169,12 @@ def _own_record(first: Session, session_id: str, forked: Fork | None) -> Session
         job_id=0,
         for_job=0,
         state=SessionState.CREATED,
+        paused=False,
+        held=False,
+        lost=False,
+        lost_until_ms=0,
+        driver="",
+        deferred=None,
         kept=False,
         pruned=False,
         turn_id="",
@@ -187,6 +194,9 @@ def _renamed(
         case QuestionAnswered(question_id=asked) | QuestionClosed(question_id=asked):
             own = questions.get(asked)
             return replace(msg, question_id=own) if own is not None else None
+        case SessionContinued():
+            # The job is the original's, or one of another store.
+            return replace(msg, job_id=0)
         case _:
             return msg
 
@@ -214,7 +224,20 @@ def _ending(
     if len(events) > 1 and idle:
         ending.append(SessionFlagsChanged())
         ending.append(SessionStateChanged(state=SessionState.WAITING_FOR_USER, reason=reason))
+    elif _has_flags(events):
+        ending.append(SessionFlagsChanged())
     return ending
+
+
+def _has_flags(events: Sequence[Event]) -> bool:
+    """Tell whether somebody still drives, or waits for, what is long over."""
+    for event in reversed(events):
+        match event.msg:
+            case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
+                return bool(paused or held or lost or driver)
+            case _:
+                pass
+    return False
 
 
 def _open_turn(events: Sequence[Event]) -> int | None:

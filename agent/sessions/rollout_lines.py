@@ -3,7 +3,7 @@
 Not the files (`rollout_write`, `rollout_read`). Each line is `{"timestamp", "type", "payload"}` as
 in Codex's rollouts: `session_meta` first, a `turn_context` before each turn, an `event_msg` for
 each event, a `blob` for each frame, tree, prompt and reply. Invariant: what cannot be read is one
-line, never the file; text comes out clean and bounded.
+line, never the file; text comes out clean, text and numbers bounded.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ FORMAT = 1
 
 LONGEST_LINE_BYTES = 1 << 26
 LONGEST_TEXT_CHARS = 100_000
+LARGEST_NUMBER = 1 << 43
+"""A time in the year 2248; a session's largest figures, added up, still are 64-bit integers."""
 _DEEPEST = 40
 """How deep JSON may be nested; records are not half as deep."""
 
@@ -121,11 +123,13 @@ def iso(ts_ms: int) -> str:
 
 
 def _cleaned(value: Any, depth: int = 0) -> Any:
-    """Clean every text of a JSON value. Raises ValueError when it is nested too deep."""
+    """Clean every text of a JSON value, bound its numbers. Raises ValueError: nested too deep."""
     if depth > _DEEPEST:
         raise ValueError("nested too deep")
     if isinstance(value, str):
         return clean(value, LONGEST_TEXT_CHARS)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return min(max(value, -LARGEST_NUMBER), LARGEST_NUMBER)
     if isinstance(value, list):
         return [_cleaned(one, depth + 1) for one in value]
     if isinstance(value, Mapping):

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ from agent.records import Session
 from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import (
     FORMAT,
+    LARGEST_NUMBER,
     LONGEST_LINE_BYTES,
     BlobLine,
     EventLine,
@@ -40,8 +42,6 @@ LARGEST_FILE_BYTES = 1 << 32
 LARGEST_BLOB_BYTES = 1 << 25
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_LATEST_MS = 1 << 43
-"""The year 2248: a time beyond it is none."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ def read_rollout(path: Path) -> Rollout:
 
 def _counts(line: EventLine) -> bool:
     """Tell whether a line has a place and tells of its session: no other can be changed by it."""
-    return 0 < line.seq < 1 << 62 and not isinstance(line.msg, OF_NO_SESSION)
+    return 0 < line.seq < LARGEST_NUMBER and not isinstance(line.msg, OF_NO_SESSION)
 
 
 def read_blobs(path: Path, rollout: Rollout) -> Iterator[BlobLine]:
@@ -154,7 +154,7 @@ def _own(first: Session, meta: SessionMeta) -> Session:
 
 def _time(ts_ms: int) -> int:
     """Bound a time to what can be shown; 1 for one that is none, which sorts before all others."""
-    return ts_ms if 0 < ts_ms < _LATEST_MS else 1
+    return ts_ms if 0 < ts_ms < LARGEST_NUMBER else 1
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -177,6 +177,9 @@ def _opened(path: Path) -> BinaryIO:
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """Give the lines that are not empty; None for one that is longer than any line may be."""
+    # Some editors put a mark before the first line, which would cost it.
+    if file.read(len(BOM_UTF8)) != BOM_UTF8:
+        file.seek(0)
     while line := file.readline(LONGEST_LINE_BYTES):
         if line.endswith(b"\n") or len(line) < LONGEST_LINE_BYTES:
             if line.strip():

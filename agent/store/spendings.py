@@ -17,6 +17,7 @@ from agent.store.rows import as_int, as_text, decode_session
 DEAREST = 8
 """How many sessions are named."""
 
+# total() where a sum is meant: sum() fails on one absurd figure, and nothing would be told at all.
 # Copied events keep the times of the original, and a fork is younger than all of them. The outer
 # table of `inherited` is named first and kept there: of `event` only an index's part is read.
 SPENDING = f"""
@@ -34,28 +35,29 @@ WITH one AS MATERIALIZED (
 ), inherited AS MATERIALIZED (
     SELECT event.session_id,
         count(*) AS steps,
-        sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)) AS given,
-        sum(coalesce(json_extract(body, '$.usage.cached_input_tokens'), 0)) AS cached,
-        sum(coalesce(json_extract(body, '$.usage.output_tokens'), 0)) AS made,
+        CAST(total(json_extract(body, '$.usage.input_tokens')) AS INTEGER) AS given,
+        CAST(total(json_extract(body, '$.usage.cached_input_tokens')) AS INTEGER) AS cached,
+        CAST(total(json_extract(body, '$.usage.output_tokens')) AS INTEGER) AS made,
         total(json_extract(body, '$.usage.cost_usd')) AS cost,
-        sum(coalesce(json_extract(body, '$.usage.calls'), 0)) AS calls
+        CAST(total(json_extract(body, '$.usage.calls')) AS INTEGER) AS calls
     FROM one CROSS JOIN event ON event.session_id = one.session_id
     WHERE one.origin <> '' AND event.type = 'step_completed' AND event.ts_ms < one.at_ms
     GROUP BY event.session_id
 ), own AS MATERIALIZED (
     SELECT one.session_id, state, at_ms,
-        max(one.steps - coalesce(inherited.steps, 0), 0) AS steps,
-        max(one.given - coalesce(inherited.given, 0), 0) AS given,
-        max(one.cached - coalesce(inherited.cached, 0), 0) AS cached,
-        max(one.made - coalesce(inherited.made, 0), 0) AS made,
+        CAST(max(one.steps - coalesce(inherited.steps, 0), 0) AS INTEGER) AS steps,
+        CAST(max(one.given - coalesce(inherited.given, 0), 0) AS INTEGER) AS given,
+        CAST(max(one.cached - coalesce(inherited.cached, 0), 0) AS INTEGER) AS cached,
+        CAST(max(one.made - coalesce(inherited.made, 0), 0) AS INTEGER) AS made,
         max(one.cost - coalesce(inherited.cost, 0.0), 0.0) AS cost,
-        max(one.calls - coalesce(inherited.calls, 0), 0) AS calls
+        CAST(max(one.calls - coalesce(inherited.calls, 0), 0) AS INTEGER) AS calls
     FROM one LEFT JOIN inherited ON inherited.session_id = one.session_id
 )
 SELECT * FROM (
     SELECT date(at_ms / 1000, 'unixepoch', 'localtime') AS day, '' AS record,
-        count(*), sum(state = 'COMPLETED'), sum(state = 'FAILED'), sum(steps),
-        sum(given), sum(cached), sum(made), total(cost), sum(calls)
+        count(*), sum(state = 'COMPLETED'), sum(state = 'FAILED'), CAST(total(steps) AS INTEGER),
+        CAST(total(given) AS INTEGER), CAST(total(cached) AS INTEGER),
+        CAST(total(made) AS INTEGER), total(cost), CAST(total(calls) AS INTEGER)
     FROM own GROUP BY day ORDER BY day
 )
 UNION ALL SELECT * FROM (

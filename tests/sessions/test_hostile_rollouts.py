@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from agent.core import Overview
@@ -18,13 +21,18 @@ from agent.protocol import (
     NoticePosted,
     NoticeWithdrawn,
     RunChanged,
+    SessionContinued,
+    SessionFlagsChanged,
     SessionImport,
     SessionsDeleted,
+    SessionStateChanged,
     ShutdownComplete,
+    StepCompleted,
     WatcherChanged,
     WithdrawReason,
 )
 from agent.records import (
+    Autonomy,
     DeviceInfo,
     DeviceState,
     JobStatus,
@@ -32,10 +40,14 @@ from agent.records import (
     NoticeKind,
     RunRecord,
     SessionState,
+    TimeSplit,
+    Usage,
 )
 from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import EventLine, line_of
+from agent.sessions.rollout_read import read_rollout
 from agent.sessions.rollout_write import export_rollout
+from agent.store.store import EventDraft
 from tests.console.test_jobs_screen import commitment, watcher
 from tests.sessions.test_rollouts import storied
 from tests.stage import Stage
@@ -92,3 +104,89 @@ async def test_a_rollout_changes_nothing_but_its_own_session(stage: Stage, tmp_p
         assert await stage.store.watches.watchers() == ()
         assert await stage.store.watches.commitments() == ()
         assert await stage.store.job_runs.runs(job.id) == ()
+
+
+@pytest.mark.parametrize(
+    "mangled",
+    [
+        lambda data: BOM_UTF8 + data,
+        lambda data: data.replace(b"\n", b"\r\n"),
+        lambda data: BOM_UTF8 + data.replace(b"\n", b"\r\n\r\n").rstrip(),
+    ],
+    ids=["mark of byte order", "ends of lines", "both, and none at the end"],
+)
+async def test_what_an_editor_does_to_a_rollout_costs_no_line(
+    stage: Stage, tmp_path: Path, mangled: Callable[[bytes], bytes]
+) -> None:
+    async with stage.play():
+        session_id = await storied(stage)
+        path = (await export_rollout(stage.core, session_id, tmp_path)).path
+        whole = read_rollout(path)
+        path.write_bytes(mangled(path.read_bytes()))
+        assert read_rollout(path) == whole
+        assert whole.skipped_lines == 0
+
+
+async def test_nobody_drives_an_imported_session_and_it_asks_as_those_that_begin_here(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.set(safety={"autonomy": "ask_before_action"})
+    async with stage.play():
+        session_id = await stage.create("look around")
+        await stage.reach(session_id, COMPLETED)
+        path = (await export_rollout(stage.core, session_id, tmp_path)).path
+        lines = path.read_bytes().replace(b'"goal":', b'"driver":"evil","paused":true,"goal":')
+        lines = lines.replace(b"ask_before_action", b"trusted_actions")
+        evil = (
+            SessionContinued(generation=1, after_step=1, job_id=1),
+            SessionFlagsChanged(paused=True, held=True, lost=True, lost_until_ms=9, driver="evil"),
+            SessionStateChanged(state=COMPLETED),
+        )
+        for seq, msg in enumerate(evil, start=1_000):
+            lines += line_of(EventLine(seq=seq, ts_ms=1, msg=msg), 1)
+        path.write_bytes(lines)
+        assert read_rollout(path).events[0].msg.session.driver == "evil"  # type: ignore[union-attr]
+        reply = await stage.do(SessionImport(path=str(path), as_new=True))
+        assert reply.skipped_lines == 0
+        own = await stage.store.session(reply.session_id)
+    assert own.state is COMPLETED
+    assert own.autonomy is Autonomy.ASK_BEFORE_ACTION
+    assert (own.driver, own.paused, own.held, own.lost) == ("", False, False, False)
+    assert (own.job_id, own.for_job) == (0, 0)
+
+
+async def test_absurd_figures_of_a_rollout_leave_all_sums_readable(
+    stage: Stage, tmp_path: Path
+) -> None:
+    async with stage.play():
+        session_id = await stage.create("look around")
+        await stage.reach(session_id, COMPLETED)
+        path = (await export_rollout(stage.core, session_id, tmp_path)).path
+        usage = Usage(input_tokens=1 << 62, output_tokens=1 << 62, cost_usd=1e308, calls=1 << 62)
+        lines = path.read_bytes()
+        for number in range(8):
+            step = StepCompleted(step=(1 << 62) + number, usage=usage, time=TimeSplit())
+            lines += line_of(EventLine(seq=1_000 + number, ts_ms=1, msg=step), 1)
+        path.write_bytes(lines)
+        for _ in range(3):
+            reply = await stage.do(SessionImport(path=str(path), as_new=True))
+            own = await stage.store.session(reply.session_id)
+            assert 0 < own.usage.input_tokens < 1 << 63
+        spent = await stage.core.spending(since_ms=0)
+        assert sum(day.sessions for day in spent.days) == 4
+        assert spent.dearest[0].usage.cost_usd > 0
+
+
+async def test_figures_that_were_stored_before_they_were_bounded_are_added_up(
+    stage: Stage,
+) -> None:
+    usage = Usage(input_tokens=1 << 62, output_tokens=1 << 62, cost_usd=1.0, calls=1 << 62)
+    async with stage.play():
+        for _ in range(3):
+            session_id = await stage.create("look around")
+            await stage.reach(session_id, COMPLETED)
+            step = StepCompleted(step=1 << 62, usage=usage, time=TimeSplit())
+            await stage.store.append(EventDraft(session_id, step))
+        spent = await stage.core.spending(since_ms=0)
+    assert sum(day.sessions for day in spent.days) == 3
+    assert sum(day.usage.cost_usd for day in spent.days) == 3.0
