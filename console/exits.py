@@ -94,7 +94,7 @@ def _ended(error: BaseException) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.UsageError():
-            say(f"switchboard: {error.format_message()}")
+            say(f"switchboard: {_number_wanted(error) or error.format_message()}")
             if error.ctx is not None:
                 say(f"Try '{error.ctx.command_path} --help'.")
             return ExitCode.USAGE
@@ -113,6 +113,26 @@ def _ended(error: BaseException) -> int:
             return code
         case _:
             return report(error)
+
+
+def _number_wanted(error: click.UsageError) -> str:
+    """Say which numbers an option or argument takes; empty where it is not about a number.
+
+    The library's own sentence is "'abc' is not a valid integer range."
+    """
+    if not isinstance(error, click.BadParameter) or error.param is None:
+        return ""
+    kind = error.param.type
+    if not isinstance(kind, click.IntRange | click.FloatRange):
+        return ""
+    word = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+    if kind.min is not None and kind.max is not None:
+        word += f" from {kind.min:,} to {kind.max:,}"
+    elif kind.min is not None:
+        word += f" above {kind.min:,}" if kind.min_open else f", {kind.min:,} or more"
+    given = error.message.partition(" is not ")[0]
+    name = error.param.get_error_hint(error.ctx).strip("'") if error.ctx else error.param.name
+    return f"{name} is {word}, not {given}."
 
 
 def code_of(error: SwitchboardError) -> ExitCode:

@@ -103,6 +103,22 @@ def test_what_cannot_be_used_ends_with_two(words: list[str], tmp_path: Path) -> 
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (click.IntRange(1, 1000), "--most is a whole number from 1 to 1,000, not 'abc'."),
+        (click.IntRange(0), "--most is a whole number, 0 or more, not 'abc'."),
+        (click.FloatRange(0, min_open=True), "--most is a number above 0, not 'abc'."),
+    ],
+)
+def test_a_number_that_cannot_be_used_is_met_with_those_that_can(
+    kind: click.IntRange | click.FloatRange, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = click.Command("count", params=[click.Option(["--most"], type=kind)])
+    assert exits.run_command(command, ["--most", "abc"]) == 2
+    assert capsys.readouterr().err.startswith(f"switchboard: {said}\n")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
     done = call("completion", shell)
