@@ -70,12 +70,12 @@ class LiveCells(Widget):
         if not count:
             return
         self.cells_sent += count
-        console = self.app.console
-        if (cells.columns, cells.rows) != tuple(self.size) or not direct_route.show(
+        console, size = self.app.console, self.size
+        if (cells.columns, cells.rows) != tuple(size) or not direct_route.show(
             self, lambda x, y: drawn.changes(changed, console, x=x, y=y)
         ):
-            rows = [row for row, line in enumerate(changed) if line.any()]
-            self.refresh(*(Region(0, row, self.size.width, 1) for row in rows))
+            rows = changed.any(axis=1).nonzero()[0].tolist()
+            self.refresh(*(Region(0, row, size.width, 1) for row in rows))
 
     def picture_strips(self, first: int, below: int) -> list[Strip]:
         """Give the rows from `first` on as strips; fewer where the picture ends."""
