@@ -68,6 +68,8 @@ class OpenAIServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     models: tuple[str, ...] = ("gpt-5-mini", "other")
+    models_page: bytes = b""
+    """What stands where the list of models should, when something does."""
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -103,7 +105,8 @@ class OpenAIServer:
                 {"id": name, "object": "model", "created": 1, "owned_by": "t"}
                 for name in self.models
             ]
-            await _answer(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
+            body = json.dumps({"object": "list", "data": listed}).encode()
+            await _answer(writer, 200, {}, self.models_page or body)
             return True
         responses = first.startswith("POST /v1/responses")
         if not responses and not first.startswith("POST /v1/chat/completions"):

@@ -18,6 +18,7 @@ from agent.models.model import ModelReply, ModelRequest
 from agent.models.openai.chat import complete_chat
 from agent.models.openai.dialect import Dialect, simpler
 from agent.models.openai.failures import Failures
+from agent.models.openai.listing import offered
 from agent.models.openai.responses import complete_response
 from agent.models.openai.sdk import load
 from agent.models.openai.transport import guarded
@@ -146,7 +147,7 @@ class OpenAIModel:
 
         try:
             async with asyncio.timeout(self._timeout_s):
-                return tuple(sorted([model.id async for model in self._open().models.list()]))
+                return await offered(self._open(), self._failures)
         except TimeoutError as error:
             raise self._failures.slow(self._timeout_s) from error
         except openai.OpenAIError as error:

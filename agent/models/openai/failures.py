@@ -148,11 +148,11 @@ class Failures:
             f"{self._name} answered without end; it was cut off at {limit}.", retryable=True
         )
 
-    def not_the_wire(self, media_type: str) -> ModelError:
+    def not_the_wire(self, media_type: str, wanted: str = "chat completion") -> ModelError:
         """Say that something answered which is no endpoint: asking again would not help."""
         return ModelError(
             f"What answers at {self._where} is no OpenAI-compatible endpoint: it sent "
-            f"{one_line(media_type, 60) or 'something'} and no chat completion.",
+            f"{one_line(media_type, 60) or 'something'} and no {wanted}.",
             "Check model.base_url, which often ends in /v1, and model.wire.",
             retryable=False,
         )
