@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from agent.errors import ModelError, UsageError
 from agent.text import one_line
 
 _HEAD_TIMEOUT_S = 10.0
+_MAX_FIELDS = 100
 _BACK = "You can close this page and go back to the terminal."
 _NOT_OURS = "This answers another question than the one that was asked. Nothing was done."
 
@@ -82,10 +83,15 @@ class Callback:
         """Judge a request; gives the status and what the page says."""
         parts = head.split(b" ", 2)
         target = parts[1].decode("ascii", "replace") if len(parts) == 3 else ""
-        asked = urlsplit(target)
-        if parts[0] != b"GET" or asked.path != "/callback":
+        path, _, query = target.partition("?")
+        if parts[0] != b"GET" or path != "/callback":
             return "404 Not Found", "There is nothing here."
-        said = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        try:
+            fields = parse_qs(query, max_num_fields=_MAX_FIELDS)
+        except ValueError:
+            self.strangers += 1
+            return "400 Bad Request", _NOT_OURS
+        said = {name: values[0] for name, values in fields.items()}
         is_ours = bool(self._state) and said.get("state") == self._state
         if not is_ours or said.get("iss", self._issuer).rstrip("/") != self._issuer:
             self.strangers += 1

@@ -34,6 +34,9 @@ BROWSER_TIMEOUT_S = 300.0
 MAX_LIFE_S = 10 * 366 * 86400.0
 EARLY_S = 60.0
 """A token is renewed so long before it ends."""
+MAX_METADATA_BYTES = 1_000_000
+_CHUNK_BYTES = 64
+"""Read in so small pieces that one which comes byte by byte is noticed in time."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _DISCOVERY = (".well-known/openid-configuration", ".well-known/oauth-authorization-server")
 
@@ -335,25 +338,39 @@ def _ended() -> ModelError:
 def _get(url: str) -> object | None:
     import requests
 
+    end_s = time.monotonic() + HTTP_TIMEOUT_S
+    body = b""
     try:
-        answer = requests.get(url, timeout=HTTP_TIMEOUT_S, allow_redirects=False)
+        with requests.get(
+            url, timeout=HTTP_TIMEOUT_S, allow_redirects=False, stream=True
+        ) as answer:
+            if answer.status_code != 200:
+                return None
+            for part in answer.iter_content(_CHUNK_BYTES):
+                body += part
+                if len(body) > MAX_METADATA_BYTES or time.monotonic() > end_s:
+                    raise ConfigError(
+                        f"What {url} answers does not end, so it is no metadata.",
+                        "Check model.login_issuer; it names an OpenID issuer.",
+                    )
     except requests.RequestException as error:
         raise ModelError(
             f"{url} cannot be reached: {type(error).__name__}.",
             "Check the network and model.login_issuer.",
             retryable=True,
         ) from error
-    if answer.status_code != 200:
-        return None
     try:
-        found: object = json.loads(answer.content[:1_000_000])
-    except ValueError:
+        found: object = json.loads(body)
+    except (ValueError, RecursionError):
         return None
     return found
 
 
 def _check_secure(url: str, what: str) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ConfigError(f"{what} is no address: {one_line(url, 200)}.") from error
     if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
         return
     raise ConfigError(f"{what} must be reached by https: {one_line(url, 200)}.")

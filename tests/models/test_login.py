@@ -37,6 +37,8 @@ class TinyIssuer:
     """Whether each refresh token is taken once, and another given for it."""
     refresh_token: str = "refresh-1"
     lasts: object = 3600
+    page: bytes = b""
+    """What stands where the metadata should, when something does."""
 
     @property
     def url(self) -> str:
@@ -50,7 +52,7 @@ class TinyIssuer:
             ]
             body = await reader.readexactly(int(lengths[0].split(":")[1]) if lengths else 0)
             status, answer = self.answer(head.split(" ")[1], body.decode())
-            raw = json.dumps(answer).encode()
+            raw = self.page or json.dumps(answer).encode()
             writer.write(
                 f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n"
                 f"Content-Length: {len(raw)}\r\nConnection: close\r\n\r\n".encode()
@@ -232,9 +234,38 @@ async def test_an_issuer_that_is_another_or_cannot_do_pkce_is_refused() -> None:
             await asyncio.to_thread(discover, issuer.url)
 
 
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (b"<html>", "has no OAuth metadata"),
+        (b"[" * 100_000, "has no OAuth metadata"),
+        (b"[]", "cannot be used"),
+        (b'{"issuer": 5}', "cannot be used"),
+        (b" " * 1_500_000, "does not end"),
+    ],
+    ids=["a page", "depths", "a list", "another object", "no end"],
+)
+async def test_what_is_no_metadata_is_refused_in_words(page: bytes, said: str) -> None:
+    async with tiny_issuer() as issuer:
+        issuer.page = page
+        with pytest.raises(ConfigError, match=said):
+            await asyncio.to_thread(discover, issuer.url)
+
+
 def test_an_issuer_without_tls_is_refused() -> None:
     with pytest.raises(ConfigError, match="https"):
         discover("http://issuer.example")
+    with pytest.raises(ConfigError, match="no address"):
+        discover("https://[::1")
+
+
+async def test_an_answer_of_a_thousand_fields_is_passed_over() -> None:
+    async with tiny_issuer() as issuer:
+        many = {f"field{at}": "x" for at in range(1000)}
+        browser = Browser(issuer, many | {"code": "evil-code"}, {"code": "good-code"})
+        login = await login_at(issuer, browser)
+    assert login.access_token == "first"
+    assert browser.pages[0].startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_login_is_kept_private_and_renewed_before_it_ends(tmp_path: Path) -> None:
