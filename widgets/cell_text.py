@@ -165,7 +165,8 @@ def _moves(at: _Places, columns: int, x: int, y: int) -> tuple[_Places, Records]
     starts = gap.nonzero()[0]
     gap = gap[starts]
     moves: Records = _forward()[np.minimum(gap, _FARTHEST - 1)]
-    for number in (gap >= _FARTHEST).nonzero()[0].tolist():
-        down, right = divmod(int(at[starts[number]]), columns)
-        moves[number] = b"\x1b[%d;%dH" % (y + down + 1, x + right + 1)
+    far = (gap >= _FARTHEST).nonzero()[0]
+    down, right = np.divmod(at[starts[far]], columns)
+    named = zip((down + (y + 1)).tolist(), (right + (x + 1)).tolist(), strict=True)
+    moves[far] = [b"\x1b[%d;%dH" % place for place in named]
     return starts, moves

@@ -155,7 +155,8 @@ class FrameView(Sturdy, LiveCells):
     @property
     def wanted_px(self) -> tuple[int, int]:
         """Width and height of the picture that is shown pixel by pixel."""
-        return self.size.width * self.blocks.across, self.size.height * self.blocks.down
+        size, blocks = self.size, self.blocks
+        return size.width * blocks.across, size.height * blocks.down
 
     def _redraw(self) -> None:
         self._redrawn_s = time.monotonic()
