@@ -34,6 +34,12 @@ def glyph_of(letter: str) -> int:
     return number
 
 
+def rows_of(changed: Mask) -> list[int]:
+    """List the rows in which there are cells of a mask."""
+    rows: list[int] = np.flatnonzero(changed.any(axis=1)).tolist()
+    return rows
+
+
 class Cells:
     """A rectangle of cells.
 

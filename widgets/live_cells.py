@@ -57,6 +57,7 @@ class LiveCells(Widget):
             if old is not None:
                 self.refresh()
             return
+        from widgets.cells import rows_of
         from widgets.frame_strip import Drawn
 
         truecolor = self.app.console.color_system == "truecolor"
@@ -74,8 +75,7 @@ class LiveCells(Widget):
         if (cells.columns, cells.rows) != tuple(size) or not direct_route.show(
             self, lambda x, y: drawn.changes(changed, console, x=x, y=y)
         ):
-            rows = changed.any(axis=1).nonzero()[0].tolist()
-            self.refresh(*(Region(0, row, size.width, 1) for row in rows))
+            self.refresh(*(Region(0, row, size.width, 1) for row in rows_of(changed)))
 
     def picture_strips(self, first: int, below: int) -> list[Strip]:
         """Give the rows from `first` on as strips; fewer where the picture ends."""
