@@ -97,7 +97,7 @@ class NoticeDesk:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Note which sessions have to be looked at; the book has folded these events already.
 
-        The past of a session that was imported is no news.
+        How a session ended that was imported is no news.
         """
         events = tuple(events)
         past = self._imported(events)
@@ -116,13 +116,18 @@ class NoticeDesk:
                     pass
 
     def _imported(self, events: Iterable[Event]) -> frozenset[str]:
-        """Name the sessions that these events bring in whole: they began long before."""
+        """Name the sessions that these events bring in whole: they began, and ended, long ago."""
         long_ago_ms = self._parts.clock_ms() - _PAST_MS
-        return frozenset(
-            event.session_id
-            for event in events
-            if isinstance(event.msg, SessionConfigured) and event.ts_ms < long_ago_ms
-        )
+        ended: dict[str, bool] = {}
+        for event in events:
+            match event.msg:
+                case SessionConfigured() if event.ts_ms < long_ago_ms:
+                    ended[event.session_id] = False
+                case SessionStateChanged(state=state) if event.session_id in ended:
+                    ended[event.session_id] = state.is_terminal
+                case _:
+                    pass
+        return frozenset(session_id for session_id, is_over in ended.items() if is_over)
 
     async def take_over(self) -> None:
         """Go on from a core that ended: show what it had shown of ends, tell anew who waits.
