@@ -15,7 +15,6 @@ WHY_NOT = {
     "session.cancel": "No session is selected that could still be ended.",
     "session.replay": _NO_SESSION,
     "session.copy": _NO_SESSION,
-    "session.editor": _NO_SESSION,
     "question.next": "Nobody asks anything.",
     "question.approve": _NO_APPROVAL,
     "question.reject": _NO_APPROVAL,

@@ -101,7 +101,10 @@ class StepReader(ConsoleScreen):
     def open_editor(self) -> None:
         """Show the step under the cursor in the operator's editor, or the whole transcript."""
         view = self.view()
-        if view is None or self.console_app.is_lending:
+        if self.console_app.is_lending:
+            return
+        if view is None:
+            self.console_app.say("There is nothing here to open.")
             return
         self.console_app.spawn(self._read_in_editor(view), "opening an editor")
 
