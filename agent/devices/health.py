@@ -30,6 +30,7 @@ HOT_STATUS = 3
 SKEW_S = 60
 SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
 _FINDING_TIMEOUT_S = 25.0
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 _TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
 _THERMAL = ("none", "light", "moderate", "severe", "critical", "emergency", "shutdown")
 _SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
@@ -156,7 +157,7 @@ class Health:
 
     async def _clock(self) -> Ailment:
         said = (await self._extras.shell("date +%s")).text.strip()
-        if not said.isdigit():
+        if not _WHOLE_NUMBER.fullmatch(said):
             return Ailment(name="clock", ok=True, detail="the phone does not tell its time")
         skew_s = int(said) - round(self._wall_s())
         ok = abs(skew_s) <= SKEW_S
@@ -171,7 +172,7 @@ class Health:
     async def _battery(self) -> Ailment:
         said = dict(re.findall(r"^\s*([\w ]+): (\S+)", (await self._said("dumpsys battery")), re.M))
         level = said.get("level", "")
-        if not level.isdigit():
+        if not _WHOLE_NUMBER.fullmatch(level):
             return Ailment(name="battery", ok=True, detail="the phone tells of no battery")
         charged = any(said.get(f"{way} powered") == "true" for way in ("AC", "USB", "Wireless"))
         ok = int(level) >= LOW_BATTERY_PERCENT or charged

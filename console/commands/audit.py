@@ -7,6 +7,7 @@ event that it names, is not what was written.
 from __future__ import annotations
 
 import datetime
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +15,12 @@ import click
 from console.exits import ExitCode, end
 
 if TYPE_CHECKING:
+    from agent.safety.chain import Report
+    from agent.safety.comparison import Compared
     from console.stored import Records
 
 _SHOWN_FINDINGS = 50
+_SEQ = re.compile(r"[0-9]{1,18}")
 _LAST_MS = 253_402_300_800_000
 """The year 10000: no clock says later, but a line that was edited may."""
 
@@ -99,54 +103,67 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     async def work(records: Records) -> ExitCode:
         report = check(directory, known, is_needed=bool(await records.sessions(limit=1)))
         found = await compare(list(read_lines(directory)), records.history)
-        findings = [
-            *(
-                {"flaw": f.flaw.value, "where": f.where, "detail": f.detail}
-                for f in report.findings
-            ),
-            *(
-                {"flaw": "event_changed", "where": f"event {event_id}", "detail": session_id}
-                for session_id, event_id in found.edited
-            ),
-            *(
-                {"flaw": "event_gone", "where": f"event {event_id}", "detail": session_id}
-                for session_id, event_id in found.missing
-            ),
-        ]
-        head = f"{report.seq}:{report.hash}"
-        whole = not findings
+        findings = _findings(report, found)
         if as_json:
             plain.print_json(
                 {
-                    "ok": whole,
+                    "ok": not findings,
                     "lines": report.lines,
-                    "head": head,
+                    "head": _head(report),
                     "findings": findings,
                     "events_gone": found.deleted,
                     "events_before_the_audit": found.untold,
                 }
             )
         else:
-            for finding in findings[:_SHOWN_FINDINGS]:
-                plain.print_text(
-                    f"FAIL  {finding['where']}: {finding['flaw']}: {finding['detail']}"
-                )
-            if len(findings) > _SHOWN_FINDINGS:
-                plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
-            if found.deleted:
-                plain.print_text(
-                    f"note  {found.deleted} events that it names went with sessions whose deletion "
-                    "it names too, or with a store that was set aside"
-                )
-            if found.untold:
-                plain.print_text(
-                    f"note  the audit began after event {found.untold}: of what was stored until "
-                    "then it says nothing"
-                )
-            plain.print_text(f"{'ok  ' if whole else 'FAIL'}  {report.lines} lines, head {head}")
-        return ExitCode.DONE if whole else ExitCode.FAILED
+            _tell(report, found, findings)
+        return ExitCode.FAILED if findings else ExitCode.DONE
 
     end(run_with_records(ctx, work))
+
+
+def _findings(report: Report, found: Compared) -> list[dict[str, str]]:
+    """Put what is wrong with the chain, and with the events that it names, in one form."""
+    return [
+        *(
+            {"flaw": one.flaw.value, "where": one.where, "detail": one.detail}
+            for one in report.findings
+        ),
+        *(
+            {"flaw": "event_changed", "where": f"event {event_id}", "detail": session_id}
+            for session_id, event_id in found.edited
+        ),
+        *(
+            {"flaw": "event_gone", "where": f"event {event_id}", "detail": session_id}
+            for session_id, event_id in found.missing
+        ),
+    ]
+
+
+def _head(report: Report) -> str:
+    return f"{report.seq}:{report.hash}"
+
+
+def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> None:
+    """Print what a check found, for a person."""
+    from console import plain
+
+    for finding in findings[:_SHOWN_FINDINGS]:
+        plain.print_text(f"FAIL  {finding['where']}: {finding['flaw']}: {finding['detail']}")
+    if len(findings) > _SHOWN_FINDINGS:
+        plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
+    if found.deleted:
+        plain.print_text(
+            f"note  {found.deleted} events that it names went with sessions whose deletion "
+            "it names too, or with a store that was set aside"
+        )
+    if found.untold:
+        plain.print_text(
+            f"note  the audit began after event {found.untold}: of what was stored until "
+            "then it says nothing"
+        )
+    outcome = "FAIL" if findings else "ok  "
+    plain.print_text(f"{outcome}  {report.lines} lines, head {_head(report)}")
 
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:
@@ -170,6 +187,6 @@ def _row(line: dict[str, Any]) -> tuple[str, ...]:
 
 def _expected(text: str) -> tuple[int, str]:
     seq, _, digest = text.partition(":")
-    if not seq.isdigit() or len(digest) != 64:
+    if not _SEQ.fullmatch(seq) or len(digest) != 64:
         raise click.BadParameter("Give it as SEQ:HASH, the way verify prints it.")
     return int(seq), digest

@@ -81,6 +81,11 @@ def test_an_honest_record_is_whole_and_its_head_proves_it_later(data: Path, audi
     assert audit("verify", "--expect", head)[0] == 0
 
 
+@pytest.mark.parametrize("seq", ["", "x", "-1", "²", "9" * 5000])
+def test_a_head_that_is_none_is_refused_as_such(audit: Shell, seq: str) -> None:
+    assert audit("verify", "--expect", f"{seq}:{'0' * 64}") == (2, "")
+
+
 @pytest.mark.parametrize(
     ("change", "flaw"),
     [

@@ -68,6 +68,7 @@ def run(userland: Userland) -> Run:
         ("(cd /; x=1; pwd); pwd; echo ${x:-unset}", "/\n/data/local/tmp\nunset\n"),
         ("echo one; { echo two; echo three; } | tail -1", "one\nthree\n"),
         ("printf '%s-%03d\\n' a 7 b 8", "a-007\nb-008\n"),
+        ("printf '[%*d|%-3s|%.*f|%*s|%.*s]' -3 7 a 2 1 abc x -1 yz", "[7  |a  |1.00|x|yz]"),
         ("echo b > f; echo a >> f; sort < f; cat f | wc -l", "a\nb\n2\n"),
         ("cat <<EOF\n$((2+2)) `echo x`\nEOF\ncat <<'E'\n$x\nE", "4 x\n$x\n"),
         ("cat <<-E\n\tindented\nE", "indented\n"),
@@ -150,6 +151,9 @@ async def test_failures_are_worded_as_on_a_phone(
         "(" * 3000 + "x" + ")" * 3000,
         "echo $((" + "(" * 3000 + "1" + ")" * 3000 + "))",
         "printf '%999999999d' 1",
+        "printf '%9999999999d' 1",
+        "printf '%.9999999999s' x",
+        "printf '%.*f' 99999999999 1; printf '%٣d' 1",
         "ln -s loop loop; cat loop; ln -s .. up; ls up/up/up/up/up/tmp",
     ],
 )

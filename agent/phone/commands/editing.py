@@ -127,7 +127,7 @@ class _SedStep:
         for token in self._template:
             if token == "&":
                 out.append(match.group())
-            elif token[0] == "\\" and token[1:].isdigit():
+            elif token[0] == "\\" and token[1:].isdecimal():
                 number = int(token[1])
                 out.append((match.group(number) or b"") if number <= (match.re.groups) else b"")
             elif token[0] == "\\":
@@ -151,4 +151,4 @@ class _SedStep:
 
     @staticmethod
     def _number(text: str) -> int:
-        return int(text[:9]) if text.isdigit() else 2**31
+        return int(text[:9]) if text.isdecimal() else 2**31

@@ -62,7 +62,7 @@ async def echo(call: Call) -> int:
     return 0
 
 
-_FORMAT = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?([diouxXeEfgGcsbq%])")
+_FORMAT = re.compile(r"%([-+ #0]*)(\*|[0-9]+)?(?:\.(\*|[0-9]*))?([diouxXeEfgGcsbq%])")
 
 
 @command("printf", inline=True)
@@ -97,10 +97,10 @@ def _printf_once(call: Call, template: str, words: list[str]) -> tuple[str, bool
             continue
         width = (words.pop(0) if words else "0") if width == "*" else width
         precision = (words.pop(0) if words else "0") if precision == "*" else precision
-        if max(_int(width), _int(precision)) > MAX_WIDTH:
-            raise CommandError(f"{call.name}: field too wide")
+        spec = f"%{flags}{_field(call, width)}"
+        if precision is not None and not precision.startswith("-"):
+            spec += f".{_field(call, precision)}"
         word = words.pop(0) if words else ""
-        spec = f"%{flags}{width or ''}" + (f".{precision}" if precision is not None else "")
         if kind == "b":
             piece, ended = unescape(word)
             out.append(f"{spec}s" % piece)
@@ -120,8 +120,15 @@ def _printf_once(call: Call, template: str, words: list[str]) -> tuple[str, bool
     return "".join(out), ended
 
 
-def _int(text: str | None) -> int:
-    return int(text) if text and text.lstrip("-").isdigit() and len(text) < 10 else 0
+def _field(call: Call, text: str | None) -> str:
+    """Return a width or a precision as Python spells it; what is no number counts as none."""
+    found = re.fullmatch("(-?)0*([0-9]+)", text or "")
+    if found is None:
+        return ""
+    sign, digits = found.groups()
+    if len(digits) > len(str(MAX_WIDTH)) or int(digits) > MAX_WIDTH:
+        raise CommandError(f"{call.name}: field too wide")
+    return sign + digits
 
 
 def _float(text: str) -> float:
