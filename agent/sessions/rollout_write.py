@@ -54,7 +54,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     events: int = 0
     blobs: int = 0
     missing_blobs: int = 0
-    """Named by an event and gone: pruned, or damaged."""
+    """Named by an event and gone: pruned, damaged, or never there."""
 
 
 class Source(Protocol):
@@ -204,7 +204,8 @@ class _Writing:
         self._known.add(use.digest)
         try:
             data = await self._source.blob(use.digest)
-        except StoreError:
+        except (StoreError, UsageError):
+            # Gone; or no digest at all, in an event that came from elsewhere.
             self._missing += 1
             return
         inline = self._blobs is Blobs.INLINE

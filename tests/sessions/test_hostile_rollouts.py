@@ -46,7 +46,7 @@ from agent.records import (
 from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import EventLine, line_of
 from agent.sessions.rollout_read import read_rollout
-from agent.sessions.rollout_write import export_rollout
+from agent.sessions.rollout_write import Blobs, blobs_directory, export_rollout
 from agent.store.store import EventDraft
 from tests.console.test_jobs_screen import commitment, watcher
 from tests.sessions.test_rollouts import storied
@@ -190,3 +190,18 @@ async def test_figures_that_were_stored_before_they_were_bounded_are_added_up(
         spent = await stage.core.spending(since_ms=0)
     assert sum(day.sessions for day in spent.days) == 3
     assert sum(day.usage.cost_usd for day in spent.days) == 3.0
+
+
+async def test_an_event_that_names_a_path_for_a_blob_reads_none_and_is_written_again(
+    stage: Stage, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("mine")
+    async with stage.play():
+        session_id = await storied(stage)
+        path = (await export_rollout(stage.core, session_id, tmp_path, blobs=Blobs.BESIDE)).path
+        [blob] = blobs_directory(path).iterdir()
+        path.write_bytes(path.read_bytes().replace(blob.name.encode(), b"../secret"))
+        own = (await stage.do(SessionImport(path=str(path), as_new=True))).session_id
+        done = await export_rollout(stage.core, own, tmp_path / "again.jsonl")
+        assert (done.blobs, done.missing_blobs) == (0, 1)
+        assert b"mine" not in done.path.read_bytes()
