@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.phone import editing
+from agent.phone import editing, lock
 from agent.phone import keycodes as k
 from agent.phone.records import FieldState
 from agent.phone.scene import Surface
@@ -59,9 +59,11 @@ def press(phone: Phone, code: int, *, long_press: bool = False, meta: int = 0) -
     if code in (k.VOLUME_UP, k.VOLUME_DOWN, k.VOLUME_MUTE):
         _volume(phone, code)
         return True
+    if lock.asks(phone):
+        return lock.press(phone, code, shift=bool(meta & k.META_SHIFT))
     if phone.locked:
         if code in (k.MENU, k.SPACE, k.ENTER):
-            phone.unlock()
+            lock.dismiss(phone)
             return True
         return False
     if code == k.HOME:
@@ -95,6 +97,9 @@ def _volume(phone: Phone, code: int) -> None:
 
 def type_text(phone: Phone, text: str) -> bool:
     """Type text into the focused field; return whether there was one."""
+    if lock.asks(phone):
+        lock.type_text(phone, text)
+        return True
     found = focused_field(phone)
     if found is None:
         return False

@@ -96,6 +96,27 @@ class Policies(msgspec.Struct):
     forced_idle: bool = False
 
 
+class LockKind(StrEnum):
+    """What the lock screen asks for."""
+
+    NONE = ""
+    PIN = "pin"
+    PASSWORD = "password"
+
+
+class LockState(msgspec.Struct):
+    """The lock screen's secret, and what was typed so far."""
+
+    kind: LockKind = LockKind.NONE
+    secret: str = ""
+    asks: bool = False
+    typed: str = ""
+    says: str = ""
+    wrong: int = 0
+    paused_until: float = 0.0
+    """Until when nothing is tried, in seconds since the epoch."""
+
+
 class PhoneState(msgspec.Struct):
     """Everything that a phone saves."""
 
@@ -128,6 +149,7 @@ class PhoneState(msgspec.Struct):
     turned: int = 0
     """How the screen is turned while it follows the sensor, in quarter turns."""
     policies: Policies = msgspec.field(default_factory=Policies)
+    lock: LockState = msgspec.field(default_factory=LockState)
 
 
 class StartStatus(StrEnum):

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from agent.errors import PhoneError
-from agent.phone import uiautomator
+from agent.phone import lock, uiautomator
 from agent.phone.adbd.connection import READ_BUFFER_BYTES
 from agent.phone.adbd.daemon import AdbDaemon
 from agent.phone.adbd.gate import FaultyGate, KeyGate, OpenGate
@@ -217,6 +217,7 @@ class ServedPhone:
         self.userland.reboot()
         for package in {task.package for task in self.phone.tasks()}:
             self.phone.force_stop(package)
+        lock.boot(self.phone)
         await asyncio.sleep(BOOT_S)
         self._listen_inside()
         await self.listen(port)

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from agent.errors import PhoneError
-from agent.phone.activities import (
-    HOME_PACKAGE,
-)  # fmt: skip
+from agent.phone import lock
+from agent.phone.activities import HOME_PACKAGE
 from agent.phone.apps import app_of
 from agent.phone.core import log
 from agent.phone.notices import Notices
@@ -197,7 +196,7 @@ class Services(Notices):
         """Turn the screen off and lock the phone, unless locking is disabled."""
         self._touch.cancel_all()
         self.state_record.screen_on = False
-        self.state_record.locked = not self.settings.flag("secure", "lockscreen.disabled")
+        self.state_record.locked = lock.locks(self)
         self.state_record.keyboard_shown = False
         self.shade = ""
         self.invalidate()

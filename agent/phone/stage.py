@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.phone import overlays
+from agent.phone import lock, overlays
 from agent.phone.app import App, Page
 from agent.phone.apps import app_of
 from agent.phone.records import PageState
 from agent.phone.scene import Scene, Surface
-from agent.phone.system import bars, keyboard, keyguard
+from agent.phone.system import bars, bouncer, keyboard, keyguard
 from agent.phone.ui.bind import bind
 from agent.phone.ui.layout import Metrics, lay_out
 from agent.phone.ui.theme import DARK, LIGHT
@@ -43,9 +43,13 @@ def build_scene(phone: Phone, display: int) -> Scene:
     main = display == 0
     if main and phone.locked:
         scene.wallpaper = True
-        overlays.add(
-            phone, scene, keyguard.keyguard(phone), "NotificationShade", "keyguard", theme=DARK
+        name = "bouncer" if lock.asks(phone) else "keyguard"
+        page = (
+            bouncer.bouncer(phone)
+            if lock.asks(phone)
+            else keyguard.keyguard(phone, lambda: lock.dismiss(phone))
         )
+        overlays.add(phone, scene, page, "NotificationShade", name, theme=DARK)
     else:
         _application(phone, scene)
         if main:

@@ -56,15 +56,11 @@ async def test_mobile_data_is_switched_by_the_phone_service(connected: Connected
     assert (await connected.shell("settings get global mobile_data")).text == "1\n"
 
 
-async def test_the_lock_screen_is_disabled_and_no_secret_is_taken(connected: Connected) -> None:
+async def test_the_lock_screen_can_be_disabled(connected: Connected) -> None:
     assert (await connected.shell("locksettings get-disabled")).text == "false\n"
     await connected.shell("locksettings set-disabled true")
     await connected.shell("input keyevent 26; input keyevent 26")
     assert not connected.phone.locked
-    refused = await connected.shell("locksettings set-pin 1234")
-    assert (refused.status, refused.text) == (
-        255, "New credential doesn't satisfy admin policies\n",
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

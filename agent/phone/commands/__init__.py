@@ -4,22 +4,10 @@ from importlib import import_module
 
 _SUBJECTS = (
     *("activity", "archiving", "blocks", "capturing", "compressing", "conditions", "content"),
-    *("digests", "dumping", "dumps", "editing"),
-    *("filters", "finding", "folders", "input_methods", "keys", "listing", "nesting", "network"),
-    *(
-        "monitors",
-        "packaging",
-        "policies",
-        "printing",
-        "radios",
-        "raw_input",
-        "recording",
-        "running",
-        "searching",
-        "sound",
-        "tables",
-        "windowing",
-    ),
+    *("digests", "dumping", "dumps", "editing", "filters", "finding", "folders", "input_methods"),
+    *("keys", "listing", "locking", "monitors", "nesting", "network", "packaging", "policies"),
+    *("printing", "radios", "raw_input", "recording", "running", "searching", "sound", "tables"),
+    "windowing",
 )
 
 

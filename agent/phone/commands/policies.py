@@ -1,7 +1,7 @@
-"""`appops`, `locksettings` and `cmd deviceidle|netpolicy`: what apps may do while nobody looks.
+"""`appops` and `cmd deviceidle|netpolicy`: what apps may do while nobody looks.
 
 Nothing is enforced: the phone's apps do nothing in the background. Formats: AppOpsService,
-DeviceIdleController, NetworkPolicyManagerShellCommand and LockSettingsShellCommand of Android 14.
+DeviceIdleController and NetworkPolicyManagerShellCommand of Android 14.
 Invariant: what is set is what is read back, also after a restart of the phone; but `deviceidle
 enable`, `disable` and `tempwhitelist` are answered only, and nothing is kept of them.
 """
@@ -40,12 +40,6 @@ async def appops(call: Call) -> int:
     return await policy_command(call, "appops", call.args)
 
 
-@command("locksettings", java=True)
-async def locksettings(call: Call) -> int:
-    """Show the lock screen's settings; there is no secret on this phone."""
-    return await policy_command(call, "lock_settings", call.args)
-
-
 async def policy_command(call: Call, service: str, words: list[str]) -> int:
     """Run `cmd SERVICE …` of a service that keeps policies."""
     words = _without_owner(words)
@@ -54,8 +48,6 @@ async def policy_command(call: Call, service: str, words: list[str]) -> int:
             return await _app_ops(call, words)
         case "deviceidle":
             return await _idle(call, words)
-        case "lock_settings":
-            return await _lock(call, words)
         case _:
             return await _network(call, words)
 
@@ -188,52 +180,6 @@ async def _network(call: Call, words: list[str]) -> int:
             await call.line(f"Restrict background {kind} UIDs: none")
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
-    return 0
-
-
-LOCK_USAGE = """lockSettings service commands:
-
-NOTE: when lock screen is set, all commands require the --old <CREDENTIAL> argument.
-
-  help
-    Prints this help text.
-
-  get-disabled
-    Checks whether lock screen is disabled.
-
-  set-disabled <true|false>
-    When true, disables lock screen.
-
-  verify
-    Verifies the lock credentials.
-
-  clear
-    Clears the lock credentials."""
-
-
-async def _lock(call: Call, words: list[str]) -> int:
-    settings = call.phone.settings
-    match words:
-        case ["get-disabled"]:
-            await call.line(str(settings.flag("secure", "lockscreen.disabled")).lower())
-        case ["set-disabled", "true" | "false" as wanted]:
-            settings.set_flag("secure", "lockscreen.disabled", wanted == "true")
-            await call.line(f"Lock screen disabled set to {wanted}")
-        case ["verify"]:
-            await call.line("Lock credential verified successfully")
-        case ["clear"]:
-            await call.line("Lock credential cleared")
-        case ["verify" | "clear", "--old", _]:
-            await call.line("Old password provided but user has no password")
-            return 255
-        case ["set-pin" | "set-password" | "set-pattern", *_]:
-            # What a phone answers whose administrator forbids it; no secret is kept here.
-            await call.line("New credential doesn't satisfy admin policies")
-            return 255
-        case ["help"] | []:
-            await call.line(LOCK_USAGE)
-        case _:
-            raise CommandError(f"Unknown command: {words[0]}", 255)
     return 0
 
 

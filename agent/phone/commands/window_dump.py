@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.phone.commands.intents import shorten
+from agent.phone.lock import is_secure
 
 if TYPE_CHECKING:
     from agent.phone.phone import Phone
@@ -144,7 +145,7 @@ def dump_policy(phone: Phone) -> str:
             f"      showingAndNotOccluded={flag[locked]}",
             "      inputRestricted=" + flag[locked],
             "      occluded=false",
-            "      secure=false",
+            f"      secure={flag[is_secure(phone)]}",
             "      systemIsReady=true",
             f"      screenState={'SCREEN_STATE_ON' if on else 'SCREEN_STATE_OFF'}",
             f"      interactiveState=INTERACTIVE_STATE_{'AWAKE' if on else 'SLEEP'}",

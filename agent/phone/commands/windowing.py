@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from agent.errors import PhoneError
+from agent.phone import lock
 from agent.phone.commands.activity import activity_command
+from agent.phone.commands.locking import lock_command
 from agent.phone.commands.packaging import package_command
 from agent.phone.commands.policies import policy_command
 from agent.phone.commands.radios import radio_command
@@ -64,7 +66,7 @@ async def window_command(call: Call, words: list[str]) -> int:
                 raise CommandError(f"Error: expecting 'free' or 'lock', not {rest[0]}", 255)
             return 0
         case "dismiss-keyguard":
-            phone.unlock()
+            lock.dismiss(phone)
             return 0
         case "scaling" | "overscan" | "fixed-to-user-rotation" | "set-ignore-orientation-request":
             return 0
@@ -179,7 +181,9 @@ async def cmd(call: Call) -> int:
             return await media_command(call, rest)
         case "location":
             return await _location(call, rest)
-        case "appops" | "deviceidle" | "lock_settings" | "netpolicy":
+        case "lock_settings":
+            return await lock_command(call, rest)
+        case "appops" | "deviceidle" | "netpolicy":
             return await policy_command(call, service, rest)
         case _ if service in SERVICES:
             raise CommandError("cmd: Failure calling service " + service + ": Unknown error", 255)

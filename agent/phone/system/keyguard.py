@@ -1,10 +1,12 @@
 """The lock screen: a clock, notifications, and a swipe up to unlock.
 
-No secret is asked for. Invariant: nothing of an app is shown while the phone is locked.
+Where there is a secret, the swipe asks for it (`bouncer`). Invariant: nothing of an app is shown
+while the phone is locked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -18,19 +20,18 @@ from agent.phone.ui.vocabulary import column, edges, icon, space, text
 class Lockable(Host, Protocol):
     """What the lock screen needs of the phone."""
 
-    def unlock(self) -> None: ...
     def notices(self) -> list[Notice]: ...
 
 
-def keyguard(host: Lockable) -> View:
-    """Draw the lock screen."""
+def keyguard(host: Lockable, dismiss: Callable[[], None]) -> View:
+    """Draw the lock screen; a swipe up dismisses it."""
     from agent.phone.system.shade import notice_card
 
     local = datetime.fromtimestamp(host.now(), UTC)
 
     def swiped(direction: str) -> bool:
         if direction == "up":
-            host.unlock()
+            dismiss()
         return direction == "up"
 
     show = host.settings.flag("secure", "lock_screen_show_notifications")
