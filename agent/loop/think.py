@@ -22,6 +22,7 @@ from agent.safety.redaction import redact_secrets
 from agent.tasks.task import TaskContext
 from agent.text import clean, one_line
 from agent.tools.arguments import clean_json
+from agent.tools.other_names import in_our_words
 
 MAX_REPLY_CHARS = 20_000
 BY_ROUTE = "As the session before did."
@@ -39,7 +40,7 @@ class Thought:
 
     text: str
     call: ToolCall | None
-    """As the model wrote it: to be carried out, not to be stored."""
+    """The first, in our own names: to be carried out, not to be stored."""
     reply: ModelReply
     prompt: asyncio.Task[str] | None = None
     """Stores the conversation that was sent, beside everything else; None where none was sent."""
@@ -86,7 +87,7 @@ async def think(
         raise
     return Thought(
         text=tidy(reply.text).strip(),
-        call=reply.tool_calls[0] if reply.tool_calls else None,
+        call=in_our_words(reply.tool_calls[0]) if reply.tool_calls else None,
         reply=reply,
         prompt=storing,
     )
@@ -147,7 +148,7 @@ async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str
     )
     return Kept(
         text=said,
-        arguments=calls[0].arguments if calls else "{}",
+        arguments="{}" if thought.call is None else clean_json(thought.call.arguments, fit),
         digest=digest,
         prompt_digest=prompt_digest,
     )

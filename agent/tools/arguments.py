@@ -163,6 +163,8 @@ _ALIASES = {
     "message": "text",
     "reason": "summary",
 }
+NUMBERS = frozenset({"element"} | {alias for alias, name in _ALIASES.items() if name == "element"})
+"""What an element's number may be called."""
 
 A = TypeVar("A", bound=Arguments)
 

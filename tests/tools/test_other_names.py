@@ -1,0 +1,104 @@
+"""Calls by other systems' names: understood, and judged as ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.models.model import ModelReply, ToolCall
+from agent.protocol import ToolCallRequested
+from agent.tools.arguments import BadArguments
+from agent.tools.other_names import in_our_words
+from agent.tools.registry import TOOLS, read_call
+from tests.tasks.context import MemoryContext
+from tests.tasks.counter import Counter, results, run
+from tests.tasks.scripted import says, scripted, task
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "ours", "given_then"),
+    [
+        ("type_message", {"text": "hi", "elementId": "3"}, "type_text", ("hi", "3")),
+        ("type_message", {"text": "hi"}, "type_text", ("hi",)),
+        ("click_button", {"buttonLabel": "Help"}, "click_element", ("Help",)),
+        ("scroll_down", {"reason": "more"}, "scroll", ("down",)),
+        ("scroll_up", {"reason": "more"}, "scroll", ("up",)),
+        ("press_back", {"reason": "wrong page"}, "press_button", ("BACK",)),
+        ("wait_for_response", {"reason": "they type"}, "wait", (5,)),
+        ("request_human_review", {"reason": "r", "inputPrompt": "Which?"}, "ask_user", ("Which?",)),
+        ("request_human_review", {"reason": "r", "needsInput": False}, "ask_user", ("r",)),
+        ("mark_resolved", {"summary": "Refunded."}, "finish", (True, "Refunded.")),
+        ("finish_task", {"result": "Done."}, "finish", (True, "Done.")),
+        ("fail_task", {"reason": "No."}, "finish", (False, "No.")),
+    ],
+)
+def test_a_call_of_another_system_is_ours_by_another_name(
+    name: str, arguments: dict[str, object], ours: str, given_then: tuple[object, ...]
+) -> None:
+    call = in_our_words(ToolCall(call_id="c", name=name, arguments=json.dumps(arguments)))
+    assert (call.call_id, call.name) == ("c", ours)
+    assert tuple(json.loads(call.arguments).values()) == given_then
+    if name != "click_button":
+        # A label is found on a screen, which is not here.
+        assert read_call(call)[0] is TOOLS[ours]
+
+
+@given(
+    name=st.sampled_from([*TOOLS, "type_message", "click_button", "mark_resolved", "fly"]),
+    arguments=st.text(max_size=20) | st.just('{"text": [1], "summary": {}, "elementId": null}'),
+)
+@settings(deadline=None, max_examples=60)
+def test_whatever_is_called_stays_a_call(name: str, arguments: str) -> None:
+    call = in_our_words(ToolCall(call_id="c", name=name, arguments=arguments))
+    if name in TOOLS:
+        assert (call.name, call.arguments) == (name, arguments)
+    try:
+        read_call(call)
+    except BadArguments as error:
+        assert str(error)
+
+
+async def test_a_turn_in_another_systems_words_does_the_same() -> None:
+    context = await run(
+        scripted(
+            says("click_button", buttonLabel="press"),
+            says("type_message", text="hello", elementId="3"),
+            says("press_back", reason="I saw enough"),
+            says("mark_resolved", summary="It is pressed."),
+        )
+    )
+    assert [m.tool for m in context.of(ToolCallRequested) if isinstance(m, ToolCallRequested)] == [
+        *("click_element", "type_text", "press_button", "finish")
+    ]
+    assert results(context)[0].startswith('OK: Clicked [1] "Press".')
+    assert results(context)[-1] == "RESOLVED: It is pressed."
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (says("click_element", label="Nothing"), 'no element that can be clicked is called "Noth'),
+        (says("click_element", label="pressed 0"), "no element that can be clicked is called"),
+        (says("click_button", label="…"), "no element that can be clicked is called"),
+        (says("click_button", buttonLabel=5), "`element`"),
+    ],
+)
+async def test_a_label_that_is_no_buttons_is_refused_in_words(reply: ModelReply, said: str) -> None:
+    counter = Counter()
+    context = await run(scripted(reply, says("fail_task", reason="Lost.")), counter)
+    assert said in results(context)[0]
+    assert counter.phone.done == []
+
+
+async def test_safety_a_click_by_label_on_a_send_button_waits_for_approval() -> None:
+    counter = Counter()
+    context = MemoryContext(
+        scripted(says("click_button", buttonLabel="Send"), says("fail_task", reason="No.")),
+        counter.phone,
+    )
+    await task().run(context)
+    assert [question.kind.value for question in context.questions] == ["approval"]
+    assert counter.phone.done == []
