@@ -137,7 +137,7 @@ async def test_nobody_drives_an_imported_session_and_it_asks_as_those_that_begin
         path = (await export_rollout(stage.core, session_id, tmp_path)).path
         lines = path.read_bytes().replace(b'"goal":', b'"driver":"evil","paused":true,"goal":')
         lines = lines.replace(b"ask_before_action", b"trusted_actions")
-        evil = (
+        evil: tuple[EventMsg, ...] = (
             SessionContinued(generation=1, after_step=1, job_id=1),
             SessionFlagsChanged(paused=True, held=True, lost=True, lost_until_ms=9, driver="evil"),
             SessionStateChanged(state=COMPLETED),
