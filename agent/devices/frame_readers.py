@@ -169,10 +169,8 @@ async def reading(reader: Reader, is_open: Callable[[], bool]) -> AsyncGenerator
         if left_s > 0:
             await asyncio.sleep(left_s)
         reader.arrived.clear()
-        now_s = time.monotonic()
-        reader.due_s += reader.interval_s
-        if reader.due_s < now_s + reader.interval_s / 2:
-            reader.due_s = now_s + reader.interval_s
+        interval_s = reader.interval_s
+        reader.due_s = max(reader.due_s + interval_s, time.monotonic() + interval_s / 2)
         if reader.newest is not None and is_open():
             yield reader.newest
 

@@ -7,16 +7,18 @@ import hashlib
 import time
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
 from agent.devices.device import Capture
+from agent.devices.frame_readers import Reader, reading
 from agent.devices.frames import FrameFeed
 from agent.devices.picture import png_size, scaled_rgb, turned_png
 from agent.devices.tree import parse_tree
 from agent.errors import DeviceError, DeviceLostError, UsageError
-from agent.records import Frame, FrameStatus, LiveFrame
+from agent.records import Frame, FrameSource, FrameStatus, LiveFrame
 
 DATA = Path(__file__).parent.parent / "data" / "devices"
 BOUND_S = 30.0
@@ -275,3 +277,53 @@ def test_an_old_phones_turned_picture_is_turned_back() -> None:
     assert max(key.tobytes()) > 200 > 100 > min(key.tobytes())
     # The tree ends at 737 pixels: beyond stands the bar of buttons, black at its upper end.
     assert max(picture.crop((745, 0, 800, 60)).tobytes()) == 0
+
+
+class Seconds:
+    """A clock that only sleeping moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.slept = 0.0
+        # Not the module's own function: the event loop reads that clock as well.
+        clock = SimpleNamespace(monotonic=lambda: self.now)
+        monkeypatch.setattr("agent.devices.frame_readers.time", clock)
+        monkeypatch.setattr("agent.devices.frame_readers.asyncio.sleep", self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept += seconds
+
+
+PICTURE = LiveFrame(
+    serial="phone", width_px=1, height_px=1, rgb=b"rgb", captured_ms=1,
+    source=FrameSource.SCRCPY, status=FrameStatus.LIVE,
+)  # fmt: skip
+
+
+async def test_a_frame_that_came_late_does_not_put_off_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds, reader = Seconds(monkeypatch), Reader.checked(9, 20, 30)
+    frames = reading(reader, lambda: True)
+    for number in range(30):
+        late_s = (0.0, 0.008, 0.003)[number % 3]
+        seconds.now = max(seconds.now, 100 + number / 30 + late_s)
+        reader.give(PICTURE)
+        assert await anext(frames) is PICTURE
+    assert seconds.slept < 0.001
+
+
+async def test_a_reader_takes_on_average_no_more_frames_than_it_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds, reader = Seconds(monkeypatch), Reader.checked(9, 20, 10)
+    frames = reading(reader, lambda: True)
+    taken = 0
+    while seconds.now < 110:
+        reader.give(PICTURE)
+        await anext(frames)
+        taken += 1
+        # It looks away for a while, and may not make up for that.
+        seconds.now += 2.0 if taken == 20 else 0.001
+    assert 75 <= taken <= 85

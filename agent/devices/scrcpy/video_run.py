@@ -25,7 +25,7 @@ from agent.records import Frame, FrameSource
 BACKLOG_PACKETS = 90
 BACKLOG_BYTES = 24 << 20
 _LONGEST_PAUSE_S = 1.0
-_EARLY = 0.25
+_EARLY = 0.5
 """Of a reader's interval."""
 
 
