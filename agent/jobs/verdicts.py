@@ -98,9 +98,7 @@ def awaiting(
         last_event_at=now_ms,
         last_result=f"{CONFIRMATION_REQUIRED}: {ticket.tool} in session {question.session_id}",
         pending_confirmation_id=ticket.confirmation_id,
-        pending_tool_request_json=msgspec.to_builtins(
-            replace(unbound, binding_digest=binding_digest(unbound))
-        ),
+        pending_tool_request_json=_with(unbound, binding_digest=binding_digest(unbound)),
         checkpoint_json=msgspec.to_builtins(checkpoint),
         resume_token=f"job-resume-{uuid4()}",
     )
@@ -277,4 +275,5 @@ def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
 
 def _with(confirmation: Confirmation, **changes: object) -> dict[str, Any]:
     built: dict[str, Any] = msgspec.to_builtins(replace(confirmation, **changes))
-    return built
+    # The schema knows a decision only once there is one.
+    return {key: value for key, value in built.items() if value is not None}

@@ -56,6 +56,7 @@ async def test_a_job_that_wants_to_act_waits_with_a_record_that_binds_the_action
         assert (asked.tool, asked.params) == ("click_element", {"element": 1})
         assert asked.expires_at - asked.created_at == 900_000
         assert asked.review_state is ReviewState.PENDING and len(asked.binding_digest) == 64
+        assert "decision" not in job.pending_tool_request_json
         assert job.resume_token.startswith("job-resume-")
         assert job.checkpoint_json["schema"] == "openphone.background_checkpoint.v1"
         assert "background.confirmation_required: click_element" in job.last_result
