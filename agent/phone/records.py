@@ -94,6 +94,8 @@ class Policies(msgspec.Struct):
     """Standby bucket by package."""
     data_saver: bool = False
     forced_idle: bool = False
+    idle_off: list[str] = []
+    """Which of `deep` and `light` idling are disabled."""
 
 
 class LockKind(StrEnum):

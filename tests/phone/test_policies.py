@@ -63,6 +63,43 @@ async def test_the_lock_screen_can_be_disabled(connected: Connected) -> None:
     assert not connected.phone.locked
 
 
+async def test_idling_is_disabled_by_kind_and_read_back(connected: Connected) -> None:
+    lines = [
+        ("cmd deviceidle enabled", "1\n"),
+        ("cmd deviceidle disable deep", "Deep idle mode disabled\n"),
+        ("cmd deviceidle disable", "Light idle mode disabled\n"),
+        ("cmd deviceidle enabled light", "0\n"),
+        ("cmd deviceidle force-idle", "Unable to go deep idle; not enabled\n"),
+        ("dumpsys deviceidle | grep Enabled", "  mLightEnabled=false  mDeepEnabled=false\n"),
+        ("dumpsys deviceidle enable", "Deep idle mode enabled\nLight idle mode enabled\n"),
+        ("cmd deviceidle enable x", "Unknown idle mode: x\n"),
+        ("cmd deviceidle force-idle", "Now forced in to deep idle mode\n"),
+    ]
+    for line, text in lines:
+        assert (await connected.shell(line)).text == text, line
+
+
+async def test_services_tell_of_networks_users_and_trust_what_the_phone_has(
+    connected: Connected,
+) -> None:
+    shell = connected.shell
+    wifi = (await shell("dumpsys wifi")).text
+    assert wifi.startswith("Wi-Fi is enabled\n") and 'mWifiInfo SSID: "Linewire Home", ' in wifi
+    assert "Active default network: 100\n" in (await shell("dumpsys connectivity")).text
+    await shell("svc wifi disable")
+    wifi = (await shell("dumpsys wifi")).text
+    assert wifi.startswith("Wi-Fi is disabled\n") and "state: DISCONNECTED/DISCONNECTED" in wifi
+    assert "Transports: CELLULAR" in (await shell("dumpsys connectivity")).text
+    await shell("cmd connectivity airplane-mode enable")
+    assert "Active default network: none\n" in (await shell("dumpsys connectivity")).text
+    assert "  UserInfo{0:Owner:4c13} serialNo=0" in (await shell("dumpsys user")).text
+    locked = "input keyevent 26; dumpsys trust; dumpsys window policy; input keyevent 26"
+    said = (await shell(locked)).text
+    assert "(current): " in said and "deviceLocked=0" in said and "mIsShowing=true" in said
+    said = (await shell(f"locksettings set-pin 1234; input keyevent 82; {locked}")).text
+    assert "deviceLocked=1" in said
+
+
 @pytest.mark.parametrize(
     "line",
     [

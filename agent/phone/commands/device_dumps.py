@@ -50,6 +50,11 @@ def idle_values(phone: Phone) -> dict[str, str]:
     }  # fmt: skip
 
 
+def idle_enabled(phone: Phone, mode: str) -> bool:
+    """Return whether the phone may idle, `deep` or `light`."""
+    return mode not in phone.state_record.policies.idle_off
+
+
 def _word(value: bool) -> str:
     return str(value).lower()
 
@@ -60,7 +65,9 @@ def dump_deviceidle(phone: Phone, words: list[str]) -> str:
     values = idle_values(phone)
     listed = phone.state_record.policies.awake_list
     return "\n".join([
-        "  Settings:", "  mLightEnabled=true  mDeepEnabled=true",
+        "  Settings:",
+        f"  mLightEnabled={_word(idle_enabled(phone, 'light'))}  "
+        f"mDeepEnabled={_word(idle_enabled(phone, 'deep'))}",
         f"  mForceIdle={values['force']}", f"  mScreenOn={values['screen']}",
         f"  mScreenLocked={_word(phone.locked)}", f"  mNetworkConnected={values['network']}",
         f"  mCharging={values['charging']}", f"  mState={values['deep']}",

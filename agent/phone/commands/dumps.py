@@ -12,6 +12,12 @@ from agent.phone.commands.device_dumps import (
     dump_location,
     dump_telephony,
 )
+from agent.phone.commands.network_dumps import (
+    dump_connectivity,
+    dump_trust,
+    dump_user,
+    dump_wifi,
+)
 from agent.phone.commands.package_dump import dump_package
 from agent.phone.commands.window_dump import (
     dump_activities,
@@ -238,6 +244,10 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
     "deviceidle": dump_deviceidle,
     "location": dump_location,
     "gfxinfo": dump_gfxinfo,
+    "wifi": dump_wifi,
+    "connectivity": dump_connectivity,
+    "user": dump_user,
+    "trust": dump_trust,
 }
 
 

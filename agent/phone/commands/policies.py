@@ -2,15 +2,15 @@
 
 Nothing is enforced: the phone's apps do nothing in the background. Formats: AppOpsService,
 DeviceIdleController and NetworkPolicyManagerShellCommand of Android 14.
-Invariant: what is set is what is read back, also after a restart of the phone; but `deviceidle
-enable`, `disable` and `tempwhitelist` are answered only, and nothing is kept of them.
+Invariant: what is set is what is read back, also after a restart of the phone; only `deviceidle
+tempwhitelist` is answered and not kept.
 """
 
 from __future__ import annotations
 
 import re
 
-from agent.phone.commands.device_dumps import idle_values
+from agent.phone.commands.device_dumps import idle_enabled, idle_values
 from agent.phone.shell.call import Call, CommandError, command
 
 BUCKETS = {
@@ -120,16 +120,23 @@ async def _idle(call: Call, words: list[str]) -> int:
         case ["get", name]:
             values = idle_values(call.phone)
             await call.line(values.get(name, f"Unknown get option: {name}"))
-        case ["force-idle", *_]:
+        case ["force-idle"] | ["force-idle", "deep" | "light"]:
+            mode = words[1] if len(words) > 1 else "deep"
+            if not idle_enabled(call.phone, mode):
+                await call.line(f"Unable to go {mode} idle; not enabled")
+                return 255
             policies.forced_idle = True
-            await call.line("Now forced in to deep idle mode")
+            await call.line(f"Now forced in to {mode} idle mode")
         case ["unforce"]:
             policies.forced_idle = False
             await call.line("Light state: ACTIVE, deep state: ACTIVE")
         case ["step", *_]:
             await call.line(f"Stepped to deep: {idle_values(call.phone)['deep']}")
-        case ["enable" | "disable" as verb, *_]:
-            await call.line(f"Deep idle mode {verb}d\nLight idle mode {verb}d")
+        case ["enable" | "disable" as verb, *rest]:
+            await _enable_idle(call, rest[0] if rest else "all", on=verb == "enable")
+        case ["enabled", *rest]:
+            modes = ("deep", "light") if not rest or rest[0] == "all" else tuple(rest[:1])
+            await call.line(str(int(all(idle_enabled(call.phone, mode) for mode in modes))))
         case ["whitelist" | "sys-whitelist" | "except-idle-whitelist"]:
             uid = call.phone.processes.uid_of
             rows = [f"system,{name},{uid(name)}" for name in SYSTEM_AWAKE]
@@ -145,6 +152,22 @@ async def _idle(call: Call, words: list[str]) -> int:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
     call.phone.invalidate()
     return 0
+
+
+async def _enable_idle(call: Call, wanted: str, *, on: bool) -> None:
+    """Enable or disable idling; what is so already is not told."""
+    off = call.phone.state_record.policies.idle_off
+    if wanted not in ("deep", "light", "all"):
+        await call.line(f"Unknown idle mode: {wanted}")
+    for mode in ("deep", "light"):
+        if wanted not in (mode, "all") or on == idle_enabled(call.phone, mode):
+            continue
+        if on:
+            off.remove(mode)
+        else:
+            off.append(mode)
+            call.phone.state_record.policies.forced_idle = False
+        await call.line(f"{mode.title()} idle mode {'enabled' if on else 'disabled'}")
 
 
 async def _change_awake(call: Call, change: str) -> None:

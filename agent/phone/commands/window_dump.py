@@ -149,6 +149,11 @@ def dump_policy(phone: Phone) -> str:
             "      systemIsReady=true",
             f"      screenState={'SCREEN_STATE_ON' if on else 'SCREEN_STATE_OFF'}",
             f"      interactiveState=INTERACTIVE_STATE_{'AWAKE' if on else 'SLEEP'}",
+            "      KeyguardStateMonitor",
+            f"        mIsShowing={flag[locked]}",
+            "        mSimSecure=false",
+            f"        mInputRestricted={flag[locked]}",
+            "        mCurrentUserId=0",
         ]
     )
 
