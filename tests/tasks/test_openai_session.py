@@ -13,6 +13,7 @@ import pytest
 from agent.errors import ModelError
 from agent.models.openai import OpenAIModel
 from agent.protocol import StreamError, ToolCallFinished
+from agent.records import Budget
 from tests.loop.paper_phone import PaperPhone, button
 from tests.openai_server import OpenAIServer, Reply, Tool, openai_server, tool
 from tests.tasks.context import MemoryContext
@@ -170,3 +171,16 @@ async def test_the_beginning_of_the_conversation_stays_as_it_was_so_that_caches_
     first, second = (request["messages"] for request in requests)
     assert second[: len(first)] == first
     assert requests[0]["tools"] == requests[1]["tools"]
+
+
+async def test_a_budget_of_tokens_holds_an_endpoint_that_counts_none() -> None:
+    async with wired(Reply(tools=(tool("wait", seconds=0),), usage=False)) as turn:
+        context = MemoryContext(
+            turn.context.model, turn.phone, goal="switch the lamp on", budget=Budget(tokens=500)
+        )
+        end = await task().run(context)
+    assert end.message == "The limit of 500 tokens was reached before the goal."
+    assert len(turn.server.requests) == 1
+    assert [question.text for question in context.questions] == [
+        "The budget of 500 tokens is used up, and the goal is not reached. Go on?"
+    ]
