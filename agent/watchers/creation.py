@@ -27,7 +27,7 @@ from agent.records import (
 from agent.safety.redaction import redact_secrets
 from agent.sessions.answers import checked_text
 from agent.sessions.assignment import Assignment
-from agent.text import one_line
+from agent.text import clean, one_line
 from agent.tools.direct import direct_call
 from agent.watchers.rules import LONGEST_MS, SHORTEST_MS, usual_interval_ms
 from agent.watchers.web import checked_url
@@ -88,6 +88,9 @@ def _condition(op: WatcherCreate, assignment: Assignment) -> Condition:
             )
         assignment.check_known(op.serial)
     texts = tuple(one for one in (text.strip() for text in op.texts) if one)
+    if any(not clean(text).strip() for text in texts):
+        # It would be found in everything, or in nothing.
+        raise UsageError("One of `texts` (--text) is only control characters.", "Write some words.")
     raw = Condition(
         serial=op.serial,
         package=op.package.strip(),

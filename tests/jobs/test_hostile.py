@@ -120,11 +120,21 @@ async def test_arguments_of_a_tool_that_are_none_are_refused_with_the_watcher(
         assert "\x1b" not in str(refused.value)
 
 
-async def test_half_a_character_is_nothing_to_look_out_for(stage: Stage) -> None:
-    wanted = {"type": "watcher_create", "watcher_type": "notification"}
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"texts": ("a\ud800",)}, "half of a character"),
+        ({"sender": "\udcff"}, "half of a character"),
+        ({"package": "a\udcff"}, "half of a character"),
+        ({"texts": ("parcel", "\x00\x1b[2J")}, "only control characters"),
+    ],
+    ids=["text", "sender", "app", "controls"],
+)
+async def test_what_nothing_can_say_is_not_looked_out_for(
+    stage: Stage, fields: dict[str, object], said: str
+) -> None:
+    wanted = {"type": "watcher_create", "watcher_type": "notification", **fields}
     async with stage.play():
-        for fields in ({"texts": ("\ud800",)}, {"sender": "\udcff"}, {"package": "a\udcff"}):
-            op = msgspec.convert({**wanted, **fields}, WatcherCreate)
-            with pytest.raises(SwitchboardError, match="half of a character"):
-                await stage.do(op)
+        with pytest.raises(SwitchboardError, match=said):
+            await stage.do(msgspec.convert(wanted, WatcherCreate))
         assert await stage.store.watches.watchers() == ()
