@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +22,19 @@ def free_port() -> int:
             port = int(probe.getsockname()[1])
         if not 5037 <= port <= 5585:
             return port
+
+
+def free_pair() -> int:
+    """Find two free ports in a row, below those that systems give out by themselves."""
+    while True:
+        port = random.randrange(15_000, 20_000)
+        try:
+            with socket.socket() as one, socket.socket() as two:
+                one.bind(("127.0.0.1", port))
+                two.bind(("127.0.0.1", port + 1))
+        except OSError:
+            continue
+        return port
 
 
 @pytest.fixture

@@ -58,12 +58,13 @@ def test_no_phone_is_connected(workshop: Workshop) -> None:
         unserved = workshop.call("run", "open Settings", **environment)
         assert unserved.code == 1
         clear(unserved, f"adb -P {port} start-server")
-        plain = {key: value for key, value in os.environ.items() if key != "ADB_SERVER_SOCKET"}
+        named = workshop.environment
         subprocess.run(
             [find_adb(), "-P", str(port), "start-server"],
             check=True,
             timeout=60,
-            env={**plain, "ADB_USB": "0", "ADB_MDNS": "0"},
+            env={key: value for key, value in named.items() if key != "ADB_SERVER_SOCKET"}
+            | {"ADB_USB": "0", "ADB_MDNS": "0", "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553"},
         )
         call = workshop.call("run", "open Settings", **environment)
         assert call.code == 2

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.end_to_end.conftest import free_port
+from tests.end_to_end.conftest import free_pair
 from tests.end_to_end.harness import Running, Workshop
 
 
@@ -29,7 +29,7 @@ def test_a_phone_is_served_by_one_process_and_reset_running_or_not(workshop: Wor
 
 
 def test_several_phones_are_served_on_ports_in_a_row(workshop: Workshop) -> None:
-    port = free_port()
+    port = free_pair()
     with workshop.running("phone", "serve", "--count", "2", "--port", str(port)) as serving:
         assert [ready(serving), ready(serving)] == [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"]
         assert workshop.call("phone", "state", "virtual-2", "--json").json["name"] == "virtual-2"
