@@ -127,6 +127,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 time=session.time.plus(time),
                 usage=session.usage.plus(usage),
             )
+        case ReviewPublished(usage=usage) | HistoryCompacted(usage=usage):
+            return replace(session, usage=session.usage.plus(usage))
         case AgentMessage(text=text):
             return replace(session, latest_trace=text)
         case SessionStateChanged(state=state):
@@ -202,8 +204,6 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             | SteerWithdrawn()
             | TargetsPlanned()
             | RouteGiven()
-            | ReviewPublished()
-            | HistoryCompacted()
             | ObservationRecorded()
             | ToolCallRequested()
             | ToolCallFinished()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.protocol.base import EventBase
 from agent.protocol.session_ops import Target
-from agent.records import Review, TargetPresentation, TargetRuntime
+from agent.records import Review, TargetPresentation, TargetRuntime, Usage
 
 
 class TargetsPlanned(EventBase, frozen=True, kw_only=True, tag="targets_planned"):
@@ -50,9 +50,13 @@ class ReviewPublished(EventBase, frozen=True, kw_only=True, tag="review_publishe
     """What a review of the session found."""
 
     review: Review
+    usage: Usage = Usage()
+    """What asking for it took."""
 
 
 class HistoryCompacted(EventBase, frozen=True, kw_only=True, tag="history_compacted"):
     """What the model remembers of everything before this is this text; the events stay."""
 
     text: str
+    usage: Usage = Usage()
+    """What asking for it took."""

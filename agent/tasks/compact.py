@@ -14,7 +14,7 @@ from collections.abc import Callable
 from agent.errors import ModelError
 from agent.loop.observe import Sleep
 from agent.loop.think import ask, tidy
-from agent.models.model import Message, MessageKind, ModelRequest, Role
+from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role
 from agent.protocol import HistoryCompacted
 from agent.tasks.task import TaskContext, TurnEnd
 from agent.tasks.trace import action_traces, operator_words, story
@@ -48,19 +48,20 @@ class CompactTask:
 
     async def run(self, context: TaskContext) -> TurnEnd:
         """Ask for the summary, and put it in the place of the past."""
-        summary = await self._summarize(context)
+        reply = await self._summarize(context)
+        summary = tidy(reply.text).strip()[:MAX_SUMMARY_CHARS] or "(the model gave no summary)"
         text = compacted_text(
             summary,
             operator_words(context.history, context.session.goal),
             action_traces(context.history),
         )
-        await context.emit(HistoryCompacted(text=text))
+        await context.emit(HistoryCompacted(text=text, usage=reply.usage))
         return TurnEnd(completed=True, message=summary)
 
     async def abort(self, context: TaskContext) -> None:
         """Nothing is held; without its event the memory is as it was."""
 
-    async def _summarize(self, context: TaskContext) -> str:
+    async def _summarize(self, context: TaskContext) -> ModelReply:
         lines = story(context.history)
         for _ in range(_SHORTENINGS):
             try:
@@ -72,15 +73,14 @@ class CompactTask:
                 lines = lines[(len(lines) + 1) // 2 :]
         return await self._ask(context, lines)
 
-    async def _ask(self, context: TaskContext, lines: tuple[str, ...]) -> str:
+    async def _ask(self, context: TaskContext, lines: tuple[str, ...]) -> ModelReply:
         text = f"## Goal\n{context.session.goal}\n\n## What happened\n" + "\n".join(lines)
         messages = (
             Message(role=Role.SYSTEM, kind=MessageKind.INSTRUCTIONS, text=INSTRUCTIONS),
             Message(role=Role.USER, kind=MessageKind.GOAL, text=tidy(text)),
         )
         request = ModelRequest(messages=messages, tools=())
-        reply = await ask(context, request, sleep=self._sleep, random=self._jitter)
-        return tidy(reply.text).strip()[:MAX_SUMMARY_CHARS] or "(the model gave no summary)"
+        return await ask(context, request, sleep=self._sleep, random=self._jitter)
 
 
 def compacted_text(summary: str, words: tuple[str, ...], traces: tuple[str, ...]) -> str:

@@ -91,7 +91,7 @@ class ReviewTask:
         request = ModelRequest(messages=self._messages(context), tools=(schema_of,))
         reply = await ask(context, request, sleep=self._sleep, random=self._jitter)
         review = read_review(reply)
-        await context.emit(ReviewPublished(review=review))
+        await context.emit(ReviewPublished(review=review, usage=reply.usage))
         return TurnEnd(completed=True, message=review.explanation)
 
     async def abort(self, context: TaskContext) -> None:

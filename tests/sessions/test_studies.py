@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ModelError, WrongStateError
 from agent.loop.memory import Memory
@@ -33,7 +34,7 @@ from agent.protocol import (
     UserMessage,
     WarningEvent,
 )
-from agent.records import ActionOutcome, SessionState
+from agent.records import ActionOutcome, SessionState, Usage
 from agent.tasks.compact import KEPT_WORDS_CHARS, compacted_text
 from agent.tasks.review import read_review
 from agent.tasks.task import TaskContext, TurnEnd
@@ -259,6 +260,21 @@ async def test_compacting_replaces_the_turn_and_the_memory_and_keeps_words_and_a
         memory.fold(msg)  # type: ignore[arg-type]
     assert [message.text for message in memory.messages[2:]] == [compacted.text]
     assert memory.pending is None
+
+
+async def test_what_a_review_and_a_compaction_take_counts_for_their_session(stage: Stage) -> None:
+    used = Usage(calls=1, input_tokens=900, output_tokens=40, cost_usd=0.5)
+    async with stage.play():
+        session_id = await stage.create("small")
+        before = (await stage.reach(session_id, COMPLETED)).usage
+        use(stage, ScriptedModel(replace(REVIEW, usage=used)))
+        await stage.do(SessionReview(session_id=session_id))
+        await until_told(stage, session_id, ReviewPublished)
+        use(stage, ScriptedModel(ModelReply(text="It was small.", usage=used)))
+        await stage.do(SessionCompact(session_id=session_id))
+        await until_told(stage, session_id, HistoryCompacted)
+        after = (await stage.store.session(session_id)).usage
+    assert after == before.plus(used).plus(used)
 
 
 def test_a_compaction_keeps_every_action_and_the_newest_words_that_fit() -> None:
