@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from agent.errors import PhoneError
+from agent.phone.well_formed import well_formed
 
 MANIFEST = "AndroidManifest.xml"
 MAX_MANIFEST_BYTES = 8 * 1024 * 1024
@@ -87,7 +88,7 @@ def _interpret(root: ElementTree.Element) -> Manifest:
         raise BadApkError(f"Failed to parse base.apk: bad package name {package[:80]!r}")
     code = root.get(f"{_ANDROID}versionCode", "1")
     application = root.find("application")
-    label = "" if application is None else application.get(f"{_ANDROID}label", "")
+    label = "" if application is None else well_formed(application.get(f"{_ANDROID}label", ""))
     activities: list[str] = []
     launcher: str | None = None
     found = [] if application is None else [*application]
@@ -102,7 +103,7 @@ def _interpret(root: ElementTree.Element) -> Manifest:
             launcher = name
     return Manifest(
         package=package,
-        version_name=root.get(f"{_ANDROID}versionName", ""),
+        version_name=well_formed(root.get(f"{_ANDROID}versionName", "")),
         version_code=int(code) if code.isascii() and code.isdigit() and len(code) < 19 else 1,
         label=label if label and not label.startswith("@") else package.rpartition(".")[2],
         activities=tuple(activities),

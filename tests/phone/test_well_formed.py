@@ -18,7 +18,7 @@ from agent.phone.channel import channel_path
 from agent.phone.phone import Phone
 from agent.phone.pipes import BytesSource, CollectingSink
 from agent.phone.serve import PhoneHost
-from agent.phone.shell.call import decode
+from agent.phone.shell.call import decode, encode
 from agent.phone.shell.interpreter import Shell
 from agent.phone.uiautomator.rpc import MethodTable, answer
 from agent.phone.userland.userland import Userland
@@ -171,6 +171,11 @@ def test_a_snapshot_is_taken_whatever_a_string_of_the_phone_holds(tmp_path: Path
     assert phone.settings.get("global", "k\ufffd") == "v\ufffd"
     assert phone.snapshot() == kept
     phone.close()
+
+
+@pytest.mark.parametrize(("text", "data"), [("a\udcffb", b"a\xffb"), ("a\ud83d", b"a\xef\xbf\xbd")])
+def test_output_is_bytes_whatever_a_text_holds(text: str, data: bytes) -> None:
+    assert encode(text) == data
 
 
 def test_apps_as_raw_json_are_kept_where_strings_are_mended() -> None:

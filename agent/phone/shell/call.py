@@ -85,7 +85,11 @@ Descriptors = dict[int, Source | Sink]
 
 def encode(text: str) -> bytes:
     """Return the bytes of shell text; bytes that were not UTF-8 come back as they were."""
-    return text.encode("utf-8", "surrogateescape")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # Surrogates that are no byte come from elsewhere, such as half a pair in an app's name.
+        return well_formed(text).encode("utf-8")
 
 
 def decode(data: bytes) -> str:
