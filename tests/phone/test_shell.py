@@ -153,6 +153,7 @@ async def test_failures_are_worded_as_on_a_phone(
         "printf '%999999999d' 1",
         "printf '%9999999999d' 1",
         "printf '%.9999999999s' x",
+        "mkdir -m '' d; mkdir -m 7777777777777777777777 e",
         "printf '%.*f' 99999999999 1; printf '%٣d' 1",
         "ln -s loop loop; cat loop; ln -s .. up; ls up/up/up/up/up/tmp",
     ],

@@ -105,7 +105,8 @@ async def unlink(call: Call) -> int:
 async def mkdir(call: Call) -> int:
     """Make directories; -p with their parents."""
     found = options(call, "pm:v")
-    mode = int(found.text("m", "777"), 8) if re.fullmatch("[0-7]*", found.text("m")) else 0o777
+    said = found.text("m", "777")
+    mode = int(said, 8) & 0o7777 if re.fullmatch("[0-7]{1,6}", said) else 0o777
     status = 0
     for path in _each(call, found.operands):
         try:
