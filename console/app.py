@@ -150,6 +150,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self._replay = replay
         self._errors_s: list[float] = []
         self._lost_said = ""
+        self._said_s: dict[str, float] = {}
         self.painted = asyncio.Event()
         """Set once the first screen has been drawn with something on it."""
         self._clocks: list[Timer] = []
@@ -335,9 +336,13 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self.report(error, "in the console")
 
     def say(self, text: str, *, tone: str = "information") -> None:
-        """Show a notice; foreign text is fine."""
+        """Show a notice; foreign text is fine, and what still stands there is not said again."""
         severity: Any = tone
-        self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
+        now_s = time.monotonic()
+        self._said_s = {said: at for said, at in self._said_s.items() if now_s - at < NOTICE_S}
+        if text not in self._said_s:
+            self._said_s[text] = now_s
+            self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
     # --- what goes down ----------
 

@@ -19,6 +19,7 @@ from agent.devices.doctor import Finding
 from agent.devices.doctor import examine as examine_devices
 from agent.errors import SwitchboardError
 from agent.text import one_line
+from console.lettering import has_unicode, own_locale
 from console.setup import settings_for
 
 STORE_BOUND_S = 15.0
@@ -119,7 +120,7 @@ def _terminal() -> Finding:
     remedy = ""
     if name in {"", "dumb"}:
         remedy = "Use a terminal that draws, and set TERM to what it is."
-    elif (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+    elif not has_unicode(own_locale()):
         remedy = "Set a UTF-8 locale, like LANG=C.UTF-8."
     elif size.columns < 60 or size.lines < 20:
         remedy = "Make it 60×20 at the least; 160×50 shows everything."

@@ -12,11 +12,14 @@ import select
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event
 from time import monotonic
 from typing import Any, TextIO, cast
 
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
+
+from console.lettering import Ascii, has_unicode, own_locale
 
 _LAST_WORDS_S = 1.0
 """How long a console that ends waits for a terminal that takes nothing at all."""
@@ -36,6 +39,7 @@ class _Lenient:
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
+        self._letters = None if has_unicode(own_locale()) else Ascii()
         self._descriptor: int | None = None
         self._is_open = False
         self._ends_s: float | None = None
@@ -46,6 +50,8 @@ class _Lenient:
             # Anew after every suspension, which closes it.
             self._descriptor = _opened_again(self._file)
             self._is_open = True
+        if self._letters is not None and not text.isascii():
+            text = text.translate(self._letters)
         if self._descriptor is not None:
             self._put(self._descriptor, text.encode(self._file.encoding or "utf-8", "replace"))
             return len(text)
@@ -137,6 +143,18 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             if callable(write):
                 self._write = _leniently(write)
 
+        def start_application_mode(self) -> None:
+            if isinstance(stopping := getattr(self, "exit_event", None), Event):
+                stopping.clear()
+            super().start_application_mode()
+
+        def _sigcont_application(self, *about: object) -> None:
+            # A terminal that hangs up continues its processes too (POSIX, General Terminal
+            # Interface). Textual would take it once more, with a thread that nobody ends.
+            number = getattr(self, "fileno", None)
+            if isinstance(number, int) and os.isatty(number):
+                super()._sigcont_application(*about)
+
         def look_after(self) -> None:
             """Hang up where the terminal has gone and nothing said so; asked once a second.
 
@@ -162,6 +180,9 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             return isinstance(thread, WriterThread) and thread._queue.full()
 
         def close(self) -> None:
+            if isinstance(stopping := getattr(self, "exit_event", None), Event):
+                # Whatever thread still reads, the end of the process would wait for it.
+                stopping.set()
             if self._outlet is None:
                 super().close()
                 return

@@ -362,6 +362,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
             return self.card_keys(asked)
         if isinstance(self.focused, TextArea | Input):
             typing = super().footer_keys()
+            if self.focused is self.find_field:
+                return [("enter", "to the next"), ("esc", "leave")]
             if self.focused is self.composer.field:
                 typing[0] = ("enter", self.composer.sends)
             return typing

@@ -39,7 +39,10 @@ class DeckFollow(DeckTargets):
     def do_notice_send(self) -> None:
         """Write what is to be done now, from what the session came to."""
         view = self.deck.view()
-        if view is None or not view.session.state.is_terminal:
+        if view is None:
+            self.console_app.say("There is no session here to go on from.")
+            return
+        if not view.session.state.is_terminal:
             self.console_app.say("It has not ended: press i to write to it.")
             return
         self._turn_to(Purpose(Mode.NEXT, view.session.session_id))

@@ -26,7 +26,7 @@ from widgets.session_rows import delegating
 from widgets.spending_pane import SpendingPane
 
 PAGE = 200
-_NOTHING = "Nothing is stored yet."
+_NOTHING = "Nothing is stored yet. Press 1, then n, to begin a session."
 _READING = "Reading …"
 MOST_HITS = 100
 _HINT = 'words, "two words" together, wor* begins, -word not'

@@ -107,6 +107,10 @@ class JobForm(Vertical):
         if job is not None or self._edited is not None:
             self.clear()
         self._edited = job
+        first = next(field for field in FORMS[Tab.JOBS] if field.name == "first")
+        # A job that is changed keeps its next run where none is written.
+        hint = first.hint if job is None else first.hint.replace("in 15 s", "as it is")
+        self._field("first").placeholder = hint
         if job is not None:
             self._field("prompt").value = job.prompt
             shown = repeat(job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from threading import Event
 from typing import Any
 
 from textual.driver import Driver
@@ -28,11 +29,46 @@ class _Writes(Driver):
 def test_writing_to_a_terminal_that_has_gone_is_dropped_and_raises_nothing() -> None:
     master, slave = os.openpty()
     with os.fdopen(slave, "w") as terminal:
-        driver = lenient(_Writes)(terminal)  # type: ignore[call-arg]
+        made: Any = lenient(_Writes)
+        driver = made(terminal)
         driver.write("there")
         assert os.read(master, 100) == b"there"
         os.close(master)
         driver.write("gone")
         driver.write("still gone")
         # What is left in the buffer has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), terminal.fileno())
+
+
+class _Continues(_Writes):
+    """A driver that begins anew when its process is continued, as Textual's does."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        self.fileno = file.fileno()
+        self.exit_event = Event()
+        self._writer_thread = None
+        self.begun = 0
+
+    def _sigcont_application(self, *_: object) -> None:
+        self.begun += 1
+
+    def close(self) -> None: ...
+
+
+def test_a_terminal_that_has_gone_is_not_taken_again_and_nobody_goes_on_reading_it() -> None:
+    master, slave = os.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        made: Any = lenient(_Continues)
+        driver = made(terminal)
+        driver._sigcont_application()
+        assert driver.begun == 1
+        os.close(master)
+        driver._sigcont_application()
+        assert driver.begun == 1
+        driver.close()
+        assert driver.exit_event.is_set()
+        # A suspension closes it too, and what comes after that is read again.
+        driver.start_application_mode()
+        assert not driver.exit_event.is_set()
         os.dup2(os.open(os.devnull, os.O_WRONLY), terminal.fileno())
