@@ -40,6 +40,7 @@ from agent.store.uses import digests_of
 MOST_EVENTS = 200_000
 LARGEST_FILE_BYTES = 1 << 32
 LARGEST_BLOB_BYTES = 1 << 25
+_REMEDY = "Name a file that `switchboard sessions export` wrote."
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -63,7 +64,7 @@ def read_rollout(path: Path) -> Rollout:
     lines: dict[int, EventLine] = {}
     skipped = 0
     with _opened(path) as file:
-        for line in _lines(file):
+        for line in _lines(file, path):
             read = payload_of(line) if line is not None else None
             match read:
                 case SessionMeta() if meta is None:
@@ -77,7 +78,7 @@ def read_rollout(path: Path) -> Rollout:
                 case _:
                     pass
     if meta is None:
-        raise UsageError(f"{path} is no rollout: it has no session_meta line.")
+        raise UsageError(f"{path} is no rollout: it has no session_meta line.", _REMEDY)
     events = _events(meta, [lines[seq] for seq in sorted(lines)], path)
     return Rollout(session_id=meta.id, events=events, skipped_lines=skipped)
 
@@ -94,7 +95,7 @@ def read_blobs(path: Path, rollout: Rollout) -> Iterator[BlobLine]:
     """
     wanted = {digest for event in rollout.events for digest in digests_of(event.msg)}
     with _opened(path) as file:
-        for line in _lines(file):
+        for line in _lines(file, path):
             if line is None or b'"blob"' not in line:
                 continue
             read = payload_of(line)
@@ -164,19 +165,30 @@ def _opened(path: Path) -> BinaryIO:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{path} cannot be read: {said}.") from error
+        raise UsageError(f"{path} cannot be read: {said}.", _REMEDY) from error
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE_BYTES:
         os.close(descriptor)
         raise UsageError(
             f"{path} is no rollout: it must be a regular file of at most "
-            f"{LARGEST_FILE_BYTES >> 30} GiB."
+            f"{LARGEST_FILE_BYTES >> 30} GiB.",
+            _REMEDY,
         )
     return os.fdopen(descriptor, "rb")
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Give the lines that are not empty; None for one that is longer than any line may be."""
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes | None]:
+    """Give the lines that are not empty; None for one that is longer than any line may be.
+
+    Raises UsageError where the disk, or what is no real file, gives none.
+    """
+    try:
+        yield from _read_lines(file)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", _REMEDY) from error
+
+
+def _read_lines(file: BinaryIO) -> Iterator[bytes | None]:
     # Some editors put a mark before the first line, which would cost it.
     if file.read(len(BOM_UTF8)) != BOM_UTF8:
         file.seek(0)

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.core import Overview
+from agent.errors import UsageError
 from agent.protocol import (
     AdbServerChanged,
     CommitmentChanged,
@@ -205,3 +206,10 @@ async def test_an_event_that_names_a_path_for_a_blob_reads_none_and_is_written_a
         done = await export_rollout(stage.core, own, tmp_path / "again.jsonl")
         assert (done.blobs, done.missing_blobs) == (0, 1)
         assert b"mine" not in done.path.read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="this system has no such file")
+def test_a_file_whose_reading_fails_is_said_to_be_unreadable() -> None:
+    with pytest.raises(UsageError, match="cannot be read") as refused:
+        read_rollout(Path("/proc/self/mem"))
+    assert "export" in refused.value.remedy
