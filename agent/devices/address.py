@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agent.errors import ConfigError
+from agent.text import one_line
+
+_PORT = re.compile(r"[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +27,9 @@ class ServerAddress:
         bare = text.strip().removeprefix("tcp:")
         host, _, port = bare.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not (port.isascii() and port.isdigit() and 0 < int(port) <= 0xFFFF):
+        if not _PORT.fullmatch(port) or not 0 < int(port) <= 0xFFFF:
             raise ConfigError(
-                f"{text!r} is not the address of an adb server.",
+                f"{one_line(text, 80)!r} is not the address of an adb server.",
                 "Write host:port, for example 127.0.0.1:5037.",
             )
         return cls(host or "127.0.0.1", int(port))
