@@ -240,7 +240,9 @@ def test_the_address_of_a_server_is_read(text: str, address: ServerAddress) -> N
     assert ServerAddress.parse(str(address)) == address
 
 
-@pytest.mark.parametrize("text", ["", "host", "host:", "host:0", "host:65536", "h:٣", "host:-1", "h:" + "9" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "host", "host:", "host:0", "host:65536", "h:٣", "host:-1", "h:" + "9" * 5000]
+)
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         ServerAddress.parse(text)
