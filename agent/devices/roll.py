@@ -30,6 +30,7 @@ from agent.devices.scrcpy.pictures import Decoding
 from agent.devices.slot import Changes, Newcomer, Slot
 from agent.errors import DeviceError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, DeviceState, Transport
+from agent.text import one_line
 
 PROFILE_PAUSE_S = 1.0
 PROFILE_ATTEMPTS = 120
@@ -102,7 +103,9 @@ class Roll:
         slot = self.get(name)
         if slot is None:
             known = ", ".join(sorted(self._slots)) or "none"
-            raise UsageError(f"No device {name!r} is known.", f"Devices seen so far: {known}.")
+            raise UsageError(
+                f"No device {one_line(name, 80)!r} is known.", f"Devices seen so far: {known}."
+            )
         return slot
 
     def listen(self) -> Changes:

@@ -42,6 +42,7 @@ from agent.sessions.retention import TreeView, clear, to_prune
 from agent.sessions.rollback import rolled_back
 from agent.sessions.rollout_read import Rollout, read_blobs, read_rollout
 from agent.store.store import EventDraft
+from agent.text import one_line
 
 RecordOp: TypeAlias = (
     SessionFork
@@ -129,7 +130,9 @@ class Archive:
             StoreError: it could not be stored; nothing of it was.
         """
         if not path.is_absolute():
-            raise UsageError(f"{path} is relative.", "Name the rollout by its whole path.")
+            raise UsageError(
+                f"{one_line(str(path), 300)} is relative.", "Name the rollout by its whole path."
+            )
         rollout = await asyncio.to_thread(read_rollout, path)
         own_id = new_session_id() if as_new else rollout.session_id
         await self._check_absent(own_id)

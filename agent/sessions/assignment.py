@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from agent.devices.device import Rack
 from agent.errors import UsageError
 from agent.records import DeviceInfo, DeviceState
+from agent.text import one_line
 
 
 @dataclass(eq=False)
@@ -93,7 +94,7 @@ class Assignment:
             if known
             else "No device is connected; connect one, or use a virtual one (run --virtual)."
         )
-        raise UsageError(f"There is no device {serial!r}.", remedy)
+        raise UsageError(f"There is no device {one_line(serial, 80)!r}.", remedy)
 
     def why_waiting(self, serial: str) -> str:
         """Say what a turn would wait for."""
