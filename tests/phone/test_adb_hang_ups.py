@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.phone.adbd import shell_service
 from agent.phone.adbd.compression import (
     PIECE_BYTES,
     CompressionError,
@@ -148,3 +149,27 @@ def test_two_compressions_at_once_are_refused() -> None:
             inflater(both)
         with pytest.raises(CompressionError):
             deflater(both)
+
+
+class ReadSlowly:
+    """What a peer left behind, of which a little is read between any two looks at it."""
+
+    def __init__(self, pieces: int) -> None:
+        self._left = pieces
+
+    @property
+    def backlog_bytes(self) -> int:
+        self._left = max(0, self._left - 1)
+        return self._left
+
+
+async def test_a_command_is_not_ended_while_it_takes_in_what_its_peer_had_sent() -> None:
+    command: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    sent = ReadSlowly(8 * shell_service.GRACE_STEPS)
+    async with asyncio.timeout(60):
+        await shell_service.take_in(sent, command, 0.05)
+    assert sent.backlog_bytes == 0
+    assert not command.done()
+    command.set_result(0)
+    async with asyncio.timeout(60):
+        await shell_service.take_in(ReadSlowly(0), command, 3600.0)

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from enum import IntEnum
+from typing import Protocol
 
 from agent.phone.adbd.stream import Stream
 from agent.phone.adbd.terminal import Terminal
@@ -25,7 +26,9 @@ from agent.phone.userland.userland import Userland
 HUNG_UP = 129
 INTERRUPTED = 130
 HANG_UP_GRACE_S = 0.25
-"""For a command to take in what the peer sent before it closed, as `adb exec-in` does."""
+"""For a command to take in more of what the peer sent before it closed, as `adb exec-in` does."""
+GRACE_STEPS = 5
+"""How often it is looked whether it did: a busy machine gives the command a turn between two."""
 TRAP_LIMIT_S = 2.0
 FRAME_CHUNK_BYTES = 256 * 1024
 GATHER_BYTES = 16 * 1024
@@ -148,6 +151,15 @@ async def serve_shell(userland: Userland, stream: Stream, arguments: list[str], 
         await _serve_plain(userland, stream, line, terminal, term)
 
 
+class Backlog(Protocol):
+    """What a peer has sent that nobody has read yet."""
+
+    @property
+    def backlog_bytes(self) -> int:
+        """How much that is."""
+        ...
+
+
 async def serve_exec(userland: Userland, stream: Stream, line: str) -> None:
     """Serve `exec:line`: bytes both ways, stderr among stdout, no exit status."""
     await _serve_plain(userland, stream, line, False, "")
@@ -246,13 +258,22 @@ async def _until_hang_up(
     everything = (command, pumping, closed)
     try:
         await asyncio.wait({command, closed}, return_when=asyncio.FIRST_COMPLETED)
-        if grace_s and not command.done():
-            await asyncio.wait({command}, timeout=grace_s)
+        if grace_s:
+            await take_in(stream, command, grace_s)
         return command.result() if command.done() else HUNG_UP
     finally:
         for task in everything:
             task.cancel()
         await asyncio.gather(*everything, return_exceptions=True)
+
+
+async def take_in(stream: Backlog, command: asyncio.Future[int], grace_s: float) -> None:
+    """Let a command read on after the peer has closed, until it reads no more for a while."""
+    left, idle_steps = stream.backlog_bytes, 0
+    while not command.done() and idle_steps < GRACE_STEPS:
+        await asyncio.wait({command}, timeout=grace_s / GRACE_STEPS)
+        before, left = left, stream.backlog_bytes
+        idle_steps = 0 if left < before else idle_steps + 1
 
 
 async def _run(
