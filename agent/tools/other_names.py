@@ -33,7 +33,7 @@ def in_our_words(call: ToolCall) -> ToolCall:
         return call
     name, arguments = known
     given = {key: value for key, value in arguments.items() if value is not None}
-    return replace(call, name=name, arguments=json.dumps(given, ensure_ascii=False))
+    return replace(call, name=name, arguments=json.dumps(given))
 
 
 def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, object]] | None:

@@ -230,8 +230,9 @@ def base_environment(home: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("SWITCHBOARD_", "OPENAI_", "ADB_", "ANDROID_", "TMUX"))
+        if not name.startswith(("SWITCHBOARD_", "OPENAI_", "ADB_", "ANDROID_", "TMUX", "LC_"))
         # They would say how large a terminal is that the test makes itself.
         and name not in {"COLUMNS", "LINES"}
     }
-    return {**kept, "HOME": str(home)}
+    # Without Unicode a console writes other letters than those that tests look for.
+    return {**kept, "HOME": str(home), "LANG": "C.UTF-8"}
