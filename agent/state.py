@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
 from agent.picture import SessionView, State
 from agent.protocol import (
+    OF_NO_SESSION,
     AdbServerChanged,
     CommitmentChanged,
     DeviceChanged,
@@ -27,6 +28,7 @@ from agent.protocol import (
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
+    RunChanged,
     SessionsDeleted,
     ShutdownComplete,
     StepStarted,
@@ -120,23 +122,7 @@ def from_overview(overview: _Overview) -> State:
     )
 
 
-_SHARED = frozenset(
-    {
-        AdbServerChanged,
-        CommitmentChanged,
-        DeviceChanged,
-        JobChanged,
-        JobsDropped,
-        NoticePosted,
-        NoticeWithdrawn,
-        QuestionAnswered,
-        QuestionClosed,
-        RequestUserInput,
-        SessionsDeleted,
-        ShutdownComplete,
-        WatcherChanged,
-    }
-)
+_SHARED = (OF_NO_SESSION - {RunChanged}) | {QuestionAnswered, QuestionClosed, RequestUserInput}
 """The events that `_fold_shared` folds; a test holds the two together."""
 
 

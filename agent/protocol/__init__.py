@@ -134,6 +134,7 @@ from agent.protocol.watch_ops import (
     WatcherStop,
 )
 from agent.protocol.wire import (
+    OF_NO_SESSION,
     PROTOCOL_VERSION,
     Event,
     EventMsg,
@@ -147,6 +148,7 @@ from agent.protocol.wire import (
 )
 
 __all__ = [
+    "OF_NO_SESSION",
     "PROTOCOL_VERSION",
     "AbortReason",
     "AdbServerChanged",

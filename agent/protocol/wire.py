@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from agent.errors import RpcCode, UsageError
-from agent.protocol.base import OpBase
+from agent.protocol.base import EventBase, OpBase
 from agent.protocol.job_events import JobsDropped, RunChanged
 from agent.protocol.job_ops import (
     JobCreate,
@@ -280,6 +280,23 @@ EventMsg: TypeAlias = (
     | CommitmentChanged
     | ShutdownComplete
 )
+
+OF_NO_SESSION: frozenset[type[EventBase]] = frozenset(
+    {
+        AdbServerChanged,
+        CommitmentChanged,
+        DeviceChanged,
+        JobChanged,
+        JobsDropped,
+        NoticePosted,
+        NoticeWithdrawn,
+        RunChanged,
+        SessionsDeleted,
+        ShutdownComplete,
+        WatcherChanged,
+    }
+)
+"""Facts of the whole store. In the past of one session somebody else put them there."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -15,55 +15,31 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.protocol import (
+    OF_NO_SESSION,
     AbortReason,
-    AdbServerChanged,
-    CommitmentChanged,
-    DeviceChanged,
     Event,
     EventMsg,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
     QuestionAnswered,
     QuestionClosed,
     RequestUserInput,
-    RunChanged,
     SessionConfigured,
     SessionContinued,
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
     SessionRolledBack,
-    SessionsDeleted,
     SessionStateChanged,
-    ShutdownComplete,
     StepCompleted,
     TaskComplete,
     TaskStarted,
     TurnAborted,
     UserMessage,
-    WatcherChanged,
 )
 from agent.records import Session, SessionKind, SessionState
 from agent.sessions.rollback import visible
 from agent.store.store import EventDraft
 
-OF_NO_SESSION = (
-    AdbServerChanged,
-    CommitmentChanged,
-    DeviceChanged,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
-    RunChanged,
-    SessionsDeleted,
-    ShutdownComplete,
-    WatcherChanged,
-)
-"""Facts of the whole store: in the past of a session somebody else put them there."""
-_NEVER_COPIED = (SessionConfigured, SessionKept, SessionPruned, *OF_NO_SESSION)
+_NEVER_COPIED = frozenset({SessionConfigured, SessionKept, SessionPruned}) | OF_NO_SESSION
 
 
 class Fork(NamedTuple):
@@ -134,7 +110,7 @@ def copied(
     still_open: dict[str, None] = {}
     kept_seqs: list[int] = []
     for event in events[1:]:
-        if isinstance(event.msg, _NEVER_COPIED):
+        if type(event.msg) in _NEVER_COPIED:
             continue
         msg = _renamed(event.msg, session_id, questions, new_question_id)
         if msg is None:

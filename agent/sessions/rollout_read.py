@@ -22,9 +22,8 @@ import msgspec
 import msgspec.structs
 
 from agent.errors import UsageError
-from agent.protocol import Event, SessionConfigured
+from agent.protocol import OF_NO_SESSION, Event, SessionConfigured
 from agent.records import Session
-from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import (
     FORMAT,
     LARGEST_NUMBER,
@@ -85,7 +84,7 @@ def read_rollout(path: Path) -> Rollout:
 
 def _counts(line: EventLine) -> bool:
     """Tell whether a line has a place and tells of its session: no other can be changed by it."""
-    return 0 < line.seq < LARGEST_NUMBER and not isinstance(line.msg, OF_NO_SESSION)
+    return 0 < line.seq < LARGEST_NUMBER and type(line.msg) not in OF_NO_SESSION
 
 
 def read_blobs(path: Path, rollout: Rollout) -> Iterator[BlobLine]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from agent.core import Overview
 from agent.errors import UsageError
 from agent.protocol import (
+    OF_NO_SESSION,
     AdbServerChanged,
     CommitmentChanged,
     DeviceChanged,
@@ -44,7 +45,6 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.sessions.fork import OF_NO_SESSION
 from agent.sessions.rollout_lines import EventLine, line_of
 from agent.sessions.rollout_read import read_rollout
 from agent.sessions.rollout_write import Blobs, blobs_directory, export_rollout
