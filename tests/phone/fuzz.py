@@ -21,7 +21,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 
 from agent.phone.adbd import wire
@@ -275,22 +275,38 @@ def resident_kb() -> int:
     return pages * 4
 
 
+async def rounds_of(
+    one: Callable[[int, list[str]], Awaitable[None]], *, seconds: float, rounds: int
+) -> int:
+    """Do rounds for some seconds or so many; return how many there were. Raises FuzzError.
+
+    Args:
+        one: does the round of a number, given what has been logged as an error.
+    """
+    number = 0
+    ends = time.monotonic() + seconds
+    with logged_errors() as errors:
+        while number < rounds or time.monotonic() < ends:
+            await one(number, errors)
+            number += 1
+    return number
+
+
 async def fuzz(home: Path, seed: int, *, seconds: float = 0.0, rounds: int = 0) -> int:
     """Fuzz for some seconds or rounds; return how many rounds there were. Raises FuzzError."""
     async with PhoneHost(home) as host:
         fuzzer = Fuzzer(host.served(host.serials[0]), seed)
-        number = 0
-        ends = time.monotonic() + seconds
-        with logged_errors() as errors:
-            while number < rounds or time.monotonic() < ends:
-                await fuzzer.round(number, errors)
-                number += 1
-        return number
+        return await rounds_of(fuzzer.round, seconds=seconds, rounds=rounds)
 
 
-def main() -> int:
-    """Fuzz, and say with which seed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.phone.fuzz")
+def run(module: str, fuzz_for: Callable[[Path, int, float], Coroutine[None, None, int]]) -> int:
+    """Fuzz as the command line says, and say with which seed.
+
+    Args:
+        module: what was started by `python -m`.
+        fuzz_for: fuzzes in a folder, with a seed, for some seconds; gives the number of rounds.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=None, help="repeat the rounds of a run")
     options = parser.parse_args()
@@ -298,10 +314,10 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         before_kb = resident_kb()
-        rounds = asyncio.run(fuzz(Path(folder), seed, seconds=options.seconds))
+        rounds = asyncio.run(fuzz_for(Path(folder), seed, options.seconds))
         print(f"{rounds} rounds, memory {before_kb} to {resident_kb()} KB")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("tests.phone.fuzz", lambda *how: fuzz(how[0], how[1], seconds=how[2])))

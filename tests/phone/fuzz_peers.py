@@ -7,15 +7,12 @@ is no refusal, logs an error, answers what is no JSON, or leaves a phone that ca
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
 import random
 import struct
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 from agent.errors import PhoneError
@@ -33,7 +30,7 @@ from agent.phone.uiautomator.object_methods import ObjectMethods
 from agent.phone.uiautomator.rpc import MethodTable, answer
 from agent.phone.uiautomator.selector import Mask, Selector
 from agent.phone.uiautomator.service import Service
-from tests.phone.fuzz import FuzzError, logged_errors, mutated
+from tests.phone.fuzz import FuzzError, mutated, rounds_of, run
 
 ROUND_S = 0.25
 """How long a peer waits before it goes."""
@@ -286,28 +283,8 @@ async def fuzz(home: Path, seed: int, *, seconds: float = 0.0, rounds: int = 0) 
     """Fuzz for some seconds or rounds; return how many rounds there were. Raises FuzzError."""
     async with PhoneHost(home) as host:
         fuzzer = PeerFuzzer(host, channel_path(home), seed)
-        number = 0
-        ends = time.monotonic() + seconds
-        with logged_errors() as errors:
-            while number < rounds or time.monotonic() < ends:
-                await fuzzer.round(number, errors)
-                number += 1
-        return number
-
-
-def main() -> int:
-    """Fuzz, and say with which seed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.phone.fuzz_peers")
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=None, help="repeat the rounds of a run")
-    options = parser.parse_args()
-    seed = random.SystemRandom().randrange(1 << 32) if options.seed is None else options.seed
-    print(f"seed {seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        rounds = asyncio.run(fuzz(Path(folder), seed, seconds=options.seconds))
-        print(f"{rounds} rounds")
-    return 0
+        return await rounds_of(fuzzer.round, seconds=seconds, rounds=rounds)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("tests.phone.fuzz_peers", lambda *how: fuzz(how[0], how[1], seconds=how[2])))
