@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from agent.devices.server import find_adb
-from tests.end_to_end.harness import Workshop, base_environment, end_all_of, wait_until
+from tests.end_to_end.harness import (
+    Workshop,
+    adb_server_of_its_own,
+    base_environment,
+    end_all_of,
+    wait_until,
+)
 
 
 def free_port() -> int:
@@ -82,33 +88,17 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("bench")
     home = folder / "home"
     home.mkdir()
-    port = free_port()
     environment = base_environment(home)
-    # Only what is connected by name: no USB phone and no emulator of this machine.
-    server = subprocess.Popen(
-        [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
-        env={
-            **environment,
-            "ADB_USB": "0",
-            "ADB_MDNS": "0",
-            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
-    made = Bench(folder / "data", environment)
-    try:
-        with made.running("phone", "serve") as serving:
-            made.serial = serving.wait_for(lambda line: "serial" in line, "a phone")["serial"]
+    with adb_server_of_its_own(environment, free_port()):
+        made = Bench(folder / "data", environment)
+        try:
+            with made.running("phone", "serve") as serving:
+                made.serial = serving.wait_for(lambda line: "serial" in line, "a phone")["serial"]
 
-            wait_until(
-                lambda: "connected to" in made.adb("connect", made.serial),
-                "the phone is connected",
-            )
-            yield made
-    finally:
-        end_all_of(folder / "data")
-        server.terminate()
-        server.wait(30)
+                wait_until(
+                    lambda: "connected to" in made.adb("connect", made.serial),
+                    "the phone is connected",
+                )
+                yield made
+        finally:
+            end_all_of(folder / "data")

@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from agent.devices.server import find_adb
 
 SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
 BOUND_S = 90.0
@@ -223,6 +226,38 @@ def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) ->
     while not true():
         assert time.monotonic() < deadline, f"not within {bound_s} s: {what}"
         threading.Event().wait(0.02)
+
+
+@contextmanager
+def adb_server_of_its_own(environment: dict[str, str], port: int) -> Iterator[None]:
+    """Run an adb server that knows only what is connected by name: no USB phone, no emulator.
+
+    The environment names it from then on.
+    """
+    server = subprocess.Popen(
+        [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
+        env={
+            **environment,
+            "ADB_USB": "0",
+            "ADB_MDNS": "0",
+            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
+    try:
+        wait_until(lambda: _listens(port), "the adb server answers")
+        yield
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def base_environment(home: Path) -> dict[str, str]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agent.devices.server import find_adb
 from agent.records import JobStatus, RunOutcome
 from tests.end_to_end.conftest import free_port
-from tests.end_to_end.harness import Workshop, base_environment, wait_until
+from tests.end_to_end.harness import Workshop, adb_server_of_its_own, base_environment
 from tests.fakes import FakeRack
 from tests.jobs.reviewing import PROMPT, Act, runs_of, waiting_job
 from tests.stage import Stage
@@ -24,32 +21,9 @@ from tests.stage import Stage
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
     """A data directory, and an adb server of its own that knows no phone."""
     (home := tmp_path / "home").mkdir()
-    port = free_port()
     environment = base_environment(home)
-    server = subprocess.Popen(
-        [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
-        env={
-            **environment,
-            "ADB_USB": "0",
-            "ADB_MDNS": "0",
-            "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
-    try:
-        wait_until(lambda: _answers(port), "the adb server answers")
+    with adb_server_of_its_own(environment, free_port()):
         yield Workshop(tmp_path / "data", environment)
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def test_a_refusal_that_was_taken_is_no_failure_of_the_command(
