@@ -12,6 +12,7 @@ import pkgutil
 import sys
 
 import bench
+from bench import _host
 
 
 def names() -> list[str]:
@@ -39,7 +40,13 @@ def main() -> None:
         if not options:
             print(f"\n## {name}\n", flush=True)
         run = importlib.import_module(f"bench.{name}").main
+        began = _host.ticks()
         run(options) if options else run()
+        given = _host.ticks().given_since(began)
+        if given < _host.FAIR:
+            print(
+                f"\nThe host gave {given:.0%} of the CPU that was asked for meanwhile.", flush=True
+            )
 
 
 if __name__ == "__main__":

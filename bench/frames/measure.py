@@ -10,18 +10,17 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from PIL import Image
 
 from bench.frames import scenes, stills
+from bench.frames.bars import APP_PEERS, Bar, net_ms, show_bars, wall_bars
 from bench.frames.encoders import DIFF, OURS, PEERS, encoders
 from bench.frames.terminal import Ran, run
 
 GRIDS = ((20, 22), (45, 50), (90, 100))
 SCENES = ("list", "feed", "static")
 _HALF = ("term-image", "climage", "chafa.py")
-_APP_PEERS = ("rich-pixels", "textual-image")
 _IMAGE_PEERS = {
     "kitty": ("textual-image", "term-image", "chafa.py"),
     "sixel": ("textual-image", "chafa.py"),
@@ -36,18 +35,9 @@ _DECODINGS = (
 _WALLS = {16: ((20, 22), (240, 60)), 64: ((12, 13), (277, 66))}
 
 
-class Bar(NamedTuple):
-    """One demand and what was measured."""
-
-    what: str
-    measured: float
-    most: float
-    unit: str = ""
-
-
 def main(parts: list[str]) -> None:
     """Measure the named parts."""
-    bars: list[Bar] = []
+    found: list[Bar] = []
     every: dict[str, Callable[[], list[Bar]]] = {
         "encode": _encode,
         "stills": _stills,
@@ -58,12 +48,8 @@ def main(parts: list[str]) -> None:
     }
     for name, measure in every.items():
         if name in parts:
-            bars += measure()
-    print("\n| bar | measured | demanded | |\n|---|---|---|---|")
-    for bar in bars:
-        verdict = "kept" if bar.measured <= bar.most else "MISSED"
-        seen, most = f"{bar.measured:.3g}{bar.unit}", f"{bar.most:.3g}{bar.unit}"
-        print(f"| {bar.what} | {seen} | ≤ {most} | {verdict} |")
+            found += measure()
+    show_bars(found)
 
 
 # --- encoding alone ----------
@@ -128,7 +114,7 @@ def _encode_bars(
         )
     ]
     if grid[0] > 20:
-        rich, halfcell = (ms[OURS] / ms[name] for name in _APP_PEERS)
+        rich, halfcell = (ms[OURS] / ms[name] for name in APP_PEERS)
         bars += [
             Bar(f"encode, {where}, by rich-pixels and halfcell", max(rich, halfcell), 1 / 15),
             Bar(f"bytes, {where}, whole, by smallest peer", size[OURS] / smallest, 0.9),
@@ -181,9 +167,9 @@ def _sixel_bar(where: str, cost: dict[str, stills.Cost]) -> Bar:
 def _row(name: str, ran: Ran, idle: Ran) -> None:
     keys = f"{ran.key_p50_ms:.1f} / {ran.key_p99_ms:.1f}" if ran.key_p50_ms > 0 else "–"
     print(
-        f"| {name} | {ran.fps:.1f} | {_net_ms(ran, idle):.2f} | {ran.core:.0%} |"
+        f"| {name} | {ran.fps:.1f} | {net_ms(ran, idle):.2f} | {ran.core:.0%} |"
         f" {keys} | {ran.bytes_a_second / 1e6:.2f} |"
-        f" {ran.lag_p99_ms:.0f} |",
+        f" {ran.lag_p99_ms:.0f} | {ran.given:.0%} |",
         flush=True,
     )
 
@@ -191,15 +177,8 @@ def _row(name: str, ran: Ran, idle: Ran) -> None:
 def _head(what: str) -> None:
     print(
         f"\n| {what} | fps | UI CPU ms a picture | core | key p50 / p99 ms | MB/s | lag p99 ms |"
-        "\n|---|---|---|---|---|---|---|"
+        " CPU given |\n|---|---|---|---|---|---|---|---|"
     )
-
-
-def _net_ms(ran: Ran, idle: Ran) -> float:
-    """CPU of the drawing thread for each picture, without what the idle app takes."""
-    if not ran.fps:
-        return 0.0
-    return max(ran.thread_share - idle.thread_share, 0.0) * 1000 / ran.fps
 
 
 def _app() -> list[Bar]:
@@ -215,14 +194,23 @@ def _app() -> list[Bar]:
             idle = run("idle", grid=grid, size=size, seconds=_SECONDS / 2, presses=False)
             _row("no pictures", idle, idle)
             net: dict[str, float] = {}
-            for route in (*_APP_PEERS, "rows", "direct"):
+            given: dict[str, float] = {}
+            for route in (*APP_PEERS, "rows", "direct"):
                 ran = run(route, scene=scene, grid=grid, size=size, seconds=_SECONDS, presses=False)
                 _row(route, ran, idle)
-                net[route] = _net_ms(ran, idle)
-            fastest = min(net[name] for name in _APP_PEERS)
+                net[route], given[route] = net_ms(ran, idle), ran.given
+            fastest = min(net[name] for name in APP_PEERS)
             bars += [
-                Bar(f"UI CPU, {where}, lines, by faster peer", net["rows"] / fastest, bounds[0]),
-                Bar(f"UI CPU, {where}, direct, by faster peer", net["direct"] / fastest, bounds[1]),
+                Bar(
+                    f"UI CPU, {where}, {said}, by faster peer",
+                    net[route] / fastest,
+                    most,
+                    given=min(given[route], *(given[name] for name in APP_PEERS)),
+                )
+                for route, said, most in (
+                    ("rows", "lines", bounds[0]),
+                    ("direct", "direct", bounds[1]),
+                )
             ]
     return bars
 
@@ -235,31 +223,11 @@ def _wall() -> list[Bar]:
         idle = run("idle", size=size, seconds=_SECONDS)
         _row("no pictures", idle, idle)
         seen: dict[str, Ran] = {}
-        for route in (*_APP_PEERS, "rows", "direct"):
+        for route in (*APP_PEERS, "rows", "direct"):
             ran = run(route, size=size, thumbs=count, thumb=thumb, seconds=_SECONDS)
             _row(f"{route} {'×'.join(str(n) for n in ran.tiles)}", ran, idle)
             seen[route] = ran
-        bars += _wall_bars(where, count, seen, idle)
-    return bars
-
-
-def _wall_bars(where: str, count: int, seen: dict[str, Ran], idle: Ran) -> list[Bar]:
-    few = count == 16
-    least_fps = 29.0 if few else 28.0
-    direct, rows = seen["direct"], seen["rows"]
-    bars = [
-        Bar(f"{where}, direct, {least_fps:g} fps by those reached", least_fps / direct.fps, 1.0),
-        Bar(f"{where}, lines, {least_fps:g} fps by those reached", least_fps / rows.fps, 1.0),
-        Bar(f"{where}, direct, core", direct.core, 0.25 if few else 0.4),
-        Bar(f"{where}, lines, core", rows.core, 0.5 if few else 0.7),
-    ]
-    if few:
-        better = min(seen[name].key_p50_ms for name in _APP_PEERS)
-        bars += [
-            Bar(f"{where}, direct, key p50 by idle app", direct.key_p50_ms / idle.key_p50_ms, 2),
-            Bar(f"{where}, direct, key p99 by idle app", direct.key_p99_ms / idle.key_p99_ms, 4),
-            Bar(f"{where}, lines, key p50 by better peer", rows.key_p50_ms / better, 1 / 4),
-        ]
+        bars += wall_bars(where, count, seen, idle)
     return bars
 
 
@@ -270,8 +238,8 @@ def _decode() -> list[Bar]:
         where = f"1+{count} with H.264"
         print(
             f"\n| {where} | fps large, small | console's core | decoder's core |"
-            " ms of console a picture | key p50 / p99 ms | lag p99 ms |"
-            "\n|---|---|---|---|---|---|---|"
+            " ms of console a picture | key p50 / p99 ms | lag p99 ms | CPU given |"
+            "\n|---|---|---|---|---|---|---|---|"
         )
         idle = run("idle", size=size, seconds=_SECONDS)
         seen: dict[str, Ran] = {}
@@ -283,19 +251,24 @@ def _decode() -> list[Bar]:
             print(
                 f"| {name} | {ran.fps:.1f}, {ran.thumb_fps:.1f} | {ran.core:.0%} |"
                 f" {ran.decoder:.0%} | {_picture_ms(ran, idle, count):.2f} |"
-                f" {ran.key_p50_ms:.1f} / {ran.key_p99_ms:.1f} | {ran.lag_p99_ms:.0f} |",
+                f" {ran.key_p50_ms:.1f} / {ran.key_p99_ms:.1f} | {ran.lag_p99_ms:.0f} |"
+                f" {ran.given:.0%} |",
                 flush=True,
             )
         threads, process = seen["threads"], seen["process"]
         share = _picture_ms(process, idle, count) / max(_picture_ms(threads, idle, count), 1e-9)
+        core = 0.25 if count == 16 else 0.4
+        both, alone = min(process.given, threads.given), min(process.given, idle.given)
         bars += [
-            Bar(f"{where}, console's CPU a picture, process by threads", share, 1 / 2),
-            Bar(f"{where}, process, console's core", process.core, 0.25 if count == 16 else 0.4),
+            Bar(f"{where}, console's CPU a picture, process by threads", share, 1 / 2, given=both),
+            Bar(f"{where}, process, console's core", process.core, core, given=process.given),
         ]
         if count == 16:
+            p50 = process.key_p50_ms / idle.key_p50_ms
+            p99 = process.key_p99_ms / idle.key_p99_ms
             bars += [
-                Bar(f"{where}, key p50 by idle app", process.key_p50_ms / idle.key_p50_ms, 2),
-                Bar(f"{where}, key p99 by idle app", process.key_p99_ms / idle.key_p99_ms, 4),
+                Bar(f"{where}, key p50 by idle app", p50, 2, given=alone),
+                Bar(f"{where}, key p99 by idle app", p99, 4, given=alone),
             ]
     return bars
 
@@ -315,9 +288,9 @@ def _slow() -> list[Bar]:
     )
     _row("direct", ran, idle)
     return [
-        Bar("2 MB/s, key p50", ran.key_p50_ms, 100, " ms"),
-        Bar("2 MB/s, key p99", ran.key_p99_ms, 250, " ms"),
-        Bar("2 MB/s, loop lag p99", ran.lag_p99_ms, 50, " ms"),
+        Bar("2 MB/s, key p50", ran.key_p50_ms, 100, " ms", ran.given),
+        Bar("2 MB/s, key p99", ran.key_p99_ms, 250, " ms", ran.given),
+        Bar("2 MB/s, loop lag p99", ran.lag_p99_ms, 50, " ms", ran.given),
     ]
 
 

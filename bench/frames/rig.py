@@ -27,6 +27,7 @@ from textual.widgets import Static
 from textual_image.widget import HalfcellImage
 
 from agent.records import FrameSource, FrameStatus, LiveFrame
+from bench import _host
 from bench.frames import scenes
 from console.frames.clock import FrameClock
 from console.frames.output import paced
@@ -66,6 +67,7 @@ class Rig(App[None]):
         self.wall: WallView | None = None
         self.small: list[Widget] = []
         self.begun = (0.0, 0.0, 0.0, 0)
+        self.ticks = _host.ticks()
 
     def get_driver_class(self) -> type[Driver]:
         return paced(super().get_driver_class())
@@ -140,6 +142,7 @@ class Rig(App[None]):
 
     def _measure(self) -> None:
         self.lags.clear()
+        self.ticks = _host.ticks()
         self.begun = (time.perf_counter(), time.thread_time(), time.process_time(), self.shown)
         self.set_timer(self.told["seconds"], self._finish)
 
@@ -153,6 +156,7 @@ class Rig(App[None]):
                     "seconds": taken_s,
                     "thread_s": time.thread_time() - self.begun[1],
                     "process_s": time.process_time() - self.begun[2],
+                    "given": _host.ticks().given_since(self.ticks),
                     "frames": self.shown - self.begun[3],
                     "lag_p99_ms": lags[int(len(lags) * 0.99)] * 1000,
                     "tiles": [plan.capacity, plan.columns, plan.picture_rows] if plan else [],

@@ -19,10 +19,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench._host import FAIR
 from bench.frames.rig import WARM_S
 
 _LABEL = re.compile(rb"K(\d{5})")
 _CHUNK = 1 << 16
+_TRIES = 3
 
 
 class Ran(NamedTuple):
@@ -43,9 +45,26 @@ class Ran(NamedTuple):
     """Share of one core that a process took which decodes."""
     thumb_fps: float = 0.0
     """Of each small picture, where that is counted."""
+    given: float = 1.0
+    """Of the CPU that the machine asked for meanwhile, the share that its host gave."""
 
 
-def run(
+def run(route: str, **told: Any) -> Ran:
+    """Run one route as `_once` does, and again where the host gave too little CPU; give the fairest
+    run.
+    """
+    fairest: Ran | None = None
+    for _ in range(_TRIES):
+        ran = _once(route, **told)
+        if fairest is None or ran.given > fairest.given:
+            fairest = ran
+        if ran.given >= FAIR:
+            break
+    assert fairest is not None
+    return fairest
+
+
+def _once(
     route: str,
     *,
     scene: str = "feed",
@@ -103,6 +122,7 @@ def run(
         tiles=figures["tiles"],
         decoder=figures.get("decoder_s", 0.0) / taken_s,
         thumb_fps=figures.get("thumb_frames", 0) / taken_s / max(thumbs, 1),
+        given=figures["given"],
     )
 
 
