@@ -18,7 +18,13 @@ from agent.loop.verify import blocked, failed
 from agent.protocol import ToolCallRequested
 from agent.records import Autonomy, Element, Observation, Subject
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
-from agent.safety.approval import OPTIONS, approval_text, is_yes, typed_instead
+from agent.safety.approval import (
+    OPTIONS,
+    approval_text,
+    is_yes,
+    refused_because,
+    typed_instead,
+)
 from agent.safety.beneath import touched
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.granting import Grants
@@ -161,7 +167,7 @@ class Guard:
                 return Ruling()
         key = f"{call.tool} {deed.element.key if deed.element else call.arguments}"
         if key in self._denied:
-            return Ruling(refusal=blocked("The operator has already refused this"))
+            return Ruling(refusal=blocked("The operator has already rejected this"))
         instead = None
         subject = _subject(deed, verdict, screen, call)
         if self._granted().covers(subject):
@@ -175,12 +181,7 @@ class Guard:
             self._cover(verdict, title, screen)
             return Ruling(waited=True, instead=instead)
         self._denied.add(key)
-        why = (
-            "Nobody answered in time, so the answer is no"
-            if answer is None
-            else f'The operator refused: "{redact_secrets(one_line(answer, 200))}"'
-        )
-        return Ruling(refusal=blocked(why), waited=True)
+        return Ruling(refusal=blocked(refused_because(answer)), waited=True)
 
     def _cover(self, verdict: Verdict, title: tuple[str, ...], screen: Observation) -> None:
         """Let the phone's own question about a destructive deed pass with the deed."""

@@ -14,7 +14,7 @@ from agent.loop.reviewing import awaiting
 from agent.loop.verify import blocked, failed
 from agent.protocol import ToolCallRequested
 from agent.records import ActionOutcome, Subject
-from agent.safety.approval import OPTIONS, approval_text, is_yes
+from agent.safety.approval import OPTIONS, approval_text, is_yes, refused_because
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.confirmable import params_digest, read_params, screen_digest
 from agent.tasks.task import TaskContext, TurnEnd
@@ -101,4 +101,4 @@ class Office:
         )
         if is_yes(answer):
             return ""
-        return blocked("Nobody answered in time" if answer is None else "The operator refused")
+        return blocked(refused_because(answer))

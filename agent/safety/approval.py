@@ -7,7 +7,9 @@ answer and anything unclear are a no.
 from __future__ import annotations
 
 from agent.records import QuestionOption
+from agent.safety.redaction import redact_secrets
 from agent.safety.words import words
+from agent.text import one_line
 
 APPROVE = "Approve"
 DENY = "Deny"
@@ -19,6 +21,9 @@ OPTIONS = (
     QuestionOption(label=DENY, description="Do not do it; the agent is told so."),
 )
 _YES = frozenset({"approve", "approved", "yes", "y", "ok", "okay", "allow", "allowed"})
+_NO = frozenset({"deny", "denied", "no", "n", "reject", "rejected", "refuse", "refused"})
+_REASON_CHARS = 200
+_REJECTED = "The operator rejected this"
 
 
 def is_yes(answer: str | None) -> bool:
@@ -40,6 +45,22 @@ def typed_instead(answer: str | None) -> str | None:
     if not said.casefold().startswith(_WITH):
         return None
     return said[len(_WITH) :].strip() or None
+
+
+def refused_because(answer: str | None) -> str:
+    """Say, for whoever asked, what the operator answered that is no yes, and why if that was said.
+
+    Args:
+        answer: as it was given; None when nobody gave one in time.
+    """
+    if answer is None:
+        return "Nobody answered in time, so the answer is no"
+    said = redact_secrets(one_line(answer, _REASON_CHARS)).strip()
+    head, _, reason = said.partition(":")
+    head_words = words(head)
+    if not head_words or (len(head_words) == 1 and head_words[0] in _NO):
+        return f'The operator rejected this: "{reason.strip()}"' if reason.strip() else _REJECTED
+    return f'The operator answered "{said}", which approves nothing'
 
 
 def approval_text(what: str, reason: str) -> str:

@@ -17,8 +17,8 @@ from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
 from agent.safety.redaction import redact_secrets
 from agent.safety.secrets import SECRET, is_secret_field
-from agent.safety.words import words
 from agent.text import one_line
+from agent.tools.app_names import find_app
 from agent.tools.arguments import (
     BadArguments,
     ClickElement,
@@ -144,40 +144,6 @@ def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:
             return Point(x=near_x, y=y), Point(x=far_x, y=y)
 
 
-def find_app(name: str, apps: Sequence[AppInfo], library: Library) -> AppInfo:
-    """Find an installed app by package, label, words of them, or what its card calls it.
-
-    Many phones list packages without labels: then only a card knows what people call an app.
-
-    Raises:
-        BadArguments: none fits, or several do.
-    """
-    wanted = name.strip()
-    for app in apps:
-        if app.package == wanted:
-            return app
-    if not apps and "." in wanted:
-        # The phone gave no list: a package may still be named outright.
-        return AppInfo(package=one_line(wanted, 120))
-    asked = words(wanted)
-    exact = [app for app in apps if app.label and words(app.label) == asked]
-    if len(exact) == 1:
-        return exact[0]
-    loose = exact or [
-        app
-        for app in apps
-        if asked and set(asked) <= {*words(app.label), *words(app.package.replace(".", " "))}
-    ]
-    called = library.called(wanted)
-    loose = loose or [app for app in apps if app.package.casefold() in called]
-    if len(loose) == 1:
-        return loose[0]
-    shown = ", ".join(_app_name(app) for app in (loose or apps)[:20]) or "none known"
-    if loose:
-        raise BadArguments(f'several apps fit "{one_line(wanted, 60)}": {shown}')
-    raise BadArguments(f'no installed app is called "{one_line(wanted, 60)}"; installed: {shown}')
-
-
 def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Observation) -> Deed:
     if not text and not action.clear:
         raise BadArguments("`text` is empty: there is nothing to type")
@@ -226,10 +192,6 @@ def _largest_scrollable(elements: Sequence[Element]) -> Element | None:
 
 def _name(element: Element) -> str:
     return f'"{element.label[:60]}"'
-
-
-def _app_name(app: AppInfo) -> str:
-    return f"{app.label} ({app.package})" if app.label else app.package
 
 
 def _clip(point: Point) -> Point:

@@ -172,7 +172,7 @@ async def test_a_refusal_ends_the_work() -> None:
     talk = Talk('write a note saying "x"')
     await talk.planned(NOTES, field("Note", 0.3))
     reply = await talk.chooses()
-    talk.hears(reply, 'FAILED: The operator refused: "Deny". Do not try this again.')
+    talk.hears(reply, 'FAILED: The operator rejected this: "not now". Do not try this again.')
     talk.sees(NOTES, field("Note", 0.3))
     name, arguments = called(await talk.chooses())
     assert (name, arguments["success"]) == ("finish", False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.devices.tree import parse_tree
 from agent.records import Bounds, Element
-from agent.safety.approval import is_yes
+from agent.safety.approval import is_yes, refused_because
 from agent.safety.policy import (
     Decision,
     Risk,
@@ -115,6 +115,27 @@ def test_safety_only_a_plain_yes_is_a_yes() -> None:
     assert all(is_yes(answer) for answer in ("Approve", "yes", " OK. ", "y"))
     for answer in (None, "", "no", "Deny", "yes, but later", "not ok", "approve?no"):
         assert not is_yes(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "Nobody answered in time, so the answer is no"),
+        ("", "The operator rejected this"),
+        ("Deny", "The operator rejected this"),
+        ("Deny:", "The operator rejected this"),
+        ("Deny: not to Ben: to Anna", 'The operator rejected this: "not to Ben: to Anna"'),
+        ("deny: my PIN is in card 4111 1111 1111 1111", "[CARD REDACTED]"),
+        ("yes, but later", 'The operator answered "yes, but later", which approves nothing'),
+    ],
+)
+def test_safety_who_asked_is_told_once_what_was_answered_and_why(
+    answer: str | None, said: str
+) -> None:
+    told = refused_because(answer)
+    assert said in told
+    assert "Deny" not in told
+    assert "4111" not in told
 
 
 @pytest.mark.parametrize(

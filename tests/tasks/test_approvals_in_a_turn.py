@@ -32,7 +32,7 @@ async def test_safety_silence_and_no_are_no(answer: str | None) -> None:
     assert counter.count == 0
     assert len(context.questions) == 1
     assert results(context)[0].startswith("FAILED: ")
-    assert "already refused" in results(context)[1]
+    assert "already rejected" in results(context)[1]
 
 
 async def test_safety_an_element_that_is_gone_after_the_approval_is_not_clicked() -> None:

@@ -13,7 +13,8 @@ from agent.knowledge.library import Library, load
 from agent.loop.elements import number_elements
 from agent.models.model import ToolCall
 from agent.records import AppInfo, Foreground, Observation, PlanStatus, UiNode
-from agent.tools.actions import find_app, resolve, swipe_for
+from agent.tools.actions import resolve, swipe_for
+from agent.tools.app_names import find_app
 from agent.tools.arguments import (
     BadArguments,
     ClickElement,
@@ -246,3 +247,26 @@ def test_an_app_without_a_label_is_found_by_what_its_card_calls_it() -> None:
     )
     with pytest.raises(BadArguments, match="several apps"):
         find_app("shop", apps, two)
+
+
+def test_of_many_apps_the_nearest_names_are_told_and_how_many_there_are() -> None:
+    apps = (
+        *(AppInfo(package=f"org.filler.f{n}", label=f"Filler {n}") for n in range(300)),
+        AppInfo(package="com.google.android.youtube", label="YouTube"),
+        AppInfo(package="com.whatsapp", label="WhatsApp"),
+        AppInfo(package="com.dominos.pizza"),
+    )
+    for name, nearest in (
+        ("Youtub", "YouTube (com.google.android.youtube)"),
+        ("the YouTube video player", "YouTube (com.google.android.youtube)"),
+        ("Whats App Messenger", "WhatsApp (com.whatsapp)"),
+        ("com.whatsapp.w4b", "WhatsApp (com.whatsapp)"),
+        ("Domino's", "com.dominos.pizza"),
+    ):
+        with pytest.raises(BadArguments) as told:
+            find_app(name, apps, NO_CARDS)
+        said = str(told.value)
+        assert f"303 are installed, with the nearest names: {nearest}, " in said
+        assert said.endswith(" and 283 more")
+    with pytest.raises(BadArguments, match="the phone told of none"):
+        find_app("Maps", (), NO_CARDS)
