@@ -12,13 +12,12 @@ import os
 from typing import TYPE_CHECKING
 
 from agent.core import Core
-from agent.records import Session, SessionState
+from console.under_way import is_under_way
 
 if TYPE_CHECKING:
     from console.host import Host
 
 _LOOK_S = 1.0
-_UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 _log = logging.getLogger(__name__)
 
 
@@ -36,11 +35,6 @@ async def linger(host: Host) -> None:
             await asyncio.wait({closing}, timeout=_LOOK_S)
     finally:
         closing.cancel()
-
-
-def is_under_way(session: Session) -> bool:
-    """Tell whether a session is at work, or has a turn that waits for an answer."""
-    return session.state in _UNDER_WAY or (bool(session.turn_id) and not session.state.is_terminal)
 
 
 async def _is_busy(core: Core) -> bool:

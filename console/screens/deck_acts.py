@@ -24,6 +24,7 @@ from agent.state import SessionView
 from agent.text import one_line
 from console.screens.deck_find import DeckFind
 from console.screens.deck_questions import DENY
+from console.under_way import is_tree_under_way, is_under_way
 from widgets.composer import Composer, Mode, Purpose
 from widgets.parts import Parts
 from widgets.session_rows import device_name, session_title
@@ -46,13 +47,16 @@ class DeckActs(DeckFind):
         view = self.deck.view()
         return view.session if view else None
 
+    def _is_at_work(self, session: Session) -> bool:
+        return is_tree_under_way(session, self.console_app.bridge.state)
+
     # --- what can be done now ----------
 
     def can(self, action_id: str) -> bool:
         session = self._session()
         match action_id:
             case "session.stop":
-                return session is not None and bool(session.turn_id)
+                return session is not None and self._is_at_work(session)
             case "session.pause":
                 return session is not None
             case "session.cancel":
@@ -65,7 +69,7 @@ class DeckActs(DeckFind):
                 return session is not None
             case "session.stop_all":
                 sessions = self.console_app.bridge.state.sessions.values()
-                return any(view.session.turn_id for view in sessions)
+                return any(is_under_way(view.session) for view in sessions)
             case "question.next":
                 return bool(self.console_app.bridge.state.questions)
             case "question.approve" | "question.reject":
@@ -90,9 +94,9 @@ class DeckActs(DeckFind):
     # --- stop, pause, cancel: the safe direction is one key ----------
 
     def do_session_stop(self) -> None:
-        """Interrupt the selected session."""
+        """Interrupt the selected session and its children."""
         session = self._session()
-        if session is not None and session.turn_id:
+        if session is not None and self._is_at_work(session):
             self.console_app.request(Interrupt(session_id=session.session_id))
 
     def do_session_pause(self) -> None:
@@ -109,7 +113,7 @@ class DeckActs(DeckFind):
             sentence = f"{self.key_of('session.pause')} again resumes {about}"
             if self.console_app.two_acts.confirm("session.pause", one, sentence):
                 self.console_app.request(SessionResume(session_id=one))
-        elif session.paused or not session.turn_id:
+        elif session.paused or not self._is_at_work(session):
             self.console_app.request(SessionResume(session_id=one))
         else:
             self.console_app.request(SessionPause(session_id=one))

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from agent.state import State
+from console.under_way import is_under_way
 from widgets.lines import PartsLine
 from widgets.parts import Parts
 from widgets.session_rows import session_title
@@ -50,7 +51,7 @@ def under_way(state: State, *, ends_here: bool) -> Parts:
         state: what is known of the sessions.
         ends_here: whether the core lives in this console and ends with it.
     """
-    running = [view.session for view in state.sessions.values() if view.session.turn_id]
+    running = [view.session for view in state.sessions.values() if is_under_way(view.session)]
     if not running:
         return ()
     parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]

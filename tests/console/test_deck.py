@@ -74,6 +74,38 @@ async def test_stopping_and_pausing_act_at_once(console: Open) -> None:
         assert seat.core.ops == [Interrupt(session_id="s1"), SessionPause(session_id="s1")]
 
 
+async def test_a_session_that_waits_for_its_turn_is_stopped_and_paused_too(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "wait for a phone")
+        core.tell(SessionStateChanged(state=SessionState.QUEUED), "s1")
+
+    async with console(play=play) as seat:
+        await select(seat, "s1")
+        await seat.press("x", "p")
+        await seat.until(lambda: len(seat.core.ops) == 2, "two ops")
+        assert seat.core.ops == [Interrupt(session_id="s1"), SessionPause(session_id="s1")]
+
+
+async def test_a_parent_is_stopped_and_paused_with_the_parts_that_are_at_work(
+    console: Open,
+) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "p", "parent")
+        core.tell(SessionStateChanged(state=SessionState.RUNNING), "p")
+        for child in ("c1", "c2"):
+            configure(core, child, child, parent_id="p")
+            run(core, child)
+        # A child asks, so the parent waits, and has no turn of its own.
+        core.tell(SessionStateChanged(state=SessionState.WAITING_FOR_USER), "c1")
+        core.tell(SessionStateChanged(state=SessionState.WAITING_FOR_USER), "p")
+
+    async with console(play=play) as seat:
+        await select(seat, "p")
+        await seat.press("x", "p")
+        await seat.until(lambda: len(seat.core.ops) == 2, "two ops")
+        assert seat.core.ops == [Interrupt(session_id="p"), SessionPause(session_id="p")]
+
+
 async def test_cancelling_takes_two_acts(console: Open) -> None:
     async with console() as seat:
         await select(seat, "s1")
