@@ -37,6 +37,11 @@ from agent.sessions.rollout_write import blobs_directory
 from agent.store.uses import digests_of
 
 MOST_EVENTS = 200_000
+MOST_EVENT_BYTES = 1 << 28
+"""What a rollout's events may take up, which are held and stored at once; blobs come one by one.
+
+Twice what the longest session writes: 10,000 steps of a dozen events, each of about a kilobyte.
+"""
 LARGEST_FILE_BYTES = 1 << 32
 LARGEST_BLOB_BYTES = 1 << 25
 _REMEDY = "Name a file that `switchboard sessions export` wrote."
@@ -61,7 +66,7 @@ def read_rollout(path: Path) -> Rollout:
     """
     meta: SessionMeta | None = None
     lines: dict[int, EventLine] = {}
-    skipped = 0
+    skipped = event_bytes = 0
     with _opened(path) as file:
         for line in _lines(file, path):
             read = payload_of(line) if line is not None else None
@@ -70,8 +75,8 @@ def read_rollout(path: Path) -> Rollout:
                     meta = _checked(read, path)
                 case EventLine() if _counts(read) and read.seq not in lines:
                     lines[read.seq] = read
-                    if len(lines) > MOST_EVENTS:
-                        raise UsageError(f"{path} has more than {MOST_EVENTS:,} events.")
+                    event_bytes += len(line or b"")
+                    _check_bounds(path, len(lines), event_bytes)
                 case EventLine() | None:
                     skipped += 1
                 case _:
@@ -80,6 +85,14 @@ def read_rollout(path: Path) -> Rollout:
         raise UsageError(f"{path} is no rollout: it has no session_meta line.", _REMEDY)
     events = _events(meta, [lines[seq] for seq in sorted(lines)], path)
     return Rollout(session_id=meta.id, events=events, skipped_lines=skipped)
+
+
+def _check_bounds(path: Path, events: int, event_bytes: int) -> None:
+    """Refuse a rollout whose events are too many or too long to be held. Raises UsageError."""
+    if events > MOST_EVENTS:
+        raise UsageError(f"{path} has more than {MOST_EVENTS:,} events.", _REMEDY)
+    if event_bytes > MOST_EVENT_BYTES:
+        raise UsageError(f"{path} has more than {MOST_EVENT_BYTES >> 20} MiB of events.", _REMEDY)
 
 
 def _counts(line: EventLine) -> bool:

@@ -14,6 +14,7 @@ from agent.errors import UsageError
 from agent.protocol import (
     OF_NO_SESSION,
     AdbServerChanged,
+    AgentMessage,
     CommitmentChanged,
     DeviceChanged,
     EventMsg,
@@ -30,6 +31,7 @@ from agent.protocol import (
     SessionStateChanged,
     ShutdownComplete,
     StepCompleted,
+    ToolCallRequested,
     WatcherChanged,
     WithdrawReason,
 )
@@ -45,8 +47,9 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.sessions.rollout_lines import EventLine, line_of
-from agent.sessions.rollout_read import read_rollout
+from agent.sessions import rollout_read
+from agent.sessions.rollout_lines import BlobLine, EventLine, line_of
+from agent.sessions.rollout_read import read_blobs, read_rollout
 from agent.sessions.rollout_write import Blobs, blobs_directory, export_rollout
 from agent.store.store import EventDraft
 from tests.console.test_jobs_screen import commitment, watcher
@@ -206,6 +209,31 @@ async def test_an_event_that_names_a_path_for_a_blob_reads_none_and_is_written_a
         done = await export_rollout(stage.core, own, tmp_path / "again.jsonl")
         assert (done.blobs, done.missing_blobs) == (0, 1)
         assert b"mine" not in done.path.read_bytes()
+
+
+async def test_events_that_would_fill_the_memory_are_refused_and_blobs_of_that_size_are_read(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollout_read, "MOST_EVENT_BYTES", 1 << 20)
+    async with stage.play():
+        session_id = await storied(stage)
+        kept = (await export_rollout(stage.core, session_id, tmp_path)).path
+        picture = b"x" * (1 << 21)
+        digest = await stage.store.put_blob(picture, "image/png")
+        call = ToolCallRequested(
+            step=9, call_id="c9", tool="tap", arguments="{}", prompt_digest=digest
+        )
+        with kept.open("ab") as file:
+            file.write(line_of(EventLine(seq=900, ts_ms=1, msg=call), 1))
+            file.write(line_of(BlobLine(digest=digest, media_type="image/png", data=picture), 1))
+        assert [blob.data for blob in read_blobs(kept, read_rollout(kept))][-1] == picture
+        with kept.open("ab") as file:
+            for seq in range(1000, 1012):
+                long = AgentMessage(step=9, text="word " * 20_000)
+                file.write(line_of(EventLine(seq=seq, ts_ms=1, msg=long), 1))
+        with pytest.raises(UsageError, match="more than 1 MiB of events"):
+            await stage.do(SessionImport(path=str(kept), as_new=True))
+        assert [one.session_id for one in await stage.store.sessions()] == [session_id]
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="this system has no such file")
