@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.devices.server import find_adb
+from tests.adb import free_port
 from tests.end_to_end.harness import (
     Workshop,
     adb_server_of_its_own,
@@ -18,16 +19,6 @@ from tests.end_to_end.harness import (
     end_all_of,
     wait_until,
 )
-
-
-def free_port() -> int:
-    """Let the system choose a port that adb does not take for an emulator's."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if not 5037 <= port <= 5585:
-            return port
 
 
 def free_pair() -> int:

@@ -220,12 +220,14 @@ def end_all_of(data: Path) -> None:
                 os.kill(int(entry.name), signal.SIGKILL)
 
 
-def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) -> None:
+def wait_until(
+    true: Callable[[], bool], what: str, bound_s: float = BOUND_S, every_s: float = 0.02
+) -> None:
     """Wait for a condition that nothing announces."""
     deadline = time.monotonic() + bound_s
     while not true():
         assert time.monotonic() < deadline, f"not within {bound_s} s: {what}"
-        threading.Event().wait(0.02)
+        threading.Event().wait(every_s)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.devices.server import find_adb
-from tests.end_to_end.conftest import free_port
+from tests.adb import free_port
 from tests.end_to_end.harness import Call, Workshop
 
 RUN = ("run", "open Settings", "--virtual")

@@ -17,7 +17,9 @@ GOAL = (
     "and on phone 3 turn on the dark mode"
 )
 START = ("daemon", "start", "--virtual-only", "--phones", "3")
-BOUND_S = 150.0
+BOUND_S = 240.0
+EVERY_S = 0.5
+"""Between two looks at the tree: each is a process, and takes the time of those it looks at."""
 
 
 class TreeOf:
@@ -28,7 +30,7 @@ class TreeOf:
         self.parent_id = parent_id
 
     def members(self) -> list[dict[str, Any]]:
-        """Give the parent, then its children by their phones."""
+        """Give the parent, then its children by their phones; one call of the command line."""
         data = self._workshop.call("sessions", "list", "--json").json["data"]
         parent = [one for one in data if one["sessionId"] == self.parent_id]
         children = [one for one in data if one.get("parentSessionId") == self.parent_id]
@@ -50,7 +52,7 @@ def questions(workshop: Workshop, session_id: str) -> list[Line]:
     ]
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_start(
     workshop: Workshop,
 ) -> None:
@@ -60,12 +62,15 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         assert draft.code == 0, draft
         tree = TreeOf(workshop, draft.json["sessionId"])
         assert workshop.call("sessions", "start", tree.parent_id, "--json").code == 0
-        wait_until(lambda: len(tree.members()) == 4, "three children", bound_s=BOUND_S)
+        wait_until(
+            lambda: len(tree.members()) == 4, "three children", bound_s=BOUND_S, every_s=EVERY_S
+        )
         _, _, asking, darkening = tree.ids()
         wait_until(
             lambda: "tool_call_finished" in kinds(stored(workshop, darkening)),
             "the third phone's first deed",
             bound_s=BOUND_S,
+            every_s=EVERY_S,
         )
         pulled = workshop.call("phone", "fault", "virtual-3", "disconnect")
         assert pulled.code == 0, pulled
@@ -76,14 +81,20 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         before = {one: stored(workshop, one) for one in (tree.parent_id, *tree.ids()[1:])}
 
         assert workshop.call(*START).code == 0
-        wait_until(lambda: bool(questions(workshop, asking)), "a question", bound_s=BOUND_S)
+        wait_until(
+            lambda: bool(questions(workshop, asking)),
+            "a question",
+            bound_s=BOUND_S,
+            every_s=EVERY_S,
+        )
         # The phones are the next daemon's own, so the cable is pulled on one of those again.
         again = workshop.call("phone", "fault", "virtual-3", "disconnect", "--for", "3")
         assert again.code == 0, again
         wait_until(
-            lambda: _approved(workshop, tree, asking) or _settled(tree.states()),
+            lambda: _settled(workshop, tree, asking),
             "the tree to settle",
             bound_s=BOUND_S,
+            every_s=EVERY_S,
         )
         assert tree.states() == ["COMPLETED"] * 4, tree.members()
         for session_id, lines in before.items():
@@ -95,12 +106,9 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         workshop.call("daemon", "stop", "--force")
 
 
-def _settled(states: list[str]) -> bool:
-    return states[0] in {"COMPLETED", "FAILED", "CANCELLED"}
-
-
-def _approved(workshop: Workshop, tree: TreeOf, asking: str) -> bool:
-    """Answer what the asking child waits for; says whether the tree has settled then."""
-    if tree.states()[tree.ids().index(asking)] == "WAITING_FOR_USER":
+def _settled(workshop: Workshop, tree: TreeOf, asking: str) -> bool:
+    """Answer what the asking child waits for; tells whether the tree has settled."""
+    states = {str(one["sessionId"]): one["stateLabel"] for one in tree.members()}
+    if states[asking] == "WAITING_FOR_USER":
         workshop.call("sessions", "answer", asking, "--answer", "Approve")
-    return _settled(tree.states())
+    return states[tree.parent_id] in {"COMPLETED", "FAILED", "CANCELLED"}
