@@ -30,10 +30,10 @@ from console.coming import ComingCore
 from console.host import Host
 from console.opening import carry_out_owed
 from console.rack import Phones
+from tests.adb import free_port
 from tests.console.conftest import Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
-from tests.end_to_end.conftest import free_port
 from tests.end_to_end.harness import end_all_of
 
 ROOT = Path(__file__).parent.parent.parent
