@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from agent.protocol import Event, StepCompleted
+from msgspec.structs import replace
+
+from agent.protocol import Event, StepCompleted, WatcherChanged
 from agent.records import DaySpent, Session, SessionSpent, SessionState, Spending, Usage
 
 
@@ -29,8 +31,8 @@ def spent(
                 usage = _less(usage, step.usage)
             entry = (session, usage, session.last_step - len(past))
             by_day.setdefault(day, []).append(entry)
-    days = [
-        DaySpent(
+    days = {
+        day: DaySpent(
             day=day,
             sessions=len(of_day),
             completed=sum(one.state is SessionState.COMPLETED for one, _, _ in of_day),
@@ -38,14 +40,25 @@ def spent(
             steps=sum(steps for _, _, steps in of_day),
             usage=_sum(usage for _, usage, _ in of_day),
         )
-        for day, of_day in sorted(by_day.items())
-    ]
+        for day, of_day in by_day.items()
+    }
+    for event in events.get("", ()):
+        if isinstance(event.msg, WatcherChanged) and event.msg.usage.calls:
+            if event.ts_ms < since_ms:
+                continue
+            day = f"{datetime.fromtimestamp(event.ts_ms / 1000).astimezone():%Y-%m-%d}"
+            so_far = days.get(day, DaySpent(day=day))
+            days[day] = replace(
+                so_far,
+                usage=so_far.usage.plus(event.msg.usage),
+                watchers=so_far.watchers.plus(event.msg.usage),
+            )
     every = [SessionSpent(session=s, usage=u) for of_day in by_day.values() for s, u, _ in of_day]
     dearest = sorted(
         (one for one in every if one.usage.cost_usd or _tokens(one.usage)),
         key=lambda one: (-one.usage.cost_usd, -_tokens(one.usage), -one.session.created_ms),
     )
-    return Spending(days=tuple(days), dearest=tuple(dearest[:8]))
+    return Spending(days=tuple(days[day] for day in sorted(days)), dearest=tuple(dearest[:8]))
 
 
 def _tokens(usage: Usage) -> int:

@@ -1,7 +1,7 @@
 """What was spent, as bars: a line a day, and the sessions that cost most. Pure functions to parts.
 
 Not the adding up (the store does it). Invariants: every bar has its figure beside it, so that it
-reads without colour; no line is wider than it may be; a day without sessions is a line too.
+reads without colour; no line is wider than it may be; a day without either is a line too.
 """
 
 from __future__ import annotations
@@ -97,6 +97,9 @@ def _sums(days: Sequence[DaySpent]) -> Parts:
         facts.append(f"{phrases.money(usage.cost_usd / len(days))} a day")
     else:
         facts.append("no prices known" if _tokens(usage) else "nothing paid")
+    watching = sum(_tokens(day.watchers) for day in days)
+    if watching:
+        facts.append(f"{phrases.tokens(watching)} tok of it for watchers")
     return (
         (f"{len(days)} days  ", "bold $foreground"),
         (f"{' · '.join(facts)}\n", "$foreground"),
@@ -122,7 +125,7 @@ def _heading(measure: Measure, width: int) -> Parts:
 
 def _day_line(word: str, day: DaySpent, most: float, measure: Measure, width: int) -> Parts:
     cells = _bar_cells(width)
-    if not day.sessions:
+    if not day.sessions and not day.usage.calls:
         return ((f"{word:<7}", "$faint"), ("·\n", "$faint"))
     figures = f"{phrases.tokens(_tokens(day.usage)):>8}{_money(day.usage):>9}"
     parts = [
@@ -132,7 +135,7 @@ def _day_line(word: str, day: DaySpent, most: float, measure: Measure, width: in
     ]
     if width >= _OUTCOMES_FROM:
         parts += [
-            (f"{day.sessions:>6}", "$foreground"),
+            (f"{day.sessions or '·':>6}", "$foreground" if day.sessions else "$faint"),
             (f"{day.completed or '·':>4}", "$good" if day.completed else "$faint"),
             (f"{day.failed or '·':>4}", "$bad" if day.failed else "$faint"),
         ]

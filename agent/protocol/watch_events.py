@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol.base import EventBase
-from agent.records import Commitment, Watcher
+from agent.records import Commitment, Usage, Watcher
 
 
 class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"):
@@ -11,6 +11,8 @@ class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"
 
     watcher: Watcher
     reason: str = ""
+    usage: Usage = Usage()
+    """What the look that led to it used of a model, to judge by meaning."""
 
 
 class CommitmentChanged(EventBase, frozen=True, kw_only=True, tag="commitment_changed"):

@@ -1,4 +1,4 @@
-"""What was spent: by the day, and by the sessions that cost most."""
+"""What was spent: by the day, for sessions and watchers, and by the sessions that cost most."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from agent.records.sessions import Session
 
 
 class DaySpent(Record, frozen=True, kw_only=True):
-    """One day of the core's own time zone: the sessions that began on it, and what they used."""
+    """One day of the core's own time zone: the sessions that began on it, and what was used.
+
+    A session counts on the day that it began; what judging for watchers took, on the day it did.
+    """
 
     day: str
     """As 2026-11-21."""
@@ -17,6 +20,9 @@ class DaySpent(Record, frozen=True, kw_only=True):
     failed: int = 0
     steps: int = 0
     usage: Usage = Usage()
+    """What the sessions used, and the watchers."""
+    watchers: Usage = Usage()
+    """Of it, what models judged for watchers."""
 
 
 class SessionSpent(Record, frozen=True, kw_only=True):
@@ -27,9 +33,9 @@ class SessionSpent(Record, frozen=True, kw_only=True):
 
 
 class Spending(Record, frozen=True, kw_only=True):
-    """What the stored sessions used since a moment."""
+    """What the stored sessions and watchers used since a moment."""
 
     days: tuple[DaySpent, ...] = ()
-    """Those on which sessions began, the oldest first."""
+    """Those on which sessions began or watchers used a model, the oldest first."""
     dearest: tuple[SessionSpent, ...] = ()
     """The ones that cost most, by money, then by tokens."""

@@ -1,4 +1,4 @@
-"""Add up what the stored sessions used: by the day they began on, and the dearest of them.
+"""Add up what the stored sessions and watchers used by the day, and name the dearest sessions.
 
 Not the limits on it (`agent.records.Budget`). Invariants: those of the reader that lends its
 connection; every session is read once, in SQLite's own thread; what a fork was given of another's
@@ -10,12 +10,29 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from agent.records import DaySpent, SessionSpent, Spending, Usage
 from agent.store.database import Row, Value
 from agent.store.rows import as_int, as_text, decode_session
 
 DEAREST = 8
 """How many sessions are named."""
+
+# Of most events of no session only the type is read; none is where no watcher was ever judged for.
+WATCHED = """
+SELECT date(ts_ms / 1000, 'unixepoch', 'localtime') AS day,
+    CAST(total(json_extract(body, '$.usage.input_tokens')) AS INTEGER),
+    CAST(total(json_extract(body, '$.usage.cached_input_tokens')) AS INTEGER),
+    CAST(total(json_extract(body, '$.usage.output_tokens')) AS INTEGER),
+    total(json_extract(body, '$.usage.cost_usd')),
+    CAST(total(json_extract(body, '$.usage.calls')) AS INTEGER)
+FROM event
+WHERE session_id IS NULL AND type = 'watcher_changed' AND ts_ms >= ?
+    AND json_extract(body, '$.usage.calls') > 0
+    AND EXISTS (SELECT 1 FROM watcher WHERE json_extract(record, '$.usage.calls') > 0)
+GROUP BY day
+"""
 
 # total() where a sum is meant: sum() fails on one absurd figure, and nothing would be told at all.
 # Copied events keep the times of the original, and a fork is younger than all of them. The outer
@@ -73,7 +90,7 @@ class SpendingRecords(Protocol):
     """What a store knows of what was spent. Every call raises StoreError."""
 
     async def since(self, since_ms: int) -> Spending:
-        """Add up what the sessions used that began at or after a moment."""
+        """Add up what the sessions used that began at or after a moment, and watchers since."""
         ...
 
 
@@ -84,8 +101,8 @@ class Spendings:
         self._rows = rows
 
     async def since(self, since_ms: int) -> Spending:
-        """Add up what the sessions used that began at or after a moment."""
-        days: list[DaySpent] = []
+        """Add up what the sessions used that began at or after a moment, and watchers since."""
+        days: dict[str, DaySpent] = {}
         dearest: list[SessionSpent] = []
         for row in await self._rows(SPENDING, (since_ms,)):
             usage = _usage(row[6:])
@@ -93,17 +110,20 @@ class Spendings:
                 dearest.append(SessionSpent(session=decode_session(row[1]), usage=usage))
             else:
                 count, completed, failed, steps = (as_int(value) for value in row[2:6])
-                days.append(
-                    DaySpent(
-                        day=as_text(row[0]),
-                        sessions=count,
-                        completed=completed,
-                        failed=failed,
-                        steps=steps,
-                        usage=usage,
-                    )
+                days[as_text(row[0])] = DaySpent(
+                    day=as_text(row[0]),
+                    sessions=count,
+                    completed=completed,
+                    failed=failed,
+                    steps=steps,
+                    usage=usage,
                 )
-        return Spending(days=tuple(days), dearest=tuple(dearest))
+        for row in await self._rows(WATCHED, (since_ms,)):
+            name, judging = as_text(row[0]), _usage(row[1:])
+            day = days.get(name, DaySpent(day=name))
+            days[name] = replace(day, usage=day.usage.plus(judging), watchers=judging)
+        in_order = tuple(days[name] for name in sorted(days))
+        return Spending(days=in_order, dearest=tuple(dearest))
 
 
 def _usage(row: Row) -> Usage:

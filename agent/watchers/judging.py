@@ -59,6 +59,23 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class NoJudgementError(ModelError):
+    """A model answered and gave no judgement.
+
+    Args:
+        name: the model's.
+        usage: what its answer took all the same.
+    """
+
+    def __init__(self, name: str, usage: Usage) -> None:
+        super().__init__(
+            f"The model {one_line(name, 80)} gave no judgement.",
+            "It is asked again later; if it stays so, choose another model.",
+            retryable=True,
+        )
+        self.usage = usage
+
+
 class Judge:
     """Who judges for the watchers of one core.
 
@@ -81,7 +98,8 @@ class Judge:
         Raises:
             UsageError: the model is the offline pilot.
             ConfigError: there is no model to be had.
-            ModelError: it did not answer, or gave no judgement.
+            NoJudgementError: it gave none.
+            ModelError: it did not answer.
         """
         model = self._make_model()
         try:
@@ -121,10 +139,6 @@ def _read(name: str, reply: ModelReply) -> Verdict:
     try:
         said = msgspec.json.decode(call.arguments if call else reply.text, type=_Reported)
     except msgspec.MsgspecError as error:
-        raise ModelError(
-            f"The model {one_line(name, 80)} gave no judgement.",
-            "It is asked again later; if it stays so, choose another model.",
-            retryable=True,
-        ) from error
+        raise NoJudgementError(name, reply.usage) from error
     why = redact(one_line(said.why, _WHY_CHARS))
     return Verdict(holds=said.holds, why=why, usage=reply.usage)

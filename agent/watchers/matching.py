@@ -60,6 +60,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what is not to come has."""
     usage: Usage = Usage()
     """What a judge used of a model."""
+    failure: str = ""
+    """Why what is there could not be judged."""
 
     def after(self, done: int) -> Look:
         """Give what is to be remembered once so many of the matches are dealt with."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.jobs.schedule import FAILURES_BEFORE_ALERT, backoff_ms
-from agent.records import Watcher, WatcherStatus, WatcherType, WatchSchedule
+from agent.records import Usage, Watcher, WatcherStatus, WatcherType, WatchSchedule
 from agent.watchers.matching import Look, Match
 from agent.watchers.reading import schedule_of
 
@@ -103,6 +103,11 @@ def failed(watcher: Watcher, reason: str, now_ms: int) -> Watcher:
         updated_at=now_ms,
         next_run_at=_by_deadline(now_ms + wait_ms, schedule_of(watcher), now_ms),
     )
+
+
+def charged(watcher: Watcher, usage: Usage) -> Watcher:
+    """Give the record with what a judge used for it."""
+    return replace(watcher, usage=watcher.usage.plus(usage))
 
 
 def stopped(watcher: Watcher, now_ms: int, reason: str = "") -> Watcher | None:

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from agent.devices.calls import Call
 from agent.devices.device import Device, Rack
 from agent.devices.notifications import Notification
-from agent.errors import DeviceError, DeviceLostError
-from agent.records import DeviceState, Evaluator, UiNode, Watcher, WatcherType
-from agent.watchers.judging import Judge
+from agent.errors import DeviceError, DeviceLostError, SwitchboardError
+from agent.records import DeviceState, Evaluator, UiNode, Usage, Watcher, WatcherType
+from agent.watchers.judging import Judge, NoJudgementError
 from agent.watchers.matching import (
     Look,
     is_as_before,
@@ -68,11 +68,10 @@ class Sight:
         self._allow_private = allow_private
 
     async def look(self, watcher: Watcher, now_ms: int) -> Look:
-        """Look once.
+        """Look once; a look that could not be judged says so itself.
 
         Raises:
             WebError, UsageError: the page could not be fetched.
-            ModelError, ConfigError: what it means could not be judged.
             DeviceError: no phone that is online told anything.
         """
         match watcher.type:
@@ -104,7 +103,11 @@ class Sight:
             return page_look(watcher, page)
         if is_as_before(watcher, page):
             return Look()
-        return page_look(watcher, page, await self._judge.judge(condition.meaning, page.text))
+        try:
+            verdict = await self._judge.judge(condition.meaning, page.text)
+        except SwitchboardError as error:
+            return _unjudged(error, Usage())
+        return page_look(watcher, page, verdict)
 
     async def _judged(self, watcher: Watcher, look: Look) -> Look:
         """Keep the matches that mean what is waited for; the others count as seen."""
@@ -114,7 +117,10 @@ class Sight:
         kept, usage = [], look.usage
         for match in look.matches:
             said = f"{match.event.get('title', '')}\n{match.event.get('text', '')}"
-            verdict = await self._judge.judge(condition.meaning, said)
+            try:
+                verdict = await self._judge.judge(condition.meaning, said)
+            except SwitchboardError as error:
+                return _unjudged(error, usage)
             usage = usage.plus(verdict.usage)
             if verdict.holds:
                 kept.append(match)
@@ -161,6 +167,12 @@ class Sight:
         self, serial: str, read: Callable[[Device], Awaitable[Sequence[T]]]
     ) -> Sequence[T]:
         return await read(await self._rack.device(serial))
+
+
+def _unjudged(error: SwitchboardError, used: Usage) -> Look:
+    """Give the look that somebody failed to judge, with what that and those before it took."""
+    more = error.usage if isinstance(error, NoJudgementError) else Usage()
+    return Look(usage=used.plus(more), failure=str(error))
 
 
 async def notifications_of(device: Device) -> Sequence[Notification]:

@@ -26,6 +26,7 @@ from agent.records import (
     Job,
     Notice,
     NoticeKind,
+    Usage,
     Watcher,
     WatcherType,
 )
@@ -50,6 +51,7 @@ HAS_COME = {
     WatcherType.MESSAGE_REPLY: "a reply has come",
     WatcherType.CALL_BACK: "a call has come",
 }
+_NOTHING = Usage()
 _log = logging.getLogger(__name__)
 
 
@@ -189,6 +191,7 @@ class WatchWake:
         try:
             async with asyncio.timeout(LOOK_LIMIT_S):
                 look = await self._sight.look(watcher, self._parts.clock_ms())
+                failure = look.failure
         except TimeoutError:
             failure = f"A look took more than {LOOK_LIMIT_S:g} s."
         except StoreError:
@@ -204,26 +207,33 @@ class WatchWake:
     async def _settle(self, watcher_id: int, look: Look, failure: str) -> None:
         """Store what a look came to, from the record as it is now. Raises StoreError."""
         watcher = self._book.watchers.get(watcher_id)
-        if watcher is None:
-            return
         now_ms = self._parts.clock_ms()
+        if watcher is None:
+            if look.usage.calls:
+                # It was stopped meanwhile, but the judge was asked.
+                gone = await self._book.watcher(watcher_id)
+                await self._put(rules.charged(gone, look.usage), "judged", look.usage)
+            return
         if look.has_come:
             why = HAS_COME.get(watcher.type, "it has come")
             await self._put(rules.stopped(watcher, now_ms, why), why)
             return
         gives_up = rules.has_given_up(watcher, now_ms)
         if gives_up and not look.matches:
-            look, failure = deadline_look(watcher, look), ""
+            look, failure = replace(deadline_look(watcher, look), usage=look.usage), ""
             if not look.matches:
-                end = rules.stopped(watcher, now_ms, rules.DEADLINE_PASSED)
-                await self._put(end, rules.DEADLINE_PASSED)
+                charged = rules.charged(watcher, look.usage)
+                end = rules.stopped(charged, now_ms, rules.DEADLINE_PASSED)
+                await self._put(end, rules.DEADLINE_PASSED, look.usage)
                 return
         if failure:
-            await self._put(rules.failed(watcher, failure, now_ms), "failed")
+            charged = rules.charged(watcher, look.usage)
+            await self._put(rules.failed(charged, failure, now_ms), "failed", look.usage)
             return
         for done, match in enumerate(look.matches, start=1):
-            changed = rules.matched(watcher, match, look.after(done), now_ms)
-            if not await self._react(watcher, changed, match, now_ms):
+            so_far = look.after(done)
+            changed = rules.matched(watcher, match, so_far, now_ms)
+            if not await self._react(watcher, changed, match, now_ms, so_far.usage):
                 return
             still = self._book.watchers.get(watcher_id)
             if still is None:
@@ -233,25 +243,28 @@ class WatchWake:
             return
         remembered = rules.looked(watcher, look, now_ms)
         if remembered is not None:
-            await self._put(remembered, "looked")
+            await self._put(remembered, "looked", look.usage)
         else:
             self._next_ms[watcher_id] = rules.next_look_ms(watcher, now_ms)
 
-    async def _put(self, watcher: Watcher | None, reason: str) -> None:
+    async def _put(self, watcher: Watcher | None, reason: str, used: Usage = _NOTHING) -> None:
         if watcher is not None:
-            changed = WatcherChanged(watcher=watcher, reason=reason)
+            changed = WatcherChanged(watcher=watcher, reason=reason, usage=used)
             await self._parts.store.append(EventDraft("", changed))
 
-    async def _react(self, before: Watcher, fired: Watcher, match: Match, now_ms: int) -> bool:
+    async def _react(
+        self, before: Watcher, fired: Watcher, match: Match, now_ms: int, used: Usage
+    ) -> bool:
         """Store a match with the job that it starts; False when that job cannot be had."""
         op = job_of(before, match, now_ms)
         if op is None:
-            await self._put(fired, "matched")
+            await self._put(fired, "matched", used)
         else:
 
             def beside(job: Job) -> tuple[EventDraft, ...]:
                 linked = replace(fired, job_id=job.id)
-                return (EventDraft("", WatcherChanged(watcher=linked, reason="matched")),)
+                changed = WatcherChanged(watcher=linked, reason="matched", usage=used)
+                return (EventDraft("", changed),)
 
             try:
                 await self._jobs.create(op, beside=beside)
@@ -259,7 +272,8 @@ class WatchWake:
                 raise
             except SwitchboardError as error:
                 failure = one_line(f"its job could not be started: {error}", 400)
-                await self._put(rules.failed(before, failure, now_ms), "failed")
+                charged = rules.charged(before, used)
+                await self._put(rules.failed(charged, failure, now_ms), "failed", used)
                 return False
         title, text = notice_words(before, match)
         # The job gives a notice of its own.

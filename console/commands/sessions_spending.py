@@ -1,4 +1,4 @@
-"""`switchboard sessions spending`: what the stored sessions used by the day, and what cost most."""
+"""`switchboard sessions spending`: what was used by the day, and the sessions that cost most."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Examples:
   switchboard sessions spending --days 90 --json | jq '[.days[].costUsd] | add'
 
 A day is this computer's own; a session counts on the day that it began. A fork counts what it used
-itself, not the past that it was given.
+itself, not the past that it was given. What a model judged for watchers counts on the day it did.
 """
 )
 @click.option("--days", type=click.IntRange(1, 3660), default=14, show_default=True)
@@ -42,7 +42,7 @@ def spending(ctx: click.Context, days: int, as_json: bool) -> None:
         if as_json:
             plain.print_json(_object(found))
         elif not found.days:
-            say(f"No session began in the last {days} days.")
+            say(f"No session began in the last {days} days, and nothing was judged for watchers.")
         else:
             plain.print_text(_text(found))
         return ExitCode.DONE
@@ -60,6 +60,7 @@ def _object(found: Spending) -> dict[str, object]:
                 "failed": day.failed,
                 "steps": day.steps,
                 **_usage(day.usage),
+                "watchers": _usage(day.watchers),
             }
             for day in found.days
         ],
@@ -85,12 +86,20 @@ def _usage(usage: Usage) -> dict[str, object]:
 
 
 def _text(found: Spending) -> str:
+    from agent.records import Usage
     from console.plain import columns
 
     days = columns(
         ("DAY", "SESSIONS", "DONE", "FAILED", "STEPS", "TOKENS", "MONEY"),
         [_day_row(day) for day in found.days],
     )
+    watchers = Usage()
+    for day in found.days:
+        watchers = watchers.plus(day.watchers)
+    if watchers.calls:
+        used, cost = _figures(watchers)
+        paid = f" and {cost}" if watchers.cost_usd else ""
+        days = f"{days}\n\nJudging for watchers took {used} tokens{paid} of it."
     if not found.dearest:
         return days
     dearest = columns(

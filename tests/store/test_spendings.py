@@ -11,8 +11,23 @@ from msgspec.structs import replace
 
 from agent.client import Client
 from agent.daemon import serve
-from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted, StepStarted
-from agent.records import Session, SessionState, Spending, TimeSplit, Usage
+from agent.protocol import (
+    SessionConfigured,
+    SessionStateChanged,
+    StepCompleted,
+    StepStarted,
+    WatcherChanged,
+)
+from agent.records import (
+    Session,
+    SessionState,
+    Spending,
+    TimeSplit,
+    Usage,
+    Watcher,
+    WatcherStatus,
+    WatcherType,
+)
 from agent.rpc import socket_path
 from agent.store.sqlite import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
@@ -32,6 +47,39 @@ def at_ms(days: int) -> int:
 def step(tokens: int, cost_usd: float = 0.0) -> StepCompleted:
     usage = Usage(input_tokens=tokens, output_tokens=tokens // 10, cost_usd=cost_usd, calls=1)
     return StepCompleted(step=1, time=TimeSplit(), usage=usage)
+
+
+def watcher(number: int, usage: Usage) -> Watcher:
+    return Watcher(
+        id=number,
+        type=WatcherType.TIME,
+        title="",
+        condition_json={},
+        schedule_json={},
+        session_target="",
+        delivery_json={},
+        status=WatcherStatus.ACTIVE,
+        last_result_hash="",
+        failure_count=0,
+        failure_alert_at=0,
+        created_at=0,
+        updated_at=0,
+        next_run_at=0,
+        last_run_at=0,
+        usage=usage,
+    )
+
+
+async def looks(store: Store) -> None:
+    """Store that watchers looked on two days, and what judging took of a model."""
+    all_of_it = Usage()
+    for days, tokens in ((-20, 5), (0, 7), (2, 300), (2, 0)):
+        used = Usage(input_tokens=tokens, cost_usd=tokens / 100, calls=int(tokens > 0))
+        all_of_it = all_of_it.plus(used)
+        msg = WatcherChanged(watcher=watcher(1, all_of_it), reason="looked", usage=used)
+        await store.append(EventDraft("", msg, dated_ms=at_ms(days)))
+    quiet = WatcherChanged(watcher=watcher(2, Usage()), reason="looked")
+    await store.append(EventDraft("", quiet, dated_ms=at_ms(9)))
 
 
 async def a_fortnight(store: Store) -> None:
@@ -89,6 +137,20 @@ async def test_a_day_has_what_its_sessions_used_and_a_fork_not_what_it_was_given
     assert dearest == [("a", 1000), ("c", 9000), ("b", 400), ("f", 70)]
 
 
+async def test_what_judging_for_watchers_took_counts_on_the_day_it_did(store: SqliteStore) -> None:
+    await a_fortnight(store)
+    await looks(store)
+    spending = await store.spendings.since(at_ms(-1))
+    assert told(spending) == [
+        ("2026-03-28", 2, 1, 1, 2, 1407, pytest.approx(0.57)),
+        ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
+        ("2026-03-30", 0, 0, 0, 0, 300, 3.0),
+        ("2026-03-31", 2, 0, 0, 1, 70, 0.0),
+    ]
+    assert [day.watchers.input_tokens for day in spending.days] == [7, 0, 300, 0]
+    assert {one.session.session_id for one in spending.dearest} == {"a", "b", "c", "f"}
+
+
 async def test_only_sessions_that_began_since_are_counted(store: SqliteStore) -> None:
     await a_fortnight(store)
     assert [day[0] for day in told(await store.spendings.since(at_ms(1)))] == [
@@ -101,8 +163,9 @@ async def test_only_sessions_that_began_since_are_counted(store: SqliteStore) ->
 @pytest.mark.parametrize("since_days", [0, 1, 4])
 async def test_every_store_adds_up_the_same(store: SqliteStore, since_days: int) -> None:
     memory = MemoryStore()
-    await a_fortnight(store)
-    await a_fortnight(memory)
+    for one in (store, memory):
+        await a_fortnight(one)
+        await looks(one)
     ours, plain = (
         await store.spendings.since(at_ms(since_days)),
         await memory.since(at_ms(since_days)),

@@ -195,7 +195,8 @@ async def test_a_notification_that_does_not_mean_it_is_passed_over_for_good(
 
 
 async def test_a_reply_that_is_no_judgement_is_a_failed_look_and_no_match(lookout: Lookout) -> None:
-    lookout.stage.make_model = lambda _: JudgingModel([], lambda _: ModelReply(text="yes!"))
+    wordy = ModelReply(text="yes!", usage=Usage(calls=1, input_tokens=30, cost_usd=0.5))
+    lookout.stage.make_model = lambda _: JudgingModel([], lambda _: wordy)
     async with lookout.stage.play():
         watcher = await lookout.watch("notification", evaluator="semantic_match", meaning="news")
         lookout.phone.post("Shop", "on sale now")
@@ -203,6 +204,27 @@ async def test_a_reply_that_is_no_judgement_is_a_failed_look_and_no_match(lookou
         failed = await lookout.now(watcher)
         assert (failed.status, failed.failure_count) == (ACTIVE, 1)
         assert "gave no judgement" in failed.last_result
+        assert failed.usage == wordy.usage
+
+
+async def test_what_judging_took_counts_once_among_what_was_spent(lookout: Lookout) -> None:
+    replies = iter([verdict("on sale now"), ModelReply(text="?", usage=Usage(calls=1))])
+    lookout.stage.make_model = lambda _: JudgingModel([], lambda _: next(replies))
+    lookout.stage.set(watchers={"allow_private": True})
+    async with serving() as pages, lookout.stage.play():
+        pages.bodies["/"] = "on sale now"
+        watcher = await lookout.watch(
+            "web_change", url=pages.url(), evaluator="semantic_match", meaning="x", recurring=True
+        )
+        await lookout.ring(after_ms=15 * MINUTE_MS)
+        pages.bodies["/"] = "soon"
+        await lookout.ring(after_ms=15 * MINUTE_MS)
+        await lookout.ring(after_ms=MINUTE_MS // 60)
+        used = (await lookout.now(watcher)).usage
+        spending = await lookout.stage.store.spendings.since(0)
+    assert used == Usage(calls=2, input_tokens=10)
+    assert [day.watchers for day in spending.days] == [used]
+    assert [(day.sessions, day.usage) for day in spending.days] == [(0, used)]
 
 
 async def test_the_pilot_judges_nothing_and_says_what_to_do(lookout: Lookout) -> None:

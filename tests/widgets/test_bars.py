@@ -82,6 +82,18 @@ def test_what_was_spent_reads_without_colour_and_fits(measure: Measure, width: i
     assert any("512.0k" in line and "$1.50" in line for line in lines)
 
 
+def test_a_day_on_which_only_watchers_used_a_model_has_its_figures() -> None:
+    today = date(2026, 11, 21)
+    judging = Usage(input_tokens=4_000, calls=2)
+    spending = Spending(days=(DaySpent(day=today.isoformat(), usage=judging, watchers=judging),))
+    parts = spending_parts(spending, today=today, days=14, measure=Measure.TOKENS, width=80)
+    first, _, line, *_ = "".join(text for text, _ in parts).splitlines()
+    assert "4.0k tok of it for watchers" in first
+    assert line.startswith("today")
+    assert line.split()[-4:] == ["–", "·", "·", "·"]
+    assert "4.0k" in line
+
+
 def test_where_no_tokens_are_known_the_bars_count_sessions() -> None:
     today = date(2026, 11, 21)
     assert telling(a_fortnight(today)) is Measure.TOKENS
