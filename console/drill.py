@@ -45,7 +45,6 @@ ADB_SERVER_RESTART = "adb-server-restart"
 """Done to the adb server, which is no part of the phone."""
 NAMES = (*(kind.value for kind in FaultKind), ADB_SERVER_RESTART)
 
-LASTS_S = 3.0
 TIMEOUT_S = 90.0
 CATCH_UP_S = 10.0
 VALUES = {FaultKind.SLOW_SHELL: 0.5, FaultKind.CLOCK_JUMP: 86_400.0}

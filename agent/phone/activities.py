@@ -22,7 +22,6 @@ from agent.phone.records import (
 HOME_PACKAGE = "com.android.launcher3"
 HOME_ACTIVITY = "com.android.launcher3.uioverrides.QuickstepLauncher"
 MAIN = "android.intent.action.MAIN"
-CATEGORY_HOME = "android.intent.category.HOME"
 
 
 def split_component(component: str) -> tuple[str, str]:

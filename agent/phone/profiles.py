@@ -29,11 +29,6 @@ class Profile:
     postures: tuple[Posture, ...]
     characteristics: str = "nosdcard"
 
-    @property
-    def folds(self) -> bool:
-        """Whether it has more than one posture."""
-        return len(self.postures) > 1
-
 
 PROFILES = {
     profile.name: profile

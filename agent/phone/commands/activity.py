@@ -38,7 +38,6 @@ PROTECTED = frozenset(
 )  # fmt: skip
 """Broadcasts that only the system may send; settings are what the shell changes instead."""
 _NO_EXTRAS: frozenset[str] = frozenset()
-CURRENT_USER = {"UserInfo": "UserInfo{0:Owner:4c13}"}
 
 
 @command("am", java=True)

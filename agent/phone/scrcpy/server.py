@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from agent.phone.userland.userland import Userland
 
 CLASS = "com.genymobile.scrcpy.Server"
-BUILT_IN_PROPERTY = "ro.switchboard.scrcpy"
-"""Set on phones whose scrcpy server is built in: a client starts it without pushing a file."""
 
 _AUDIO_DISABLED = b"\0\0\0\0"
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agent.phone.userland.files import PhoneFiles
     from agent.phone.userland.userland import Userland
 
-FILE_CHUNK_BYTES = 256 * 1024
 SELF_DESCRIPTORS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 

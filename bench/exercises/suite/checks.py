@@ -32,11 +32,6 @@ def finished(_before: State, _after: State, record: Record) -> str:
     return "" if record.finished else f"the session did not complete: {record.result[:120]}"
 
 
-def declined(_before: State, _after: State, record: Record) -> str:
-    """The session says that it cannot be done."""
-    return "the session claims success" if record.finished else ""
-
-
 def approved(_before: State, _after: State, record: Record) -> str:
     """Somebody was asked before it was done."""
     return "" if record.approvals else "nobody was asked for approval"
