@@ -311,7 +311,12 @@ class UiSettings(_Section, frozen=True, kw_only=True):
     frame_hz: Annotated[
         float, Meta(gt=0, le=60, description="The most frames a second that the console draws.")
     ] = 10.0
-    bell: Annotated[bool, Meta(description="Whether a new question rings the bell.")] = True
+    bell: Annotated[
+        bool, Meta(description="Whether the bell rings when something new waits for you.")
+    ] = True
+    title: Annotated[
+        bool, Meta(description="Whether the title of the terminal counts what waits for you.")
+    ] = True
     theme: Annotated[str, Meta(description="The colours; empty: the default ones.")] = ""
     blocks: Annotated[
         Literal["auto", "half", "sextant"],

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
+from textual.events import Event
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.timer import Timer
@@ -29,7 +30,6 @@ from agent.text import clean, one_line
 from console import actions
 from console.app_actions import AppActions
 from console.bridge import TICK_HZ, Bridge, Lost, Tick
-from console.calling import Calling
 from console.clipboard import keep_copy
 from console.frame_feed import FrameFeed
 from console.frames.answers import answering
@@ -43,8 +43,10 @@ from console.keymap import Keymap, read_keymap
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.stored_frames import StoredFrames
+from console.summons import Summons
 from console.terminal import lenient, look_after
 from console.themes import DARK, FALLBACK, LIGHT
+from console.title import titled
 from console.two_acts import TwoActs
 from widgets.sturdy import Broke
 
@@ -144,9 +146,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         self.keys = read_keymap(settings.config_file) if settings else Keymap()
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
-        rings = settings is None or settings.ui.bell
-        tells = settings is None or settings.notices.terminal
-        self._calling = Calling(self.bell if rings else None, self._write if tells else None)
+        self._summons = Summons(self, settings)
         self._replay = replay
         self._errors_s: list[float] = []
         self._lost_said = ""
@@ -269,7 +269,10 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
 
     def on_tick(self, event: Tick) -> None:
         self._refresh_top()
-        self._calling.look(self.bridge.state, has_focus=self.app_focus)
+
+    async def on_event(self, event: Event) -> None:
+        self._summons.note(event)
+        await super().on_event(event)
 
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
@@ -287,16 +290,13 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
 
     def _on_second(self) -> None:
         self._refresh_top()
+        self.guarded("calling the operator", self._summons.look)
         look_after(self._driver)
 
     def _refresh_top(self) -> None:
         top = self.top
         if top is not None and top.is_composed:
             self.guarded(f"showing {type(top).__name__}", top.refresh_all)
-
-    def _write(self, codes: str) -> None:
-        if self._driver is not None:
-            self._driver.write(codes)
 
     def on_lost(self, event: Lost) -> None:
         if event.text != self._lost_said:
@@ -329,7 +329,7 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
             self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
 
     def get_driver_class(self) -> type[Driver]:
-        return paced(lenient(answering(super().get_driver_class())))
+        return paced(lenient(titled(answering(super().get_driver_class()))))
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.
