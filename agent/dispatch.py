@@ -6,8 +6,10 @@ has its row, or the type checker says so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_never
+from functools import partial
+from typing import TypeAlias, assert_never
 
 from agent.core import OWNER
 from agent.devices.naming import with_serials
@@ -99,6 +101,19 @@ WAIT_FOR_PHONES = (
 )
 """Ops that may take as long as a phone does: they are carried out beside the others."""
 
+_OnJobs: TypeAlias = (
+    JobCreate
+    | JobEdit
+    | JobList
+    | JobQueue
+    | JobPause
+    | JobResume
+    | JobRun
+    | JobStop
+    | JobHistory
+    | JobRead
+)
+
 
 @dataclass(frozen=True)
 class Dispatch:
@@ -124,7 +139,7 @@ class Dispatch:
         """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
         submission_id, client = submission.submission_id, submission.client
         op = with_serials(submission.op, self.parts.rack.devices())
-        reply = Reply(submission_id=submission_id)
+        reply = partial(Reply, submission_id=submission_id)
         match op:
             case SessionStart() | UserInput() | SessionResume():
                 self.attaching.check_driver(op.session_id, client)
@@ -135,28 +150,23 @@ class Dispatch:
                 session, *children = await self.operations.create(op, submission_id)
                 if op.hold and not op.start:
                     self.parts.clients.hold_draft(session.session_id, client.client_id)
-                return Reply(
-                    submission_id=submission_id,
+                return reply(
                     session_id=session.session_id,
                     child_ids=tuple(child.session_id for child in children),
                 )
             case SessionStart():
                 await self.operations.start(op, submission_id)
             case SessionAttach():
-                attached_id = await self.attaching.attach(op, client, submission_id)
-                return Reply(submission_id=submission_id, session_id=attached_id)
+                return reply(session_id=await self.attaching.attach(op, client, submission_id))
             case SessionDetach(session_id=session_id):
                 await self.attaching.detach(session_id, client, submission_id)
             case UserInput(session_id=session_id, text=text):
                 await self.operations.tell(session_id, text, submission_id)
             case UserInputAnswer(question_id=question_id, expired=True):
-                asked_by = await self.answering.expire(question_id, submission_id)
-                return Reply(submission_id=submission_id, session_id=asked_by)
+                return reply(session_id=await self.answering.expire(question_id, submission_id))
             case UserInputAnswer():
-                asked_by = await self.answering.answer(
-                    op, submission_id, by="operator" if client == OWNER else client.name
-                )
-                return Reply(submission_id=submission_id, session_id=asked_by)
+                by = "operator" if client == OWNER else client.name
+                return reply(session_id=await self.answering.answer(op, submission_id, by=by))
             case Interrupt(session_id=session_id):
                 await self.operations.interrupt(session_id, submission_id)
             case SessionPause(session_id=session_id):
@@ -165,17 +175,15 @@ class Dispatch:
                 await self.operations.resume(session_id, submission_id)
             case TargetControl():
                 result = await self.targets.control(op)
-                return Reply(submission_id=submission_id, session_id=op.session_id, target=result)
+                return reply(session_id=op.session_id, target=result)
             case SteerEdit():
                 await self.steerings.edit(op, submission_id)
             case SteerWithdraw():
                 await self.steerings.withdraw(op, submission_id)
             case SessionReview():
-                reviewed_id = await self.studies.review(op)
-                return Reply(submission_id=submission_id, session_id=reviewed_id)
+                return reply(session_id=await self.studies.review(op))
             case SessionCompact():
-                compacted_id = await self.studies.compact(op)
-                return Reply(submission_id=submission_id, session_id=compacted_id)
+                return reply(session_id=await self.studies.compact(op))
             case SessionCancel(session_id=session_id):
                 await self.operations.cancel(session_id, submission_id)
             case (
@@ -189,56 +197,35 @@ class Dispatch:
             ):
                 return await self.archive.carry_out(op, submission_id)
             case SessionReplay():
-                begun_id = await self.replaying.replay(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=begun_id)
+                return reply(session_id=await self.replaying.replay(op, submission_id))
             case SessionMove(session_id=session_id, serial=serial):
                 moved = await move(self.parts, self.turns, session_id, serial, submission_id)
-                return Reply(submission_id=submission_id, session_id=moved)
+                return reply(session_id=moved)
             case DeviceTag():
                 tag(self.parts.rack, op)
             case WheelTake() | WheelAct() | WheelHandBack():
-                waiting_id = await self.wheel.carry_out(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=waiting_id)
+                return reply(session_id=await self.wheel.carry_out(op, submission_id))
             case DeviceLook() | DeviceLog() | DeviceExamine() | DeviceRepair():
                 return await self.looks.carry_out(op, submission_id)
             case NoticeReply():
-                asked_by = await self.notices.reply(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=asked_by)
+                return reply(session_id=await self.notices.reply(op, submission_id))
             case NoticeDone(session_id=session_id):
                 await self.notices.done(session_id)
             case NoticeSend():
-                goes_on = await self.notices.send(op, submission_id)
-                return Reply(submission_id=submission_id, session_id=goes_on)
-            case JobCreate():
-                job = await self.jobs.hand_in(op)
-                return Reply(submission_id=submission_id, job=job)
-            case JobList(query=query, limit=limit):
-                jobs = await self.jobs.list(query, limit)
-                return Reply(submission_id=submission_id, jobs=jobs)
-            case JobEdit():
-                job = await self.jobs.edit(op)
-                return Reply(submission_id=submission_id, job=job)
-            case JobQueue():
-                page = await self.jobs.queue(op)
-                return Reply(submission_id=submission_id, jobs=page.jobs, after=page.after)
-            case JobPause(job_id=job_id):
-                job = await self.jobs.pause(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobResume(job_id=job_id):
-                job = await self.jobs.resume(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobRun(job_id=job_id):
-                job = await self.jobs.run_now(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobHistory(job_id=job_id, limit=limit):
-                job, runs = await self.jobs.history(job_id, limit)
-                return Reply(submission_id=submission_id, job=job, runs=runs)
-            case JobRead(job_id=job_id):
-                job = await self.jobs.read(job_id)
-                return Reply(submission_id=submission_id, job=job)
-            case JobStop(job_id=job_id):
-                job = await self.jobs.stop(job_id)
-                return Reply(submission_id=submission_id, job=job)
+                return reply(session_id=await self.notices.send(op, submission_id))
+            case (
+                JobCreate()
+                | JobEdit()
+                | JobList()
+                | JobQueue()
+                | JobPause()
+                | JobResume()
+                | JobRun()
+                | JobStop()
+                | JobHistory()
+                | JobRead()
+            ):
+                return await self._on_jobs(op, reply)
             case (
                 WatcherCreate()
                 | WatcherList()
@@ -254,4 +241,31 @@ class Dispatch:
                 pass
             case _:
                 assert_never(op)
-        return reply
+        return reply()
+
+    async def _on_jobs(self, op: _OnJobs, reply: Callable[..., Reply]) -> Reply:
+        match op:
+            case JobCreate():
+                return reply(job=await self.jobs.hand_in(op))
+            case JobEdit():
+                return reply(job=await self.jobs.edit(op))
+            case JobList(query=query, limit=limit):
+                return reply(jobs=await self.jobs.list(query, limit))
+            case JobQueue():
+                page = await self.jobs.queue(op)
+                return reply(jobs=page.jobs, after=page.after)
+            case JobPause(job_id=job_id):
+                return reply(job=await self.jobs.pause(job_id))
+            case JobResume(job_id=job_id):
+                return reply(job=await self.jobs.resume(job_id))
+            case JobRun(job_id=job_id):
+                return reply(job=await self.jobs.run_now(job_id))
+            case JobStop(job_id=job_id):
+                return reply(job=await self.jobs.stop(job_id))
+            case JobHistory(job_id=job_id, limit=limit):
+                job, runs = await self.jobs.history(job_id, limit)
+                return reply(job=job, runs=runs)
+            case JobRead(job_id=job_id):
+                return reply(job=await self.jobs.read(job_id))
+            case _:
+                assert_never(op)
