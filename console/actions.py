@@ -67,7 +67,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("steer.edit", ("h",), "Change hint", "Change the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 16),
     Action("steer.withdraw", ("u",), "Take back", "Take back the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 17),
     # --- questions
-    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits.", _DECK, "Questions", 12),
+    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits; from its card, to the next.", _DECK, "Questions", 12),
     Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
     Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
     Action("question.session", ("A",), "For this session", "Approve the same button of the same app for the rest of the session; press twice on the card.", _DECK, "Questions"),
@@ -184,12 +184,13 @@ BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 # F1 and the palette's chord are no characters, so they can work while typing.
 _CHORDS = {"ctrl+p", "f1", "ctrl+t"}
 
-# They open a field, and the letters typed right after them must already find it: what has the
-# focus would take them as commands before it has handled the key.
+# They open a field or a card, and what is typed right after them must already find it: what has
+# the focus would take the letters as commands before it has handled the key.
 OPENS_FIELD = frozenset(
     {
         "session.new",
         "session.write",
+        "question.next",
         "question.reject",
         "question.modify",
         "view.filter",

@@ -19,6 +19,7 @@ from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
 from agent.protocol import Event, SessionStateChanged
 from agent.state import (
     State,
+    StepItem,
     from_overview,
     reduce,
     with_history,
@@ -110,6 +111,20 @@ class Bridge:
     def touch(self) -> None:
         """Make the next tick post even when no event came."""
         self._is_dirty = True
+
+    def said_now(self, session_id: str) -> str:
+        """Give what a session's model is saying, until the event of its reply says it for good.
+
+        The two come by different ways, and the words may be the later ones.
+        """
+        text = self.saying.get(session_id, "")
+        view = self.state.sessions.get(session_id)
+        items = view.transcript.items if text and view is not None else ()
+        newest = next((item for item in reversed(items) if isinstance(item, StepItem)), None)
+        if newest is None or not (newest.thought or newest.actions):
+            return text
+        is_told = not newest.done or newest.thought.startswith(text.strip())
+        return "" if is_told else text
 
     # --- following ----------
 

@@ -2,7 +2,7 @@
 
 Draws a question and says which key was pressed; the answer is the console's business. Invariants:
 it never takes focus; keys are ignored for half a second after another question came; nothing is
-chosen until a key names it.
+chosen until a key names it; what has no room is scrolled to, and the card says that there is more.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Resize
 from textual.message import Message
 from textual.widgets import Static
 
@@ -20,23 +21,33 @@ from agent.records import Question, QuestionKind
 from agent.state import Item, QuestionItem
 from agent.text import clean, one_line
 from widgets import phrases
-from widgets.parts import to_content
+from widgets.parts import Parts, to_content
 from widgets.sturdy import Sturdy
 
 GRACE_S = 0.5
+_SHORT_ROWS = 24
+"""Rows of a screen that is too short for more than the least of a card."""
+_MOST_ROWS, _MOST_ROWS_SHORT = 14, 9
+Given = tuple[tuple[str, str], ...]
+"""The parts of a question that are answered already, each by its name and its answer."""
 
 
 class QuestionCard(Sturdy, Static, can_focus=True):
     """One question, answered by keys."""
 
     DEFAULT_CSS = """
-    QuestionCard { height: auto; max-height: 14; display: none; }
+    QuestionCard { height: auto; max-height: 60%; display: none; }
     QuestionCard.-shown { display: block; }
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)),
         Binding("enter", "write", "Write an answer", show=False),
+        Binding("backspace", "go_back", "The part before", show=False),
+        Binding("down,j", "move(1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="view.up"),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False, id="view.page_up"),
     ]
 
     class Chosen(Message):
@@ -50,6 +61,9 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     class Write(Message):
         """The operator wants to answer in words."""
 
+    class Back(Message):
+        """The operator wants to answer the part before once more."""
+
     def __init__(self, *, id: str | None = None, clock_s: Callable[[], float] = monotonic) -> None:
         super().__init__(id=id, markup=False)
         self.question: Question | None = None
@@ -58,20 +72,35 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         self._now_ms = 0
         self._others = 0
         self._note = ""
+        self._given: Given = ()
         self._look: object = None
+        self._first_line = 0
+        self._room, self._length = 0, 0
 
     def show_question(
-        self, question: Question | None, *, now_ms: int, others: int = 0, note: str = ""
+        self,
+        question: Question | None,
+        *,
+        now_ms: int,
+        others: int = 0,
+        note: str = "",
+        given: Given = (),
     ) -> None:
-        """Show a question, or none; `others` more wait in the same session.
+        """Show a question, or none.
 
-        `note` says what became of an earlier answer to it.
+        Args:
+            question: what is asked.
+            now_ms: the time of day, to count its silence down.
+            others: how many more wait in the same session.
+            note: what became of an earlier answer to it.
+            given: what was answered of the same request already, and is not sent yet.
         """
-        self._now_ms, self._others, self._note = now_ms, others, note
+        self._now_ms, self._others, self._note, self._given = now_ms, others, note, given
         # The next part of several is as new to the eye as another question.
         before = (self.question.question_id, self.question.text) if self.question else None
         if question is not None and (question.question_id, question.text) != before:
             self._came_s = self.clock_s()
+            self._first_line = 0
         self.question = question
         self.set_class(question is not None, "-shown")
         if question is None:
@@ -79,17 +108,45 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         left = (
             f"{phrases.clock(question.deadline_ms - now_ms)} left" if question.deadline_ms else ""
         )
-        look = (question, others, left, self.has_focus, note)
+        width, height = self.content_size.width, self.screen.size.height if self.is_attached else 0
+        look = (
+            (question, others, left, self.has_focus, note, given),
+            (width, height, self._first_line),
+        )
         if look != self._look:
             self._look = look
-            self.update(self._draw(question, others, left))
+            self.update(self._lay_out(question, others, left, width, height))
 
     @property
     def is_ready(self) -> bool:
         """Whether keys count: half a second has passed since the question came."""
         return self.question is not None and self.clock_s() - self._came_s >= GRACE_S
 
-    def _draw(self, question: Question, others: int, left: str) -> Content:
+    def _lay_out(
+        self, question: Question, others: int, left: str, width: int, height: int
+    ) -> Content:
+        """Put what is asked between its title and its keys, as much of it as there is room for."""
+        title = to_content(self._title(question, others, left))
+        body = to_content(self._body(question))
+        hint = to_content(((self._hint(question), "$faint"),))
+        if not width:
+            # Not laid out yet: it is drawn again as soon as it has a width.
+            return Content("\n").join([title, body, hint])
+        above, asked, below = title.wrap(width), body.wrap(width), hint.wrap(width)
+        most = max(_MOST_ROWS, height * 2 // 5) if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
+        room = max(2, most - len(above) - len(below))
+        if len(asked) > room:
+            room -= 1
+        self._room, self._length = room, len(asked)
+        self._first_line = max(0, min(self._first_line, len(asked) - room))
+        end = self._first_line + room
+        lines = [*above, *asked[self._first_line : end]]
+        if len(asked) > room:
+            more = to_content(((_more(self._first_line, len(asked) - end), "bold $warn"),))
+            lines.append(more.truncate(width, ellipsis=True))
+        return Content("\n").join([*lines, *below])
+
+    def _title(self, question: Question, others: int, left: str) -> Parts:
         approval = question.kind is QuestionKind.APPROVAL
         title = one_line(question.header, 60) or ("Approval" if approval else "Question")
         parts: list[tuple[str, str]] = [(f"{'◆' if approval else '?'} {title}", "bold $ask")]
@@ -101,26 +158,36 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             parts.append((f"  {left}, then the answer is no", "$warn"))
         if self._note:
             parts.append((f"\n{one_line(self._note, 200)}", "$warn"))
-        parts.append((f"\n{clean(question.text, 1_200).strip()}\n", "$foreground"))
-        about = about_subject(question)
-        if about:
-            parts.append((f"{about}\n", "$muted"))
+        return tuple(parts)
+
+    def _body(self, question: Question) -> Parts:
+        parts: list[tuple[str, str]] = []
+        for name, answer in self._given:
+            parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
+            parts.append((f"{one_line(answer, 200)}\n", "$foreground"))
+        parts.append((clean(question.text, 1_200).strip(), "$foreground"))
+        if about := about_subject(question):
+            parts.append((f"\n{about}", "$muted"))
+        if question.options:
+            parts.append(("\n", ""))
         for number, option in enumerate(question.options[:9], 1):
-            label = one_line(phrases.answer_word(question, option.label), 80)
+            label = one_line(phrases.answer_word(question, option.label), 300)
             parts += [(f"\n {number} ", "$key"), (f" {label}", "$foreground")]
             if option.description:
-                parts.append((f"  {one_line(option.description, 120)}", "$muted"))
-        if approval:
+                parts.append((f"  {one_line(option.description, 300)}", "$muted"))
+        return tuple(parts)
+
+    def _hint(self, question: Question) -> str:
+        if question.kind is QuestionKind.APPROVAL:
             again = "" if self.has_focus else " (press it twice)"
-            hint = f"a approve{again} · r reject with a reason"
-        elif question.options:
-            hint = "press a number · enter to answer in words"
-        else:
-            hint = "enter to answer in words"
-        if not self.has_focus and not approval:
-            hint = f"tab here, then {hint}"
-        parts.append((f"\n{hint}" if question.options else hint, "$faint"))
-        return to_content(tuple(parts))
+            return f"a approve{again} · r reject with a reason"
+        hint = "enter to answer in words"
+        if question.options:
+            numbers = "1" if len(question.options) == 1 else "a number"
+            hint = f"press {numbers} · {hint}"
+        if self._given:
+            hint += " · backspace to the part before"
+        return hint if self.has_focus else f"tab here, then {hint}"
 
     def on_focus(self) -> None:
         # Textual sets has_focus after the handlers of subclasses.
@@ -129,11 +196,18 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     def on_blur(self) -> None:
         self.call_later(self._redraw)
 
+    def on_resize(self, _event: Resize) -> None:
+        self._redraw()
+
     def _redraw(self) -> None:
         self._look = None
         if self.question is not None:
             self.show_question(
-                self.question, now_ms=self._now_ms, others=self._others, note=self._note
+                self.question,
+                now_ms=self._now_ms,
+                others=self._others,
+                note=self._note,
+                given=self._given,
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -141,6 +215,8 @@ class QuestionCard(Sturdy, Static, can_focus=True):
 
         A card that has just come takes them all, and does nothing: they were meant for another.
         """
+        if action == "go_back":
+            return bool(self._given)
         if action != "choose" or self.question is None or not self.is_ready:
             return True
         return parameters[0] in range(1, len(self.question.options) + 1)
@@ -155,6 +231,27 @@ class QuestionCard(Sturdy, Static, can_focus=True):
         """Answer in words."""
         if self.is_ready:
             self.post_message(self.Write())
+
+    def action_go_back(self) -> None:
+        """Take back what was answered last of several."""
+        if self.is_ready:
+            self.post_message(self.Back())
+
+    def action_move(self, lines: int) -> None:
+        """Move what is asked up or down."""
+        self._first_line = max(0, min(self._first_line + lines, self._length - self._room))
+        self._redraw()
+
+    def action_page(self, by: int) -> None:
+        """Move what is asked by half of what is seen."""
+        self.action_move(by * max(1, self._room // 2))
+
+
+def _more(above: int, below: int) -> str:
+    """Say how much of a card is not seen, and how to see it."""
+    where = [f"{above} above ↑"] if above > 0 else []
+    where += [f"{below} below ↓"] if below > 0 else []
+    return f"… {' · '.join(where)} · j k moves"
 
 
 def void_note(question: Question, items: Iterable[Item]) -> str:

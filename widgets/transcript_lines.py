@@ -162,16 +162,19 @@ def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
     verb = "asks to approve" if question.kind is QuestionKind.APPROVAL else "asks"
     ended = asked.answer is not None or bool(asked.closed)
     style = "$muted" if ended else "$ask"
-    written = [
-        Paragraph(
-            ((f"   {mark.glyph} ", style),),
-            ((f"{verb}: ", style), (_text(question.text, expanded), "$foreground")),
-            () if ended else (("waits for you", "$ask"),),
-        )
-    ]
+    is_several = len(question.parts) > 1
+    what: Parts = (
+        ((f"{verb} {len(question.parts)} things:", style),)
+        if is_several
+        else ((f"{verb}: ", style), (_text(question.text, expanded), "$foreground"))
+    )
+    waits: Parts = () if ended else (("waits for you", "$ask"),)
+    written = [Paragraph(((f"   {mark.glyph} ", style),), what, waits)]
+    if is_several:
+        written.extend(_parts(asked, expanded))
     if asked.answer is not None:
         said = phrases.answer_word(question, asked.answer)
-        answer = "•••" if question.secret else _text(said, expanded)
+        answer = "•••" if question.secret else _said(said, expanded)
         who = "you" if asked.answered_by in {"", "operator"} else one_line(asked.answered_by, 40)
         written.append(
             Paragraph(
@@ -183,6 +186,24 @@ def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
             Paragraph(((_INDENT, ""),), ((f"closed: {one_line(asked.closed)}", "$muted"),))
         )
     return written
+
+
+def _parts(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
+    """Write each of several questions under its number, with what there is to choose from."""
+    written = []
+    for number, part in enumerate(asked.question.parts, 1):
+        name = f"{one_line(part.header, 40)}: " if part.header else ""
+        body: Parts = ((name, "$muted"), (_text(part.text, expanded), "$foreground"))
+        if part.options:
+            labels = " · ".join(one_line(option.label, 80) for option in part.options)
+            body = (*body, (f"  {labels}", "$muted"))
+        written.append(Paragraph(((f"{_INDENT}{number} ", "$muted"),), body))
+    return written
+
+
+def _said(answer: str, expanded: bool) -> str:
+    """Write the answers to several questions on one line, each apart from the next."""
+    return _text(answer if expanded else answer.replace("\n\n", " · "), expanded)
 
 
 def _notice(notice: NoticeItem, expanded: bool) -> list[Paragraph]:

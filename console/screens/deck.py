@@ -10,7 +10,7 @@ from time import monotonic
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import DescendantFocus, Resize
 from textual.widget import Widget
@@ -23,6 +23,7 @@ from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck_acts import DeckActs
 from console.screens.deck_devices import device_parts
 from console.screens.deck_phone import NO_DEVICES
+from console.screens.deck_questions import span
 from widgets import status
 from widgets.attention_list import AttentionList
 from widgets.composer import Composer
@@ -45,7 +46,11 @@ class DeckScreen(DeckActs, ConsoleScreen):
     """Home."""
 
     WHERE = actions.Where.DECK
-    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.DECK)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *actions.bindings(actions.Where.DECK),
+        # Before the card has it: the letters that are typed right after must find the field.
+        Binding("enter", "write_words", "Answer in words", show=False, priority=True),
+    ]
     AUTO_FOCUS = "#sessions"
 
     def __init__(self) -> None:
@@ -57,7 +62,6 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._column = "left"
         # Before there are widgets: each would be styled again for it.
         self.add_class("-at-left", update=False)
-        self._frame_of = ""
         self.clock_s = monotonic
         self._looked = ("", 0.0)
 
@@ -193,7 +197,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             now_ms=now_ms,
             asks=bool(asked),
             delegates=self.selected in delegating(state),
-            saying=self.console_app.bridge.saying.get(self.selected, ""),
+            saying=self.console_app.bridge.said_now(self.selected),
             parts=self._parts(state),
         )
         had_focus = self.card.has_focus
@@ -202,6 +206,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             now_ms=now_ms,
             others=max(0, len(asked) - 1),
             note=void_note(asked[0], view.transcript.items) if asked and view else "",
+            given=self.given_for(asked[0]) if asked else (),
         )
         if had_focus and not asked:
             # The card goes; what is typed next must not land on something that acts.
@@ -232,7 +237,8 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if not width:
             # Its column is not seen: what was laid out for a width stays until there is one again.
             return
-        line.show(device_parts(state, width, self.if_known(NO_DEVICES)))
+        none = self.if_known(NO_DEVICES)
+        line.show(device_parts(state, width, none, height=self.size.height))
 
     def _show_tabs(self, waiting: int) -> None:
         names = {"left": "Sessions", "middle": "Session", "right": "Phone"}
@@ -323,6 +329,12 @@ class DeckScreen(DeckActs, ConsoleScreen):
                 self._go_to_column(column)
         super().on_descendant_focus(event)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take enter from the card alone, and not before its keys count."""
+        if action == "write_words":
+            return self.focused is self.card and self.card.is_ready
+        return super().check_action(action, parameters)
+
     # --- messages of the panes ----------
 
     def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
@@ -375,14 +387,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
             asks = one is not None and one.question is not None
             first = [("enter", "go to the card" if asks else "look")]
             if digits := self.taken_digits():
-                first.append((_span(digits), "choose"))
+                first.append((span(digits), "choose"))
         elif self.focused is self.pane.transcript:
             first = self.transcript_keys()
         return first + super().footer_keys()
-
-
-def _span(digits: str) -> str:
-    return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
 
 
 def _title(widget: Widget, text: str) -> None:

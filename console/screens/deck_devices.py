@@ -7,15 +7,19 @@ from agent.text import one_line
 from widgets.session_rows import device_rows
 
 _MOST = 6
+"""How many phones are named where there is little room."""
 
 
-def device_parts(state: State, width: int, when_empty: str) -> tuple[tuple[str, str], ...]:
+def device_parts(
+    state: State, width: int, when_empty: str, *, height: int = 0
+) -> tuple[tuple[str, str], ...]:
     """Give the text of the list, each part with its style.
 
     Args:
         state: what is known of the phones and of the adb servers.
         width: columns of a line.
         when_empty: what is said where there is no phone.
+        height: rows of the screen; a quarter of them may name phones.
     """
     from widgets.phone_pane import spread
 
@@ -25,10 +29,11 @@ def device_parts(state: State, width: int, when_empty: str) -> tuple[tuple[str, 
         # Beside devices there is room for the name only.
         more = "switchboard doctor says why" if rows else one_line(why, 300)
         parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
-    for row in rows[:_MOST]:
+    most = max(_MOST, height // 4)
+    for row in rows[:most]:
         parts += [*spread(row.lines[0].left, row.lines[0].right, width), ("\n", "")]
-    if len(rows) > _MOST:
-        parts.append((f"and {len(rows) - _MOST} more", "$faint"))
+    if len(rows) > most:
+        parts.append((f"and {len(rows) - most} more", "$faint"))
     if not rows:
         parts.append((when_empty, "$muted"))
     has_end = parts[-1][0] == "\n"

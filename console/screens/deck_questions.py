@@ -9,14 +9,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.protocol import CommitmentUpdate, UserInputAnswer, WatcherRead
-from agent.records import CommitmentStatus, Question, QuestionKind
+from agent.records import CommitmentStatus, Question, QuestionKind, QuestionPart
 from agent.state import Attention, AttentionKind
 from agent.text import one_line
 from console.screens.deck_follow import DeckFollow
 from widgets.attention_list import AttentionList
-from widgets.question_card import QuestionCard
+from widgets.question_card import Given, QuestionCard
 
 DENY = "Deny"
+HIDDEN = "•••"
+"""What stands for a secret."""
 _ASKING = "May I do this?"
 
 
@@ -31,12 +33,21 @@ class DeckQuestions(DeckFollow):
         self._given: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def do_question_next(self) -> None:
-        """Go to the oldest question."""
-        for question in self.console_app.bridge.state.questions.values():
-            self.deck.select(question.session_id)
-            self.refresh_all()
-            self.deck.go_to("middle", self.deck.card)
+        """Go to the oldest question; from the card of one, to the next of another session."""
+        asking = list(dict.fromkeys(q.session_id for q in self._waiting()))
+        if not asking:
             return
+        here = self.deck.card.question if self.deck.focused is self.deck.card else None
+        at = asking.index(here.session_id) + 1 if here and here.session_id in asking else 0
+        self.deck.select(asking[at % len(asking)])
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.card)
+
+    def _waiting(self) -> list[Question]:
+        """List the open questions of the sessions that are known, the oldest first."""
+        state = self.console_app.bridge.state
+        asked = [q for q in state.questions.values() if q.session_id in state.sessions]
+        return sorted(asked, key=lambda question: question.asked_ms)
 
     def open_waiting(self) -> None:
         """Go from the attention queue to the thing itself."""
@@ -147,10 +158,23 @@ class DeckQuestions(DeckFollow):
         part_id = question.parts[0].part_id if question.parts else ""
         return f"{question.question_id}/{part_id}" if part_id else question.question_id
 
+    def given_for(self, question: Question) -> Given:
+        """List what was answered of the other parts of a question and is not sent yet."""
+        whole = self.console_app.bridge.state.questions.get(question.question_id, question)
+        given = self._given.get(question.question_id, {})
+        return tuple(
+            (part.header or part.text, HIDDEN if part.secret else " ".join(given[part.part_id]))
+            for part in whole.parts
+            if part.part_id in given
+        )
+
     def answer_subject(self, subject: str, answer: str) -> None:
         """Answer a question; one part of several waits until the others are answered."""
         question_id, _, part_id = subject.partition("/")
         question = self.console_app.bridge.state.questions.get(question_id)
+        if question is not None:
+            part = next((one for one in question.parts if one.part_id == part_id), None)
+            answer = _option_meant(question if part is None else part, answer)
         if question is None or not part_id:
             self.console_app.request(UserInputAnswer(question_id=question_id, answer=answer))
             return
@@ -170,7 +194,18 @@ class DeckQuestions(DeckFollow):
         self._answer(event.question, event.answer)
 
     def on_question_card_write(self, _event: QuestionCard.Write) -> None:
+        self.action_write_words()
+
+    def action_write_words(self) -> None:
+        """Answer the card in words."""
         self.deck.go_to("middle", self.deck.composer.field)
+
+    def on_question_card_back(self, _event: QuestionCard.Back) -> None:
+        asked = self.deck.card.question
+        given = self._given.get(asked.question_id, {}) if asked is not None else {}
+        if given:
+            given.popitem()
+            self.refresh_all()
 
     def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
         if event.waiting.question is not None:
@@ -178,13 +213,35 @@ class DeckQuestions(DeckFollow):
 
     def card_keys(self, asked: Question) -> list[tuple[str, str]]:
         """List the keys of the card for the footer."""
-        keys = [(f"1-{len(asked.options)}", "choose")] if asked.options else []
+        digits = "123456789"[: len(asked.options)]
+        keys = [(span(digits), "choose")] if digits else []
         if asked.kind is QuestionKind.APPROVAL:
             keys.append((self.key_of("question.approve"), "approve"))
             keys.append((self.key_of("question.reject"), "reject with a reason"))
+        if self.given_for(asked):
+            keys.append(("backspace", "part before"))
         keys += [("enter", "answer in words"), (self.key_of("session.stop"), "stop")]
         keys += [
             (self.key_of("session.pause"), "pause"),
             (self.key_of("view.next_pane"), "next pane"),
         ]
         return keys
+
+
+def span(digits: str) -> str:
+    """Name digits that follow each other, as the footer does."""
+    return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
+
+
+def _option_meant(asked: Question | QuestionPart, typed: str) -> str:
+    """Take a number that was written as the option with that number, where it can mean no other.
+
+    Not for approvals, which a slip of the hand must not give, nor where options are numbers.
+    """
+    labels = [option.label for option in asked.options]
+    approves = isinstance(asked, Question) and asked.kind is QuestionKind.APPROVAL
+    number = typed.strip()
+    if approves or asked.secret or any(label.strip().isdecimal() for label in labels):
+        return typed
+    is_named = number.isascii() and number.isdecimal() and 1 <= int(number) <= len(labels)
+    return labels[int(number) - 1] if is_named else typed

@@ -1,0 +1,187 @@
+"""Questions that are long, many or in parts: all of each can be read, gone to and put right."""
+
+from __future__ import annotations
+
+from textual.events import Key
+
+from agent.protocol import (
+    AgentMessage,
+    DeviceChanged,
+    QuestionClosed,
+    RequestUserInput,
+    StepStarted,
+    UserInputAnswer,
+)
+from agent.records import Question, QuestionOption, QuestionPart
+from agent.state import QuestionItem
+from console.screens.deck_devices import device_parts
+from tests.console.conftest import Open, Seat, select
+from tests.console.fakes import FakeCore, phone
+from tests.console.script import ask, configure, run
+from widgets.transcript_lines import as_text
+
+LONG = "a subject that somebody talkative wrote about the contract, the dinner and the weather " * 2
+PARTS = (
+    QuestionPart(
+        part_id="calendar",
+        header="Calendar",
+        text="Which calendar?",
+        options=(QuestionOption(label="Home"), QuestionOption(label="Work")),
+    ),
+    QuestionPart(part_id="time", header="Time", text="At what time?"),
+)
+
+
+def two_ask(core: FakeCore) -> None:
+    for name, text in (("s1", "Which Ben?"), ("s2", "Which Anna?")):
+        configure(core, name, f"tell {name}", serial="phone-1")
+        run(core, name)
+        ask(core, name, f"q-{name}", text, "The old one", "The young one")
+
+
+def in_parts(core: FakeCore) -> None:
+    configure(core, "s1", "plan a dinner")
+    run(core, "s1")
+    asked = Question(
+        question_id="q1", session_id="s1", text="all", asked_ms=core.now_ms, parts=PARTS
+    )
+    core.tell(RequestUserInput(question=asked), "s1")
+
+
+async def to_the_card(seat: Seat) -> None:
+    seat.deck.card.clock_s = lambda: 1e9
+    await seat.press("exclamation_mark")
+    await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
+
+
+async def test_from_the_card_of_a_question_the_key_goes_on_to_the_next_and_round(
+    console: Open,
+) -> None:
+    async with console(play=two_ask) as seat:
+        await to_the_card(seat)
+        seen = [seat.deck.selected]
+        for _ in range(2):
+            await seat.press("exclamation_mark")
+            await seat.until(lambda: seat.deck.selected != seen[-1], "another session")
+            assert seat.deck.focused is seat.deck.card
+            seen.append(seat.deck.selected)
+        assert seen == ["s1", "s2", "s1"]
+        assert seat.core.ops == []
+
+
+async def test_letters_typed_at_once_after_enter_on_a_card_are_the_answer(console: Open) -> None:
+    async with console(play=two_ask) as seat:
+        await to_the_card(seat)
+        for key, letter in (("enter", "\r"), ("n", "n"), ("x", "x"), ("exclamation_mark", "!")):
+            # Not by the pilot, which waits after each.
+            seat.app.post_message(Key(key, letter))
+        await seat.until(lambda: seat.deck.composer.field.text == "nx!", "all of it in the field")
+        assert seat.core.ops == []
+
+
+async def test_what_a_long_card_has_no_room_for_is_said_and_scrolled_to(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "answer a mail")
+        run(core, "s1")
+        options = (f"Mail number {number}: {LONG}" for number in range(1, 8))
+        ask(core, "s1", "q1", "Which of these mails do you mean? " * 12, *options)
+
+    async with console(play=play, size=(120, 30)) as seat:
+        await to_the_card(seat)
+        await seat.see("below ↓")
+        assert "Mail number 7" not in seat.text()
+        assert "press a number" in seat.text(), "the keys are always seen"
+        for _ in range(12):
+            await seat.press("ctrl+d")
+        await seat.until(lambda: "below ↓" not in seat.text(), "the end")
+        assert "Mail number 7" in seat.text() and "above ↑" in seat.text()
+        await seat.press("k")
+        await seat.see("1 below ↓")
+        await seat.press("7")
+        await seat.until(lambda: seat.core.ops, "the answer")
+        [op] = seat.core.ops
+        assert isinstance(op, UserInputAnswer) and op.answer.startswith("Mail number 7")
+
+
+async def test_the_part_before_can_be_answered_again_before_all_is_sent(console: Open) -> None:
+    async with console(play=in_parts) as seat:
+        await to_the_card(seat)
+        await seat.see("1 of 2 · Calendar")
+        await seat.press("backspace", "1")
+        await seat.see("2 of 2 · Time")
+        await seat.see("Calendar: Home")
+        seat.deck.card.clock_s = lambda: 2e9
+        await seat.press("backspace")
+        await seat.see("1 of 2 · Calendar")
+        assert "Calendar: Home" not in seat.text()
+        seat.deck.card.clock_s = lambda: 3e9
+        await seat.press("2")
+        await seat.see("Calendar: Work")
+        seat.deck.card.clock_s = lambda: 4e9
+        await seat.press("enter", *"noon", "enter")
+        await seat.until(lambda: seat.core.ops, "the answer")
+        [op] = seat.core.ops
+        assert isinstance(op, UserInputAnswer)
+        assert op.answers == {"calendar": ("Work",), "time": ("noon",)}
+
+
+async def test_a_number_written_as_an_answer_names_the_option_unless_options_are_numbers(
+    console: Open,
+) -> None:
+    async with console(play=two_ask) as seat:
+        await to_the_card(seat)
+        await seat.press("enter", "2", "enter")
+        await seat.until(lambda: len(seat.core.ops) == 1, "the first answer")
+        seat.core.tell(QuestionClosed(question_id="q-s2", reason="test"), "s2")
+        ask(seat.core, "s2", "q3", "For how many?", "2", "4")
+        await seat.until(lambda: "q3" in seat.app.bridge.state.questions, "the next question")
+        await select(seat, "s2")
+        await seat.until(
+            lambda: seat.deck.card.question and seat.deck.card.question.question_id == "q3",
+            "its card",
+        )
+        seat.deck.card.clock_s = lambda: 2e9
+        seat.deck.go_to("middle", seat.deck.card)
+        await seat.press("enter", "1", "enter")
+        await seat.until(lambda: len(seat.core.ops) == 2, "the second answer")
+        first, second = seat.core.ops
+        assert isinstance(first, UserInputAnswer) and first.answer == "The young one"
+        assert isinstance(second, UserInputAnswer) and second.answer == "1"
+
+
+def test_several_questions_stand_in_the_transcript_each_on_its_own_line() -> None:
+    question = Question(question_id="q", session_id="s", text="all", asked_ms=1, parts=PARTS)
+    told = as_text(QuestionItem(key="1", at_ms=1, question=question, answer="Work\n\nnoon"))
+    lines = [line.strip() for line in told.splitlines()]
+    assert "1 Calendar: Which calendar?  Home · Work" in lines
+    assert "2 Time: At what time?" in lines
+    brief = as_text(QuestionItem(key="1", at_ms=1, question=question))
+    assert "asks 2 things" in brief
+
+
+async def test_what_the_model_says_ends_with_its_reply_whichever_comes_first(console: Open) -> None:
+    async with console(play=two_ask) as seat:
+        bridge = seat.app.bridge
+        seat.core.tell(StepStarted(step=1), "s1")
+        seat.core.say("s1", "I open")
+        await seat.until(lambda: bridge.said_now("s1") == "I open", "what it says")
+        seat.core.tell(AgentMessage(step=1, text="I open the door."), "s1")
+        await seat.until(lambda: bridge.said_now("s1") == "", "nothing more")
+        # The other way round: the words come after the event of the whole reply.
+        seat.core.say("s1", "I open the door.")
+        await seat.until(lambda: "s1" in bridge.saying, "the late words")
+        assert bridge.said_now("s1") == ""
+        seat.core.tell(StepStarted(step=2), "s1")
+        await seat.until(lambda: bridge.state.event_id == len(seat.core.stored), "the next step")
+        seat.core.say("s1", "Now")
+        await seat.until(lambda: bridge.said_now("s1") == "Now", "what it says now")
+
+
+def test_a_tall_screen_names_more_phones() -> None:
+    core = FakeCore()
+    for number in range(9):
+        core.tell(DeviceChanged(device=phone(f"phone-{number}")))
+    said = "".join(text for text, _ in device_parts(core.state, 40, "none", height=50))
+    assert "Pixel 8" in said and "more" not in said
+    short = "".join(text for text, _ in device_parts(core.state, 40, "none", height=24))
+    assert "Pixel 5" in short and "and 3 more" in short
