@@ -60,6 +60,7 @@ class JobDesk:
 
     async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then let the wake go. Raises StoreError."""
+        self._reviews.takes_runs_on = wake
         await self.wake.recover()
         if wake:
             self._triggers.begin()

@@ -25,6 +25,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Job, RunOutcome, RunRecord, RunStatus, Session, SessionState
+from agent.sessions.questions import NO_ANSWER
 
 DIAGNOSTICS_LIMIT_CHARS = 2000
 RESULT_LIMIT_CHARS = 4000
@@ -102,6 +103,21 @@ def measured(run: RunRecord, session: Session, events: Sequence[Event]) -> RunRe
             case _:
                 pass
     return run
+
+
+def lapses(events: Sequence[Event]) -> int:
+    """Count the reviews of a run that nobody answered in time."""
+    asked: set[str] = set()
+    count = 0
+    for event in events:
+        match event.msg:
+            case RequestUserInput(question=question) if question.review is not None:
+                asked.add(question.question_id)
+            case QuestionClosed(question_id=closed, reason=reason) if closed in asked:
+                count += reason == NO_ANSWER
+            case _:
+                pass
+    return count
 
 
 def worked_ms(events: Sequence[Event]) -> int:

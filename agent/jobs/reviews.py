@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from agent.errors import ErrorKind, UsageError
+from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.jobs import history, verdicts
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.runs import Runs, Told
@@ -44,6 +44,7 @@ from agent.sessions.questions import NO_ANSWER
 from agent.store.store import EventDraft
 
 RESTARTED = "core_restarted"
+_SILENCE = f"{verdicts.UNREVIEWED}, and silence is no"
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +59,8 @@ class Reviews:
         self._records = records
         self._runs = runs
         self._told = told
+        self.takes_runs_on = False
+        """Whether a run goes on whose review expired: not in a core that lives for one errand."""
         self._asked: dict[str, tuple[int, str]] = {}
         """Of each question that a job waits for: the job, and the session."""
 
@@ -136,6 +139,7 @@ class Reviews:
                     answered,
                     changing(waiting, "its action was approved"),
                     EventDraft("", RunChanged(run=run)),
+                    reason="its action was approved",
                 )
             except BaseException:
                 result.close()
@@ -160,12 +164,14 @@ class Reviews:
         self._told(after, run)
 
     async def _close(self, job_id: int, question_id: str, reason: str) -> None:
-        """End the run of a job whose review ended without an answer."""
+        """Take the run of a job on, or end it, whose review ended without an answer."""
         now_ms = self._parts.clock_ms()
         async with self._records.held(job_id) as job:
             checkpoint = verdicts.checkpoint_of(job)
             waits = job.status is JobStatus.AWAITING_REVIEW
             if not waits or checkpoint.question_id != question_id:
+                return
+            if reason == NO_ANSWER and await self._went_on_without(job, now_ms):
                 return
             after = verdicts.unanswered(job, reason, now_ms)
             outcome = (
@@ -186,10 +192,43 @@ class Reviews:
                     )
                     drafts[1] = EventDraft("", RunChanged(run=run))
                     if live.is_idle and reason == NO_ANSWER:
-                        why = "nobody reviewed it in time, and silence is no"
-                        drafts += live.drafts(*_ending(live, job, checkpoint.call_id, why))
+                        drafts += live.drafts(*_ending(live, job, checkpoint.call_id, _SILENCE))
                     await self._parts.book.append(*drafts)
         self._told(after, run)
+
+    async def _went_on_without(self, job: Job, now_ms: int) -> bool:
+        """Queue a run again whose review has expired; once, where due jobs are run.
+
+        Its model is told that nobody reviewed the action, and may finish without it.
+        """
+        checkpoint = verdicts.checkpoint_of(job)
+        if not self.takes_runs_on or not verdicts.has_expired(job, now_ms):
+            return False
+        try:
+            live = await self._parts.book.get(checkpoint.session_id)
+        except UsageError:
+            return False
+        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        if history.lapses(events) > 1:
+            return False
+        queued = verdicts.lapsed(job, now_ms)
+        running = verdicts.going_on(queued, now_ms)
+        run = history.taken_up(await self._run_of(job))
+        try:
+            await self._errands.go_on(
+                live,
+                self._runs.errand_after(job, approved=False),
+                changing(queued, f"{verdicts.UNREVIEWED}: the run goes on without it"),
+                changing(running, "goes on after a review"),
+                EventDraft("", RunChanged(run=run)),
+                *live.drafts(_not_done(live, job, checkpoint.call_id, _SILENCE)),
+                reason="nobody reviewed its action in time",
+            )
+        except WrongStateError:
+            return False
+        following = self._runs.go_on_without(running, run, live)
+        self._parts.crew.start(following, f"run of job {job.id}")
+        return True
 
     async def close_stopped(self, job: Job) -> None:
         """Store the end of the run that a stopped job waited with."""
@@ -299,12 +338,16 @@ class Reviews:
         return history.measured(await self._run_of(job), live.record, events)
 
 
-def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[EventMsg, ...]:
-    """Give the end of the call that was reviewed, and of the session if a job opened it."""
+def _not_done(live: LiveSession, job: Job, call_id: str, why: str) -> ToolCallFinished:
     said = f"BLOCKED: {verdicts.confirmation_of(job).tool} was not done: {why}."
-    finished = ToolCallFinished(
+    return ToolCallFinished(
         step=live.record.last_step, call_id=call_id, outcome=ActionOutcome.FAILED, text=said
     )
+
+
+def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[EventMsg, ...]:
+    """Give the end of the call that was reviewed, and of the session if a job opened it."""
+    finished = _not_done(live, job, call_id, why)
     if not live.record.job_id or not live.is_idle:
         return (finished,)
     return (

@@ -18,7 +18,7 @@ from agent.errors import StoreError, SwitchboardError
 from agent.jobs import history, verdicts
 from agent.jobs.opening import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
 from agent.jobs.records import JobRecords, changing
-from agent.jobs.schedule import failed, is_same_run, succeeded
+from agent.jobs.schedule import failed, given_up, is_same_run, succeeded
 from agent.jobs.tool_calls import call_of
 from agent.protocol import (
     Event,
@@ -160,19 +160,29 @@ class Runs:
 
     # --- going on after a review ----------
 
-    def errand_after(self, job: Job) -> Errand:
-        """Give what a run goes on with once its action is approved: what is left of its bounds."""
+    def errand_after(self, job: Job, *, approved: bool = True) -> Errand:
+        """Give what a run goes on with after a review: what is left of its bounds.
+
+        Args:
+            job: as it waited for the review.
+            approved: whether the action that was reviewed may be done.
+        """
         from agent.tasks.task import Grant
 
         checkpoint = verdicts.checkpoint_of(job)
         left_s = RUN_LIMIT_S - checkpoint.worked_ms / 1000
+        grant = Grant(call_id=checkpoint.call_id, screen_digest=checkpoint.screen_digest)
         return Errand(
             job_id=job.id,
             deadline_s=max(left_s, _LEAST_S),
             max_steps=RUN_LIMIT_STEPS,
-            grant=Grant(call_id=checkpoint.call_id, screen_digest=checkpoint.screen_digest),
+            grant=grant if approved else None,
             call=call_of(job.payload_json),
         )
+
+    async def go_on_without(self, job: Job, run: RunRecord, live: LiveSession) -> None:
+        """Follow a run whose action nobody reviewed, from where its session was sent off again."""
+        await self._see_through(job, run, self._follow(job, run, live))
 
     async def go_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:
         """Follow a run whose action was approved: bind the result, then see it to its end.
@@ -253,6 +263,16 @@ class Runs:
         outcome, why = history.judged(live.record, events)
         if outcome is RunOutcome.FINISHED:
             await self._succeed(job, run, live.record.latest_result, live=live)
+        elif history.lapses(events):
+            # It is not tried again at once: who did not look before is not asked all night.
+            await self._end(
+                job,
+                run,
+                lambda stored, now_ms: given_up(stored, f"{verdicts.TIMEOUT}: {why}", now_ms),
+                outcome=RunOutcome.EXPIRED,
+                why=one_line(why, 2000),
+                live=live,
+            )
         else:
             await self._fail(job, run, one_line(why, 2000), outcome=outcome, live=live)
 

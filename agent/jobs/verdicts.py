@@ -40,6 +40,7 @@ DENIED = "background.action_denied"
 RESOLVED = "background.review_resolved"
 COMMIT_FAILED = "background.review_commit_failed"
 ALREADY_RESOLVED = "background.review_already_resolved"
+UNREVIEWED = "nobody reviewed it in time"
 PHASE_ASKED = "awaiting_review"
 PHASE_EXECUTING = "approval_executing"
 PHASE_RESUMING = "resuming"
@@ -127,7 +128,7 @@ def approving(job: Job, question: Question, now_ms: int) -> Job:
 
 
 def resuming(job: Job, resolution: str, now_ms: int) -> Job:
-    """Give the record of a job whose approved action has come to something: its run is queued."""
+    """Give the record of a job whose reviewed action has come to something: its run is queued."""
     return replace(
         job,
         status=JobStatus.QUEUED,
@@ -176,15 +177,26 @@ def denied(job: Job, question: Question, now_ms: int) -> Job:
     return given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
 
 
+def has_expired(job: Job, now_ms: int) -> bool:
+    """Tell whether the time is up in which a job's action could be reviewed."""
+    return 0 < confirmation_of(job).expires_at <= now_ms
+
+
+def lapsed(job: Job, now_ms: int) -> Job:
+    """Give the record of a job whose action nobody reviewed in time: its run is queued without."""
+    result = f"{TIMEOUT}: {confirmation_of(job).tool}: {UNREVIEWED}"
+    return replace(resuming(job, TIMEOUT, now_ms), last_result=result)
+
+
 def unanswered(job: Job, reason: str, now_ms: int) -> Job:
     """Give the record of a job whose review closed without an answer: its run is over."""
     confirmation = confirmation_of(job)
-    expired = 0 < confirmation.expires_at <= now_ms
+    expired = has_expired(job, now_ms)
     code = TIMEOUT if expired else DENIED
     resolved = _with(
         confirmation, review_state=ReviewState.RESOLVED, resolution=code, resolved_at=now_ms
     )
-    said = "nobody reviewed it in time" if expired else reason
+    said = UNREVIEWED if expired else reason
     result = f"{code}: {confirmation.tool}: {said}"
     return given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
 
@@ -265,7 +277,7 @@ def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
             f"{COMMIT_FAILED}: what job {job.id} wants to do is not what was put to you.",
             f"Stop it: switchboard jobs stop {job.id}",
         )
-    if 0 < confirmation.expires_at <= now_ms:
+    if has_expired(job, now_ms):
         raise WrongStateError(
             f"background.review_expired: the review of job {job.id} is over.",
             f"Run it again: switchboard jobs run {job.id}",

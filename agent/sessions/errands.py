@@ -60,8 +60,16 @@ class Errands:
             self._turns.begin(live, errand=errand)
         return live
 
-    async def go_on(self, live: LiveSession, errand: Errand, *decided: EventDraft) -> None:
-        """Take a session on whose action was approved, in one go with what was decided.
+    async def go_on(
+        self, live: LiveSession, errand: Errand, *decided: EventDraft, reason: str
+    ) -> None:
+        """Take a session on whose action was reviewed, in one go with what was decided.
+
+        Args:
+            live: the session.
+            errand: for which job, and within which bounds.
+            decided: what is stored before it goes on.
+            reason: why it goes on, for people.
 
         Raises:
             WrongStateError: it does not wait any more; nothing was then stored.
@@ -71,8 +79,6 @@ class Errands:
                 raise WrongStateError(
                     f"Session {live.session_id} is {live.record.state}.", way_on(live)
                 )
-            continuing = self._resuming.continuing(
-                live, "its action was approved", job_id=errand.job_id
-            )
+            continuing = self._resuming.continuing(live, reason, job_id=errand.job_id)
             await self._parts.book.append(*decided, *live.drafts(*continuing))
             self._turns.begin(live, errand=errand)

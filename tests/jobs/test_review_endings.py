@@ -9,21 +9,25 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
+    JobChanged,
     JobPause,
     JobStop,
     QuestionClosed,
     SessionCancel,
     SessionDelete,
+    ToolCallFinished,
     UserInput,
     UserInputAnswer,
 )
 from agent.records import (
+    ActionOutcome,
     JobStatus,
     NoticeKind,
+    Question,
     RunOutcome,
     SessionState,
 )
-from agent.tasks.task import TaskContext
+from agent.tasks.task import TaskContext, TurnEnd
 from tests.jobs.reviewing import (
     PROMPT,
     Act,
@@ -42,14 +46,85 @@ ACTIVE, STOPPED, FAILED = JobStatus.ACTIVE, JobStatus.STOPPED, JobStatus.FAILED
 AWAITING, COMPLETED = JobStatus.AWAITING_REVIEW, JobStatus.COMPLETED
 
 
-async def test_a_review_that_expires_ends_the_run_and_says_so(stage: Stage) -> None:
-    act = stage.parts[PROMPT] = Act()
+async def expire(stage: Stage, question: Question) -> None:
+    """Let a question's time pass without an answer."""
+    stage.now_ms = question.deadline_ms
+    await stage.do(UserInputAnswer(question_id=question.question_id, answer="", expired=True))
+
+
+async def test_a_run_whose_review_expires_goes_on_without_the_action_and_may_finish(
+    stage: Stage,
+) -> None:
+    act = Act()
+    seen: list[ToolCallFinished] = []
+
+    async def part(context: TaskContext) -> TurnEnd | str:
+        seen[:] = [e.msg for e in context.history if isinstance(e.msg, ToolCallFinished)]
+        return "two messages read, nothing sent" if seen else await act(context)
+
+    stage.parts[PROMPT] = part
     async with stage.play():
         job, question = await waiting_job(stage)
-        stage.now_ms = question.deadline_ms
+        await expire(stage, question)
+        job = await settled(stage, job.id, COMPLETED)
+        [session] = await sessions_of(stage, job.id)
+        [run] = await runs_of(stage, job.id)
+        changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
+    assert (job.last_result, run.result) == ("two messages read, nothing sent",) * 2
+    assert (session.state, run.outcome) == (SessionState.COMPLETED, RunOutcome.FINISHED)
+    [told] = seen
+    assert told.outcome is ActionOutcome.FAILED
+    assert told.text.startswith("BLOCKED: click_element was not done: nobody reviewed it in time")
+    assert [(c.job.status.value, c.job.phase) for c in changes[2:]] == [
+        ("awaiting_review", "awaiting_review"),
+        ("queued", "resuming"),
+        ("running", ""),
+        ("completed", ""),
+    ]
+    queued = changes[3].job
+    assert queued.last_result.startswith("background.confirmation_timeout: click_element")
+    assert confirmation_of(queued).resolution == "background.confirmation_timeout"
+    assert (confirmation_of(queued).decision, act.done) == (None, [])
+
+
+async def test_what_a_run_does_not_finish_without_its_action_is_not_tried_again_at_once(
+    stage: Stage,
+) -> None:
+    act = Act()
+
+    async def part(context: TaskContext) -> TurnEnd | str:
+        if any(isinstance(e.msg, ToolCallFinished) for e in context.history):
+            return TurnEnd(completed=False, message="It cannot be done without sending.")
+        return await act(context)
+
+    stage.parts[PROMPT] = part
+    async with stage.play():
+        job, question = await waiting_job(stage, interval_ms=60_000)
+        await expire(stage, question)
+        job = await settled(stage, job.id, ACTIVE)
+        [run] = await runs_of(stage, job.id)
+    assert (run.outcome, job.failure_count) == (RunOutcome.EXPIRED, 0)
+    assert job.next_run_at == stage.clock() + 60_000
+    assert job.last_result.startswith("background.confirmation_timeout: It cannot be done")
+
+
+async def test_the_second_review_of_a_run_that_expires_ends_it_and_says_so(stage: Stage) -> None:
+    act = stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, first = await waiting_job(stage)
+        stage.now_ms = first.deadline_ms
         with pytest.raises(WrongStateError, match="review_expired"):
-            await say(stage, question, "Approve")
-        await stage.do(UserInputAnswer(question_id=question.question_id, answer="", expired=True))
+            await say(stage, first, "Approve")
+        await expire(stage, first)
+
+        async def asked_again() -> Question | None:
+            asked = await stage.store.open_questions()
+            waits = (await stage.store.job(job.id)).status is AWAITING  # type: ignore[union-attr]
+            return asked[0] if asked and waits else None
+
+        second = await stage.until(asked_again, "the second review")
+        assert second.question_id != first.question_id
+        await expire(stage, second)
         job = await settled(stage, job.id, FAILED)
         assert job.last_result.startswith("background.confirmation_timeout: click_element")
         [session] = await sessions_of(stage, job.id)
@@ -65,6 +140,19 @@ async def test_a_review_that_expires_ends_the_run_and_says_so(stage: Stage) -> N
     assert act.done == []
 
 
+async def test_a_review_that_expires_in_a_core_that_runs_no_jobs_ends_its_run(
+    stage: Stage,
+) -> None:
+    act = stage.parts[PROMPT] = Act()
+    async with stage.play():
+        job, question = await waiting_job(stage)
+        stage.core._desk._reviews.takes_runs_on = False
+        await expire(stage, question)
+        job = await settled(stage, job.id, FAILED)
+        [run] = await runs_of(stage, job.id)
+    assert (run.outcome, act.done) == (RunOutcome.EXPIRED, [])
+
+
 async def test_an_approval_whose_phone_does_not_come_is_not_kept_for_later(stage: Stage) -> None:
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
@@ -75,7 +163,7 @@ async def test_an_approval_whose_phone_does_not_come_is_not_kept_for_later(stage
         errand = stage.core._desk._runs.errand_after(almost_over)
         assert (errand.deadline_s, errand.max_steps) == (15.0, 25)
         async with stage.rack.lease("phone-1", "operator"):
-            stage.core._desk._runs.errand_after = lambda _: dataclasses.replace(  # type: ignore[method-assign]
+            stage.core._desk._runs.errand_after = lambda *_, **__: dataclasses.replace(  # type: ignore[method-assign]
                 errand, deadline_s=0.05
             )
             stage.parts[PROMPT] = act
