@@ -21,15 +21,23 @@ if TYPE_CHECKING:
 
 
 def need_a_terminal(instead: str) -> None:
-    """Refuse to draw where nobody can see or type.
+    """Refuse to draw where nobody can see or type, or where nothing can be drawn.
 
     Raises:
-        UsageError: stdin or stdout is no terminal.
+        UsageError: stdin or stdout is no terminal, or it is one that moves no cursor.
     """
     if not (os.isatty(0) and os.isatty(1)):
         raise UsageError("The console needs a terminal.", instead)
+    name = os.environ.get("TERM", "")
+    if name in _LINE_BY_LINE:
+        raise UsageError(
+            f"The console cannot draw on a terminal that only prints lines (TERM={name}).",
+            f"{instead} If it can draw, name it: TERM=xterm-256color",
+        )
 
 
+_LINE_BY_LINE = frozenset({"dumb", "unknown"})
+"""Names of terminals without any cursor: the shells of editors, consoles of build machines."""
 _FEWEST_COLOURS = 8
 """What every terminal with colours has."""
 
@@ -87,6 +95,10 @@ async def show(
 
 
 TAKEOVERS = 5
+_WITHOUT_A_SCREEN = (
+    "Without a screen there are: switchboard run GOAL, switchboard sessions list, "
+    "switchboard sessions answer SESSION, and switchboard --help."
+)
 
 
 def open_console(ctx: click.Context) -> None:
@@ -97,7 +109,7 @@ def open_console(ctx: click.Context) -> None:
     from console.setup import settings_for
     from console.stopping import run_async
 
-    need_a_terminal("Work without one with: switchboard run GOAL, or see: switchboard --help")
+    need_a_terminal(_WITHOUT_A_SCREEN)
     settings = settings_for(ctx)
     # Thousands of classes and rules are about to be made, and none of them is garbage.
     gc.disable()

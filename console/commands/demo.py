@@ -56,7 +56,7 @@ def demo(ctx: click.Context, fresh: bool) -> None:
     from console.host import run_with_host
     from console.rack import Devices
 
-    need_a_terminal("See the same without one: switchboard run GOAL --virtual")
+    need_a_terminal("See the same without one: switchboard run GOAL --virtual.")
     settings = demo_settings(ctx)
     prepare(settings, fresh=fresh)
     devices = Devices(own_server=True, phones=PHONES, wakes_jobs=True)

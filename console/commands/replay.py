@@ -39,7 +39,7 @@ def replay(ctx: click.Context, session_id: str) -> None:
     if not can_ask():
         # An id that nobody knows is the nearer mistake.
         run_with_records(ctx, known)
-    need_a_terminal("Read it as text with: switchboard sessions show SESSION")
+    need_a_terminal("Read it as text with: switchboard sessions show SESSION.")
 
     async def work(core: Core, _owned: bool, stop: StopRequest) -> ExitCode:
         session = await core.session(session_id)

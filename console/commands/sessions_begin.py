@@ -85,7 +85,7 @@ def create_attach(
     from console.rack import EVERYTHING
     from console.setup import settings_for
 
-    need_a_terminal("Make a draft without one: switchboard sessions create")
+    need_a_terminal("Make a draft without one: switchboard sessions create.")
     settings = settings_for(ctx)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:

@@ -244,7 +244,7 @@ def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
     from console.rack import EVERYTHING
     from console.setup import settings_for
 
-    need_a_terminal(f"Look at it: switchboard sessions show {session_id}")
+    need_a_terminal(f"Look at it: switchboard sessions show {session_id}.")
     settings = settings_for(ctx)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:

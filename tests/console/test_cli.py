@@ -236,3 +236,26 @@ def test_a_terminal_without_colours_gets_none(terminal: str, said: str, has_none
         check=True,
     )
     assert done.stdout.strip() == str(has_none)
+
+
+def test_a_terminal_without_a_cursor_is_told_what_works_on_it(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    try:
+        done = subprocess.run(
+            [*SWITCHBOARD, "--data-dir", str(tmp_path / "data")],
+            stdin=slave,
+            stdout=slave,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={**os.environ, "TERM": "dumb"},
+            check=False,
+        )
+    finally:
+        os.close(slave)
+        os.close(master)
+    assert done.returncode == exits.ExitCode.USAGE
+    assert "TERM=dumb" in done.stderr
+    assert "switchboard run GOAL" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
