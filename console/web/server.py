@@ -32,6 +32,7 @@ class ConsoleServer(Server):
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
+        app.router.add_get("/console.js", _script)
         app.middlewares.append(self._gate.guard)
         app.on_response_prepare.append(self._gate.mark)
         return app
@@ -51,6 +52,10 @@ class ConsoleServer(Server):
                 "socket": f"{scheme}://{request.host}/ws",
             },
         )
+
+
+async def _script(_request: web.Request) -> web.FileResponse:
+    return web.FileResponse(_PAGES / "console.js")
 
 
 def _font_px(said: str) -> int:

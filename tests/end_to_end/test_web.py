@@ -116,6 +116,11 @@ class Tab:
         """What is on the screen."""
         return "\n".join(self._screen.display)
 
+    @property
+    def columns(self) -> int:
+        """How many columns the page asked for when it was opened."""
+        return int(self._screen.columns)
+
     def begin_anew(self) -> None:
         """Forget what was drawn: the page is about to be loaded again."""
         self._screen.reset()
@@ -139,7 +144,7 @@ class Tab:
 
 
 @asynccontextmanager
-async def tab(address: str) -> AsyncIterator[Tab]:
+async def tab(address: str, size_px: tuple[int, int] = (1440, 900)) -> AsyncIterator[Tab]:
     # Chromium listens on a socket below its temporary folder, whose path must be short (unix(7)).
     with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as short:
         async with async_playwright() as player:
@@ -150,13 +155,17 @@ async def tab(address: str) -> AsyncIterator[Tab]:
                 timeout=BOUND_S * 1000,
             )
             try:
-                yield await _opened(browser, address)
+                yield await _opened(browser, address, size_px)
             finally:
                 await browser.close()
 
 
-async def _opened(browser: Browser, address: str) -> Tab:
-    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+async def _opened(browser: Browser, address: str, size_px: tuple[int, int]) -> Tab:
+    width, height = size_px
+    # A window as small as a phone's is one: it would show a page of 980 px unless told otherwise.
+    context = await browser.new_context(
+        viewport={"width": width, "height": height}, is_mobile=width < 600
+    )
     context.set_default_timeout(BOUND_S * 1000)
     page = await context.new_page()
     opened = Tab(page)
@@ -174,7 +183,7 @@ async def _begin_and_watch(address: str) -> None:
     async with tab(address) as console:
         await console.wait_for("No sessions yet")
         await console.wait_for("online")
-        await console.page.click("#terminal")
+        # Nothing was clicked: keys go to the console from the first.
         await console.type("n")
         await console.wait_for("What")
         await console.type("Open the settings", "Enter")
@@ -202,6 +211,20 @@ async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that
         await console.wait_for("only looks")
         await console.wait_for("switchboard web --drive")
     assert workshop.call("sessions", "list", "--json").json["data"] == []
+
+
+@needs_chromium
+async def test_a_window_as_small_as_a_phones_shows_one_whole_pane(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    async with tab(served, (390, 844)) as console:
+        await console.wait_for("No sessions yet")
+        assert 40 <= console.columns < 80
+        # The pane of the sessions is as wide as the window, so its sentence is whole on a line.
+        await console.wait_for("No sessions yet. Press n to begin one.")
+        wide = await console.page.evaluate("document.documentElement.scrollWidth")
+        assert wide == 390
 
 
 @needs_chromium

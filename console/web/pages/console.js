@@ -1,0 +1,13 @@
+// What textual.js leaves to the page: writing that a phone's window has room for, and keys that go
+// to the console without a click. Runs before textual.js makes the terminal, which is at "load".
+"use strict";
+
+const NARROW_PX = 640; // Of a window: fewer than 66 columns at the usual size.
+const NARROW_FONT_PX = 12; // 54 columns at 390 px; the console needs 40.
+
+const place = document.getElementById("terminal");
+const chosen = new URLSearchParams(window.location.search).has("fontsize");
+if (!chosen && window.innerWidth < NARROW_PX) {
+  place.dataset.fontSize = NARROW_FONT_PX;
+}
+window.addEventListener("load", () => place.querySelector("textarea")?.focus());
