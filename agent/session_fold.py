@@ -93,7 +93,10 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
     if session is None or event.session_id != session.session_id:
         return session
     if type(event.msg) not in _TELL_NOTHING:
-        session = _fold_fact(session, event.msg)
+        session, was_over = _fold_fact(session, event.msg), session.state.is_terminal
+        if was_over and session.state.is_terminal:
+            # What is read or cleared away later is no part of what it did, nor of how long.
+            return session
     return replace(session, updated_ms=event.ts_ms)
 
 
@@ -106,7 +109,9 @@ def fold_all(session: Session | None, events: Iterable[Event]) -> Session | None
         elif session is None or event.session_id != session.session_id:
             continue
         elif type(event.msg) not in _TELL_NOTHING:
-            session = _fold_fact(session, event.msg)
+            session, was_over = _fold_fact(session, event.msg), session.state.is_terminal
+            if was_over and session.state.is_terminal:
+                continue
         updated_ms = event.ts_ms
     return (
         session

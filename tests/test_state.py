@@ -15,6 +15,7 @@ from agent.protocol import (
     QuestionClosed,
     SessionContinued,
     SessionFlagsChanged,
+    SessionPruned,
     SessionStateChanged,
     ShutdownComplete,
     SteerApplied,
@@ -23,6 +24,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import ActionOutcome, DeviceState, SessionState
+from agent.session_fold import fold_all
 from agent.state import (
     AttentionKind,
     MessageItem,
@@ -208,6 +210,21 @@ def test_a_failure_that_was_seen_waits_no_longer() -> None:
     [one] = attention(folded(core))
     assert one.kind is AttentionKind.FAILED
     assert attention(folded(core), frozenset({one.key})) == ()
+
+
+def test_what_is_cleared_away_after_the_end_makes_a_session_neither_longer_nor_younger() -> None:
+    core = FakeCore()
+    configure(core, "s1", "one")
+    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+    ended = folded(core).sessions["s1"].session
+    core.now_ms += 3_600_000
+    core.tell(SessionPruned(), "s1")
+    assert core.stored[-1].ts_ms > ended.updated_ms
+    assert folded(core).sessions["s1"].session.updated_ms == ended.updated_ms
+    of_it = [event for event in core.stored if event.session_id == "s1"]
+    assert fold_all(None, of_it) == folded(core).sessions["s1"].session
+    core.tell(SessionStateChanged(state=SessionState.QUEUED), "s1")
+    assert folded(core).sessions["s1"].session.updated_ms == core.stored[-1].ts_ms
 
 
 def test_the_tree_puts_children_under_their_parent_and_live_roots_first() -> None:

@@ -141,6 +141,7 @@ class Session(Record, frozen=True, kw_only=True):
     """Where it goes once it is let go: QUEUED with a staged objective, else what its turn came to.
     """
     updated_ms: int = 0
+    """When the newest event of its life was stored; what comes after its end does not count."""
     turn_id: str = ""
     """The open turn; empty while the session is idle."""
     steps: int = 0
