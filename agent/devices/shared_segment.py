@@ -103,6 +103,12 @@ class Segment:
 
 
 def create(name: str, slot_bytes: int) -> Segment:
+    """Make a segment whose slots hold so many bytes each; only this user may open it.
+
+    Raises:
+        UsageError: the name cannot be one.
+        DeviceError: there is no memory for it, or the name is taken.
+    """
     size = HEAD.size + SLOTS * _slot_size(slot_bytes)
     if not name or "/" in name or len(name) > 30 or not name.isascii():
         raise UsageError(
@@ -131,6 +137,12 @@ def create(name: str, slot_bytes: int) -> Segment:
 
 
 def attach(url: str) -> Segment:
+    """Map a segment that another process made, to read only.
+
+    Raises:
+        UsageError: it is no address of shared frames.
+        SharedFrameError: nothing is there, or something else.
+    """
     name = url.removeprefix(SCHEME)
     if not url.startswith(SCHEME) or not name or "/" in name:
         raise UsageError(f"{url!r} is no address of shared frames.", "It looks like shm://NAME.")
@@ -156,10 +168,12 @@ def _slot_size(slot_bytes: int) -> int:
 
 
 def new_name() -> str:
+    """Choose a name that tells which process made the segment."""
     return f"{PREFIX}{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def check_size(width_px: int, height_px: int) -> None:
+    """Refuse a frame of no size, or of one that no screen has. Raises UsageError."""
     if not (0 < width_px <= LARGEST_SIDE_PX and 0 < height_px <= LARGEST_SIDE_PX):
         raise UsageError(
             f"A frame of {width_px}×{height_px} pixels cannot be shared.",
@@ -168,6 +182,7 @@ def check_size(width_px: int, height_px: int) -> None:
 
 
 def foreign(name: str) -> SharedFrameError:
+    """Make the error for a segment that is not ours."""
     return SharedFrameError(
         f"What is at {SCHEME}{name} are not Switchboard's frames.",
         "Use the address that the writer gives.",
@@ -175,6 +190,7 @@ def foreign(name: str) -> SharedFrameError:
 
 
 def is_alive(pid: int) -> bool:
+    """Tell whether a process runs, another user's too."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

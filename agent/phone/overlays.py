@@ -53,6 +53,7 @@ def dialog_frame(view: View, scene: Scene, bottom_dp: float) -> Rect:
 
 
 def add_prompt(phone: Phone, scene: Scene) -> None:
+    """Put what the system asks over everything, if it asks something."""
     prompt = phone.state_record.system.get("prompt")
     if prompt is None:
         return
@@ -88,6 +89,7 @@ def add(
     phone: Phone, scene: Scene, view: View, title: str, page_name: str, *,
     theme: Theme | None = None, focusable: bool = True, type: str = "NOTIFICATION_SHADE",
 ) -> Surface:  # fmt: skip
+    """Lay a page of the system over the whole screen, and give its surface."""
     state = _system_page(phone, page_name)
     frame = Rect(0, 0, scene.width, scene.height)
     bind(view, state, phone.pressed_in(state))
@@ -101,6 +103,7 @@ def add(
 
 
 def add_shade(phone: Phone, scene: Scene) -> None:
+    """Pull the shade over the screen, with or without the quick settings."""
     view = shade.shade(phone, expanded=phone.shade == "quick_settings")
     surface = add(phone, scene, view, "NotificationShade", "shade")
     surface.on_back = phone.close_shade
@@ -149,6 +152,7 @@ def add_heads_up(phone: Phone, scene: Scene, notice: Notice) -> None:
 
 
 def add_keyboard(phone: Phone, scene: Scene) -> None:
+    """Put the keyboard at the bottom; its last key breaks lines where the focused field can."""
     state = _system_page(phone, "keyboard")
     multiline = False
     for surface in scene.surfaces:
@@ -203,6 +207,7 @@ def add_text_tools(phone: Phone, scene: Scene) -> None:
 
 
 def add_toast(phone: Phone, scene: Scene) -> None:
+    """Show the message that an app has just given, above the keyboard."""
     message = phone.toast_text
     if not message:
         return
@@ -230,6 +235,7 @@ def add_toast(phone: Phone, scene: Scene) -> None:
 
 
 def add_bars(phone: Phone, scene: Scene) -> None:
+    """Draw the bars of the system, light or dark as what lies behind them asks."""
     m = scene.metrics
     light = _dark_behind(phone, scene)
     role = "on_wallpaper" if light else "on_light"

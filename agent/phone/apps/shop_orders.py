@@ -102,6 +102,7 @@ def checkout(page: Page[Shop]) -> View:
 
 
 def orders(page: Page[Shop]) -> View:
+    """Draw the list of orders, each with its status and sum."""
     from agent.phone.apps.messages_data import when_text
 
     def item(order: Order) -> View:
@@ -172,6 +173,7 @@ def order_page(page: Page[Shop]) -> View:
 
 
 def account(page: Page[Shop]) -> View:
+    """Draw the account: whose it is, where it delivers, and the ways to help."""
     return column(
         title_bar("Account"),
         recycler(
