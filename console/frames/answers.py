@@ -1,8 +1,10 @@
-"""Hear what the terminal answers to our questions, and keep it from being taken for keys.
+"""Hear what the terminal answers to questions, and keep it from being taken for keys.
 
-Knows of no question; `graphics` does. Textual reads an answer it does not know as keys, and keys
-act. Invariants: an answer never becomes a key, whole, torn or late; everything else passes as it
-came; an escape that may begin an answer is held for a moment only, and only while one is awaited.
+Knows of no question; `graphics` does, and Textual asks some of its own. Textual reads an answer it
+does not know as keys, and keys act; so it does with half a sequence whose rest comes late.
+Invariants: an answer never becomes a key, whole, torn or late, whoever asked; nor does the rest of
+a sequence that was begun; everything else passes as it came; an escape that may begin an answer is
+held for a moment only, and only while one is awaited.
 """
 
 from __future__ import annotations
@@ -21,18 +23,40 @@ from widgets.direct_route import is_known_textual
 _MOST_CHARS = 1_024
 """Longer than any answer that is wanted."""
 _TORN_S = 0.5
-"""How long the rest of an answer may take; what is incomplete then is dropped."""
+"""How long the rest of a sequence may take; what is incomplete then is dropped."""
+_LATE_S = 3.0
+"""How long what comes may be the rest of what was dropped, or given out as a key."""
 _ESCAPE_S = 0.05
 """How long a lone escape is held, less than Textual itself waits."""
 _AWAITED_S = 10.0
-# APC G … ST of kitty's protocol; CSI ? … c (DA1); CSI ? … S (XTSMGRAPHICS). No key begins so.
+_BODY = rf"[^\x1b\x07]{{0,{_MOST_CHARS}}}"
+# APC G … ST of kitty's protocol; CSI ? … c (DA1); CSI ? … S (XTSMGRAPHICS); and what programs
+# before us may have asked: DA2 and DA3, colours (OSC), XTVERSION, XTGETTCAP and
+# DECRQSS (DCS). No key begins so.
 _ANSWER = re.compile(
     rf"\x1b_G(?P<kitty>[^\x1b]{{0,{_MOST_CHARS}}})\x1b\\"
     r"|\x1b\[\?(?P<attributes>[\d;]{0,80})c"
     r"|\x1b\[\?(?P<graphics>[\d;]{0,40})S"
+    r"|\x1b\[[>=][\d;]{0,80}c"
+    rf"|\x1b\]\d{{1,4}};{_BODY}(?:\x1b\\|\x07)"
+    rf"|\x1bP(?:>\||!\||[01][+$]r){_BODY}\x1b\\"
 )
-_TORN = re.compile(rf"(?:\x1b_G[^\x1b]{{0,{_MOST_CHARS}}}\x1b?|\x1b\[\?[\d;]{{0,80}})\Z")
-_PERHAPS = re.compile(r"\x1b[_\[]?\Z")
+_TORN = re.compile(
+    rf"(?:\x1b_G[^\x1b]{{0,{_MOST_CHARS}}}\x1b?"
+    r"|\x1b\[[?>=][\d;]{0,80}\$?"
+    # A report of the mouse, and a key with its number, as a slow line brings them.
+    r"|\x1b\[(?:<[\d;-]{0,40}|\d[\d;:]{0,40})"
+    rf"|\x1b\]\d{{1,4}}(?:;{_BODY}\x1b?)?"
+    rf"|\x1bP(?:[01>!]|(?:>\||!\||[01][+$]r?){_BODY}\x1b?))\Z"
+)
+_PERHAPS = re.compile(r"\x1b[_\[\]P]?\Z")
+_BARE = "\x1b["
+"""Begins nearly everything; alone it is a key that hardly anybody presses."""
+_WHOLE = re.compile(r"\x1b\[[?<>=]?[\d;:$-]{0,80}[A-HMRSmctuny~]")
+"""A sequence of ours or of Textual's. None ends with a letter that stops or pauses."""
+_MORE_THAN_KEYS = 4
+_TEXTUAL_WAITS_S = 0.25
+"""How long Textual may still put an escape together with what comes."""
 
 Hear = Callable[[str, str], None]
 """Gets the kind of an answer (kitty, attributes, graphics) and what it says, which is foreign."""
@@ -50,6 +74,9 @@ class Answers:
         self._held = ""
         self._held_s = 0.0
         self._awaited_until_s = 0.0
+        self._begun = ""
+        self._begun_s = 0.0
+        """What was given out as a key, or dropped, and when: its rest may still come."""
 
     def await_one(self) -> None:
         """Say that the terminal was just asked something."""
@@ -57,33 +84,64 @@ class Answers:
 
     def sift(self, data: str) -> str:
         """Take what was read; returns what is not an answer, in order."""
-        text, self._held = self._held + data, ""
+        text, self._held = self._held + self._without_rest(data), ""
         rest: list[str] = []
         begin = 0
         for found in _ANSWER.finditer(text):
             rest.append(text[begin : found.start()])
             begin = found.end()
-            kind = found.lastgroup or ""
-            self._hear(kind, found[kind])
+            self._take(found)
         tail = text[begin:]
-        torn = _TORN.search(tail)
-        if torn is None and self._clock() < self._awaited_until_s:
-            torn = _PERHAPS.search(tail)
-        if torn is not None:
+        torn = _TORN.search(tail) or _PERHAPS.search(tail)
+        if torn is not None and self._is_held(torn[0]):
             tail, self._held, self._held_s = tail[: torn.start()], torn[0], self._clock()
+        elif torn is not None:
+            self._begin(torn[0])
         return "".join((*rest, tail))
+
+    def _is_held(self, torn: str) -> bool:
+        is_known = torn == _BARE or _PERHAPS.fullmatch(torn) is None
+        return is_known or self._clock() < self._awaited_until_s
+
+    def _take(self, found: re.Match[str]) -> None:
+        if kind := found.lastgroup:
+            self._hear(kind, found[kind])
+
+    def _begin(self, text: str) -> None:
+        self._begun, self._begun_s = text, self._clock()
+
+    def _without_rest(self, data: str) -> str:
+        """Leave out what goes on with a sequence that was given up."""
+        begun, self._begun = self._begun, ""
+        waited_s = self._clock() - self._begun_s
+        if not begun or waited_s > _LATE_S:
+            return data
+        whole = begun + data
+        if found := _ANSWER.match(whole):
+            self._take(found)
+            return whole[found.end() :]
+        # The rest of a text could be anything, but a key comes alone.
+        is_more = begun.startswith(_BARE) or len(data) >= _MORE_THAN_KEYS
+        if is_more and _TORN.fullmatch(whole):
+            self._begun = whole
+            return ""
+        if begun == "\x1b" and waited_s < _TEXTUAL_WAITS_S:
+            return data
+        if _PERHAPS.fullmatch(whole):
+            self._begun = whole
+        elif found := _WHOLE.match(whole):
+            return whole[found.end() :]
+        return data
 
     def overdue(self) -> str:
         """Give what was held and is a key after all; a torn answer is dropped when it is late."""
         waited_s = self._clock() - self._held_s
-        if not self._held or waited_s < _ESCAPE_S:
+        held = self._held
+        if not held or waited_s < (_ESCAPE_S if held == "\x1b" else _TORN_S):
             return ""
-        if _PERHAPS.fullmatch(self._held):
-            held, self._held = self._held, ""
-            return held
-        if waited_s >= _TORN_S:
-            self._held = ""
-        return ""
+        self._held = ""
+        self._begin(held)
+        return held if _PERHAPS.fullmatch(held) else ""
 
 
 class _SiftingParser(XTermParser):
@@ -126,6 +184,11 @@ def answering(driver: type[Driver]) -> type[Driver]:
             """What is written before the terminal is given to another program."""
             self.times_left = 0
             """How often it was."""
+
+        def start_application_mode(self) -> None:
+            # Textual asks for the modes of the terminal.
+            self.answers.await_one()
+            super().start_application_mode()
 
         def run_input_thread(self) -> None:
             # Textual's thread makes its parser by this name, and offers no other way to give one.

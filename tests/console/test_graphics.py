@@ -15,6 +15,15 @@ from console.frames.graphics import Graphics, Pictures, may_ask
 from widgets.frame_marks import unmarked
 
 ANSWERS = ("\x1b[?62;4;22c", "\x1b_Gi=31;OK\x1b\\", "\x1b_Gi=31;EBADF:gone\x1b\\", "\x1b[?1;0;256S")
+OTHERS = (
+    "\x1b[>0;276;0c",
+    "\x1b]11;rgb:ffff/0000/1234\x1b\\",
+    "\x1b]10;rgb:ffff/0000/1234\x07",
+    "\x1bP>|xterm(388)\x1b\\",
+    "\x1bP1+r544e=787465726d\x1b\\",
+    "\x1bP!|7E565445\x1b\\",
+)
+"""What a program before this one has asked for."""
 KEYS = (
     "a",
     "\x1b[A",
@@ -38,7 +47,7 @@ class Clock:
 
 @settings(max_examples=200, deadline=None)
 @given(
-    parts=st.lists(st.sampled_from((*ANSWERS, *KEYS)), max_size=8),
+    parts=st.lists(st.sampled_from((*ANSWERS, *OTHERS, *KEYS)), max_size=8),
     cuts=st.lists(st.integers(0, 120), max_size=6),
 )
 def test_answers_are_heard_and_keys_pass_however_they_are_torn(
@@ -68,7 +77,7 @@ def test_nothing_is_made_up_and_nothing_is_held_for_ever(data: str) -> None:
     assert all(letter in rest for letter in passed)
     # What is dropped late begins as only an answer does, and the next key passes.
     assert answers.sift("k") == "k"
-    if not re.search(r"\x1b_G|\x1b\[\?", data):
+    if not re.search(r"\x1b_G|\x1b\[[?\d]", data):
         assert passed == data
 
 
@@ -83,6 +92,56 @@ def test_a_lone_escape_is_held_for_a_moment_and_only_while_an_answer_is_awaited(
     assert answers.overdue() == "\x1b"
     clock.now_s += 60.0
     assert answers.sift("\x1b") == "\x1b"
+
+
+def read_late(pieces: list[str], gap_s: float, *, is_awaited: bool = True) -> str:
+    """Give what passes of pieces that come one after the other, looked at as Textual's thread does.
+
+    Returns:
+        What passed before the last piece, a bar, and what passed then and later.
+    """
+    clock = Clock()
+    answers = Answers(lambda _kind, _said: None, clock)
+    if is_awaited:
+        answers.await_one()
+    passed = ""
+    for number, piece in enumerate(pieces, 1):
+        passed += "|" if number == len(pieces) else ""
+        passed += answers.sift(piece) + answers.overdue()
+        until_s = clock.now_s + gap_s
+        while clock.now_s < until_s:
+            clock.now_s += 0.1
+            passed += answers.overdue()
+    return passed
+
+
+CUT = [(whole, at) for whole in (*ANSWERS, *OTHERS) for at in range(1, len(whole))]
+
+
+@pytest.mark.parametrize("gap_s", [0.2, 0.7, 2.0])
+def test_an_answer_whose_rest_comes_late_is_no_key_wherever_it_was_cut(gap_s: float) -> None:
+    for whole, at in CUT:
+        passed = read_late([whole[:at], whole[at:]], gap_s).replace("|", "")
+        # At most the escape, which may have been a key.
+        assert whole.startswith(passed) and len(passed) <= 2, (whole, at, passed)
+
+
+@pytest.mark.parametrize("is_awaited", [True, False])
+@pytest.mark.parametrize("whole", ["\x1b[<35;10;7M", "\x1b[A", "\x1b[97;5u", "\x1b[?2026;2$y"])
+def test_the_rest_of_a_key_or_report_is_not_typed_when_it_comes_late(
+    whole: str, is_awaited: bool
+) -> None:
+    for at in range(1, len(whole)):
+        before, _, after = read_late(
+            [whole[:at], whole[at:]], 0.7, is_awaited=is_awaited
+        ).partition("|")
+        assert before in ("", "\x1b", "\x1b[") and after == "", (whole, at, before, after)
+
+
+@pytest.mark.parametrize("key", ["x", "p", "\x18", "\x11", "\r", "k"])
+def test_what_stops_and_pauses_passes_after_whatever_was_torn(key: str) -> None:
+    for whole, at in CUT:
+        assert read_late([whole[:at], key], 0.7).endswith(f"|{key}"), (whole, at)
 
 
 def test_a_body_too_long_for_an_answer_is_none() -> None:
