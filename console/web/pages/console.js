@@ -10,4 +10,9 @@ const chosen = new URLSearchParams(window.location.search).has("fontsize");
 if (!chosen && window.innerWidth < NARROW_PX) {
   place.dataset.fontSize = NARROW_FONT_PX;
 }
+if (window.devicePixelRatio >= 2) {
+  // xterm.js asks it for sharper edges. So small pixels need none, and Chromium gives it wrong
+  // while it emulates them: letters would be twice as large as their cells.
+  delete ResizeObserverEntry.prototype.devicePixelContentBoxSize;
+}
 window.addEventListener("load", () => place.querySelector("textarea")?.focus());
