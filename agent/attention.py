@@ -6,6 +6,7 @@ gives the same lists.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 import msgspec
@@ -134,18 +135,30 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
 
     Questions and approvals come first, then what was lost, then news; the oldest first in each.
     """
-    waiting = [
-        Attention(
-            key=f"question:{q.question_id}",
-            kind=AttentionKind(q.kind.value),
-            since_ms=q.asked_ms,
-            until_ms=q.deadline_ms,
-            text=q.text,
-            session_id=q.session_id,
-            question=q,
+    waiting = (*_questions(state), *_stranded(state), *_devices(state), *reminders(state))
+    return tuple(
+        sorted(
+            (a for a in waiting if a.key not in seen),
+            key=lambda a: (_URGENCY[a.kind], a.since_ms, a.key),
         )
-        for q in state.questions.values()
-    ]
+    )
+
+
+def _questions(state: State) -> Iterator[Attention]:
+    for question in state.questions.values():
+        yield Attention(
+            key=f"question:{question.question_id}",
+            kind=AttentionKind(question.kind.value),
+            since_ms=question.asked_ms,
+            until_ms=question.deadline_ms,
+            text=question.text,
+            session_id=question.session_id,
+            question=question,
+        )
+
+
+def _stranded(state: State) -> Iterator[Attention]:
+    """Give the sessions whose phone is away, and those that failed."""
     for view in state.sessions.values():
         one = view.session
         if one.lost and not one.state.is_terminal:
@@ -154,32 +167,24 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
             kind, text = AttentionKind.FAILED, one.latest_error or one.goal
         else:
             continue
-        waiting.append(
-            Attention(
-                key=failure_key(one) or f"{kind.value}:{one.session_id}:{one.generation}",
-                kind=kind,
-                since_ms=one.updated_ms,
-                until_ms=one.lost_until_ms,
-                text=text,
-                session_id=one.session_id,
-                serial=one.serial,
-            )
+        yield Attention(
+            key=failure_key(one) or f"{kind.value}:{one.session_id}:{one.generation}",
+            kind=kind,
+            since_ms=one.updated_ms,
+            until_ms=one.lost_until_ms,
+            text=text,
+            session_id=one.session_id,
+            serial=one.serial,
         )
+
+
+def _devices(state: State) -> Iterator[Attention]:
     for device in state.devices.values():
         if device.note and device.state not in (DeviceState.ONLINE, DeviceState.GONE):
-            waiting.append(
-                Attention(
-                    key=f"device:{device.serial}:{device.state.value}",
-                    kind=AttentionKind.DEVICE,
-                    since_ms=0,
-                    text=f"{device.state.value}: {device.note}",
-                    serial=device.serial,
-                )
+            yield Attention(
+                key=f"device:{device.serial}:{device.state.value}",
+                kind=AttentionKind.DEVICE,
+                since_ms=0,
+                text=f"{device.state.value}: {device.note}",
+                serial=device.serial,
             )
-    waiting.extend(reminders(state))
-    return tuple(
-        sorted(
-            (a for a in waiting if a.key not in seen),
-            key=lambda a: (_URGENCY[a.kind], a.since_ms, a.key),
-        )
-    )

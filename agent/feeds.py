@@ -31,6 +31,8 @@ from agent.rpc import (
 )
 
 MAX_SUBSCRIPTIONS = 64
+MAX_SIDE_PX = 8192
+MAX_HZ = 120
 PATIENCE_S = 5.0
 """How long a subscription keeps listening to the core while its client grants no credit."""
 
@@ -95,8 +97,7 @@ class Feeds:
                 case DeltasParams():
                     await self._feed_newest(number, self._core.deltas(), credit, listening)
                 case FramesParams(serial=serial, width_px=width, height_px=height, max_hz=max_hz):
-                    if not (0 < width <= 8192 and 0 < height <= 8192 and 0 < max_hz <= 120):
-                        raise UsageError("A frame is at most 8192 pixels a side, at most 120 Hz.")
+                    _check_frames(width, height, max_hz)
                     frames = self._core.frames(
                         serial, width_px=width, height_px=height, max_hz=max_hz
                     )
@@ -178,6 +179,15 @@ class Feeds:
 
     async def _item(self, number: int, item: Item) -> None:
         await self._send(b'{"subscription":%d,"item":%b}' % (number, fitting(_encode(item))))
+
+
+def _check_frames(width_px: int, height_px: int, max_hz: float) -> None:
+    if 0 < width_px <= MAX_SIDE_PX and 0 < height_px <= MAX_SIDE_PX and 0 < max_hz <= MAX_HZ:
+        return
+    raise UsageError(
+        f"There are no frames of {width_px}×{height_px} pixels at {max_hz:g} Hz.",
+        f"Ask for at most {MAX_SIDE_PX} pixels a side and {MAX_HZ} Hz.",
+    )
 
 
 def _settle(listening: asyncio.Future[None]) -> None:

@@ -200,9 +200,9 @@ async def devices_for(store: Store, settings: Settings, session_id: str) -> Devi
     wanted = asked[session_id].session_id if session_id in asked else session_id
     root = await store.session(wanted)
     tree = (root, *await store.children(root.session_id))
-    workers = [s for s in tree if s.serial or len(tree) == 1]
+    on_phones = [s for s in tree if s.serial or len(tree) == 1]
     first_port = await asyncio.to_thread(_first_port, settings)
-    places = [_place(session.serial, first_port) for session in workers]
+    places = [_place(session.serial, first_port) for session in on_phones]
     phones = max(places, default=0)
     return Devices(connected=0 in places, own_server=phones > 0, phones=phones)
 

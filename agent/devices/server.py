@@ -90,7 +90,19 @@ async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddre
             ) from error
     else:
         return address
-    adb = await asyncio.to_thread(find_adb, adb_setting)
+    said = await _start_by_adb(await asyncio.to_thread(find_adb, adb_setting), address)
+    try:
+        await client.version()
+    except AdbError as error:
+        raise AdbError(
+            f"adb could not start a server at {address}: {_last_line(said)}.",
+            "Run `adb start-server` by hand to see why, or stop what holds the port.",
+        ) from error
+    return address
+
+
+async def _start_by_adb(adb: Path, address: ServerAddress) -> bytes:
+    """Have adb start its server, and give what it said. Raises AdbError: there is no such adb."""
     environment = {k: v for k, v in os.environ.items() if k != "ADB_SERVER_SOCKET"}
     try:
         process = await asyncio.create_subprocess_exec(
@@ -112,14 +124,7 @@ async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddre
         process.kill()
         await process.wait()
         said = b"it did not answer in time"
-    try:
-        await client.version()
-    except AdbError as error:
-        raise AdbError(
-            f"adb could not start a server at {address}: {_last_line(said)}.",
-            "Run `adb start-server` by hand to see why, or stop what holds the port.",
-        ) from error
-    return address
+    return said
 
 
 class AdbServer:

@@ -24,6 +24,7 @@ import msgspec.structs
 from agent.errors import UsageError
 from agent.protocol import OF_NO_SESSION, Event, SessionConfigured
 from agent.records import Session
+from agent.sessions.creation import STEPS_LIMIT
 from agent.sessions.rollout_lines import (
     FORMAT,
     LARGEST_NUMBER,
@@ -161,7 +162,7 @@ def _own(first: Session, meta: SessionMeta) -> Session:
         session_id=meta.id,
         forked_from=forked_from,
         created_ms=_time(first.created_ms),
-        max_steps=min(max(first.max_steps, 1), 10_000),
+        max_steps=min(max(first.max_steps, 1), STEPS_LIMIT),
     )
 
 

@@ -103,7 +103,7 @@ class Wheel:
         held = self._held.get(serial)
         if held is not None and self._is_ours(held):
             return held.live.session_id if held.live else ""
-        live = live or self._worker(serial)
+        live = live or self._at_work_on(serial)
         held = self._held[serial] = _Held(serial, live)
         try:
             if live is not None and live.turn is not None:
@@ -241,7 +241,7 @@ class Wheel:
             )
         return live.record.serial, live
 
-    def _worker(self, serial: str) -> LiveSession | None:
+    def _at_work_on(self, serial: str) -> LiveSession | None:
         """Find the session whose turn has the device."""
         for live in self._parts.book.active():
             if live.record.serial == serial and live.turn is not None and live.record.turn_id:

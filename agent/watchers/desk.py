@@ -28,7 +28,7 @@ from agent.protocol import (
 )
 from agent.records import Commitment, Evaluator, Session, Watcher
 from agent.sessions.parts import Parts
-from agent.watchers.book import WatchBook
+from agent.watchers.book import MOST_LIVE, WatchBook
 from agent.watchers.commitments import planned_commitment, updated
 from agent.watchers.creation import planned_watcher
 from agent.watchers.judging import Judge
@@ -80,14 +80,14 @@ class WatchDesk:
     async def shown_watchers(self) -> tuple[Watcher, ...]:
         """Give what a listener starts from: all that are live, and the newest others."""
         watches = self._parts.store.watches
-        live = await watches.watchers(limit=10_000, live_only=True)
+        live = await watches.watchers(limit=MOST_LIVE, live_only=True)
         newest = await watches.watchers(limit=_NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
     async def shown_commitments(self) -> tuple[Commitment, ...]:
         """Give what a listener starts from; see `shown_watchers`."""
         watches = self._parts.store.watches
-        live = await watches.commitments(limit=10_000, live_only=True)
+        live = await watches.commitments(limit=MOST_LIVE, live_only=True)
         newest = await watches.commitments(limit=_NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
