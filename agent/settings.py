@@ -319,11 +319,11 @@ class UiSettings(_Section, frozen=True, kw_only=True):
     ] = True
     theme: Annotated[str, Meta(description="The colours; empty: the default ones.")] = ""
     blocks: Annotated[
-        Literal["auto", "half", "sextant"],
+        Literal["auto", "half", "sextant", "whole"],
         Meta(
             description="What pictures of phones are made of: half blocks, which every terminal "
-            "draws; sextants, three times the pixels; auto: sextants where they are known to be "
-            "drawn."
+            "with Unicode draws; sextants, three times the pixels; whole cells of one colour; "
+            "auto: sextants where they are known to be drawn. Always whole cells without Unicode."
         ),
     ] = "auto"
     pictures: Annotated[

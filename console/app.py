@@ -40,6 +40,7 @@ from console.frames.output import owes_all, paced
 from console.frames.stills import LOOK_HZ, ShowsStills, Stills
 from console.frames.wall_feeds import WallFeeds
 from console.keymap import Keymap, read_keymap
+from console.lettering import has_unicode, own_locale
 from console.screens.base import ConsoleScreen
 from console.screens.deck import DeckScreen
 from console.stored_frames import StoredFrames
@@ -137,7 +138,11 @@ class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
         wall_hz = min(settings.ui.frame_hz, WALL_HZ) if settings else WALL_HZ
         self.wall_feeds = WallFeeds(core, max_hz=wall_hz)
         self.frame_clock = FrameClock()
-        self.blocks = blocks_for(settings.ui.blocks if settings else "auto", os.environ)
+        self.blocks = blocks_for(
+            settings.ui.blocks if settings else "auto",
+            os.environ,
+            unicode=has_unicode(own_locale()),
+        )
         self.stills = Stills(self, Pictures(settings.ui.pictures if settings else "cells"))
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()

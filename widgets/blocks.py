@@ -1,4 +1,4 @@
-"""How many pixels a cell shows: half blocks everywhere, sextants where they are drawn.
+"""How many pixels a cell shows: two by half blocks, six by sextants, one where there is no Unicode.
 
 A choice and its measures; the drawing, which takes numpy, is imported when there is a picture.
 """
@@ -18,6 +18,9 @@ class Blocks(StrEnum):
 
     HALF = "half"
     SEXTANT = "sextant"
+    WHOLE = "whole"
+    """One colour for a cell. ASCII has no letter that fills half of one, and one that shows two
+    colours by its strokes says less than the mean of both."""
 
     @property
     def across(self) -> int:
@@ -27,7 +30,7 @@ class Blocks(StrEnum):
     @property
     def down(self) -> int:
         """Pixels of a cell above each other."""
-        return 3 if self is Blocks.SEXTANT else 2
+        return _DOWN[self]
 
     def cells(self, pixels: Pixels565) -> Cells:
         """Draw pixels as cells; their number is a multiple of what a cell shows each way."""
@@ -37,4 +40,7 @@ class Blocks(StrEnum):
             return sextant_cells(pixels)
         from widgets.cells import Cells
 
-        return Cells.of_pixels(pixels)
+        return Cells.of_colours(pixels) if self is Blocks.WHOLE else Cells.of_pixels(pixels)
+
+
+_DOWN = {Blocks.HALF: 2, Blocks.SEXTANT: 3, Blocks.WHOLE: 1}

@@ -62,6 +62,14 @@ class Cells:
         np.add(upper != lower, np.uint16(BLANK), out=made.glyph)
         return made
 
+    @classmethod
+    def of_colours(cls, pixels: Pixels565) -> Self:
+        """Make cells of one colour each, of rows × columns pixels."""
+        made = cls(*pixels.shape)
+        made.ink[:] = made.paper[:] = pixels
+        made.glyph[:] = BLANK
+        return made
+
     def _take(self, packed: Packed) -> None:
         self.packed = packed
         self.rows, self.columns = packed.shape

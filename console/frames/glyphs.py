@@ -1,7 +1,7 @@
 """Which glyphs the operator's terminal is known to draw well.
 
 Looks at the environment and asks no terminal. Invariant: what is not known is taken for a terminal
-that draws half blocks only.
+that draws half blocks only, and what has no Unicode for one that draws none.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ _BY_TERM = ("xterm-kitty", "xterm-ghostty", "foot", "contour")
 """Terminals that draw U+1FB00 and the following themselves, whatever the font has."""
 
 
-def blocks_for(wanted: str, environ: Mapping[str, str]) -> Blocks:
+def blocks_for(wanted: str, environ: Mapping[str, str], *, unicode: bool = True) -> Blocks:
     """Choose what pictures are made of.
 
     Args:
-        wanted: the setting `ui.blocks`: auto, half or sextant.
+        wanted: the setting `ui.blocks`: auto, half, sextant or whole.
         environ: the environment of the console.
+        unicode: whether the terminal has more than ASCII; nothing else is drawn where it has not.
     """
+    if not unicode:
+        return Blocks.WHOLE
     if wanted != "auto":
         return Blocks(wanted)
     # Within tmux or screen these variables tell of a terminal that may have been left.

@@ -87,3 +87,14 @@ def test_sextants_are_sent_where_they_are_known_or_wanted(
     wanted: str, environ: dict[str, str], blocks: Blocks
 ) -> None:
     assert blocks_for(wanted, environ) is blocks
+
+
+@pytest.mark.parametrize("wanted", ["auto", "half", "sextant", "whole"])
+def test_without_unicode_a_cell_is_one_colour_whatever_is_wanted(wanted: str) -> None:
+    blocks = blocks_for(wanted, {"TERM": "xterm-kitty"}, unicode=False)
+    pixels = np.arange(6 * 5, dtype=np.uint16).reshape(6, 5) * 99
+    cells = blocks.cells(pixels)
+    # No pixel is lost to a letter that ASCII does not have.
+    assert (cells.columns * blocks.across, cells.rows * blocks.down) == (5, 6)
+    assert (cells.paper == pixels).all()
+    assert {LETTERS[number] for number in cells.glyph.ravel()} == {" "}
