@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,6 @@ async def serving(directory: Path) -> AsyncIterator[Bench]:
         client = await Client.connect(daemon.path)
         stack.push_async_callback(client.close)
         yield Bench(store, core, daemon, client)
-
-
-async def until(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> None:
-    """Wait for a condition, with a bound."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 class Raw:

@@ -23,7 +23,8 @@ from agent.errors import (
 from agent.protocol import Event, JobList, SessionCreate
 from agent.rpc import socket_path
 from agent.store.sqlite import SqliteStore
-from tests.daemon.bench import Bench, raw, serving, until
+from tests.daemon.bench import Bench, raw, serving
+from tests.patience import until
 
 
 async def test_a_core_that_ends_is_an_error_to_every_waiting_caller(tmp_path: Path) -> None:

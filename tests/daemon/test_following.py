@@ -15,7 +15,8 @@ from agent.errors import (
 )
 from agent.protocol import SessionCreate
 from agent.rpc import EVENT_CREDIT
-from tests.daemon.bench import Bench, until
+from tests.daemon.bench import Bench
+from tests.patience import until
 
 
 async def test_events_are_followed_without_gap_or_repetition(bench: Bench) -> None:

@@ -22,7 +22,8 @@ from agent.errors import (
 from agent.protocol import SessionCreate, WarningEvent
 from agent.rpc import CALLS_AT_ONCE, EVENT_CREDIT
 from agent.store.sqlite import EventDraft
-from tests.daemon.bench import Bench, raw, serving, until
+from tests.daemon.bench import Bench, raw, serving
+from tests.patience import until
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.protocol import (
     DeviceChanged,
     JobChanged,
-    JobCreate,
     JobList,
     JobPause,
     JobResume,
@@ -23,41 +22,15 @@ from agent.records import (
     Job,
     JobStatus,
     JobType,
-    Session,
     SessionState,
     Trigger,
 )
 from agent.tasks.task import TaskContext, TurnEnd
+from tests.jobs.reviewing import create, ring, sessions_of, settled
 from tests.stage import Cue, Stage, waiting_at
 
 ACTIVE, RUNNING, STOPPED = JobStatus.ACTIVE, JobStatus.RUNNING, JobStatus.STOPPED
 COMPLETED, FAILED = JobStatus.COMPLETED, JobStatus.FAILED
-
-
-async def create(stage: Stage, prompt: str = "water them", **more: object) -> Job:
-    op = replace(JobCreate(title="Water the plants", prompt=prompt), **more)
-    job = (await stage.do(op)).job
-    assert job is not None
-    return job
-
-
-async def ring(stage: Stage, *, after_ms: int = 15_000) -> None:
-    """Let time pass and the wake ring, as its timer would."""
-    assert stage.now_ms is not None
-    stage.now_ms += after_ms
-    await stage.core._desk.wake.ring()
-
-
-async def settled(stage: Stage, job_id: int, *statuses: JobStatus) -> Job:
-    async def there() -> Job | None:
-        job = await stage.store.job(job_id)
-        return job if job is not None and job.status in statuses else None
-
-    return await stage.until(there, f"job {job_id} to become {' or '.join(statuses)}")
-
-
-async def sessions_of(stage: Stage, job_id: int) -> list[Session]:
-    return [s for s in await stage.store.sessions() if s.job_id == job_id]
 
 
 async def test_a_job_runs_in_a_background_session_with_the_limits_of_a_job(stage: Stage) -> None:

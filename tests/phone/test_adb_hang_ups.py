@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,17 +21,11 @@ from agent.phone.adbd.compression import (
     deflater,
     inflater,
 )
+from tests.patience import until
 from tests.phone.conftest import Connected
 
 NAMES = {SyncFlag.BROTLI: "brotli", SyncFlag.LZ4: "lz4", SyncFlag.ZSTD: "zstd"}
 LARGEST_PIECE_BYTES = 16 * 1024 * 1024
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until something is so."""
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def processes(connected: Connected, args: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -14,6 +14,7 @@ from agent.devices.address import ServerAddress
 from agent.devices.client import AdbClient, AdbStream
 from agent.errors import DeviceError
 from agent.phone.faults import FaultKind
+from tests.patience import until
 from tests.phone.conftest import Connected
 
 START = (
@@ -22,12 +23,6 @@ START = (
     "send_codec_meta=false send_dummy_byte=false"
 )
 CONFIGURATION = 1 << 63
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @dataclass

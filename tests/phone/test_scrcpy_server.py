@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from agent.phone.scrcpy.options import parse_options
 from agent.phone.scrcpy.server import ServerRun
 from agent.phone.scrcpy.stream import video_size
 from agent.phone.userland.userland import Userland
+from tests.patience import until
 
 ERAS = ["1.20", "1.22", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
 POSITIONAL = (
@@ -116,13 +117,6 @@ async def connected(home: Path, version: str, **options: object) -> AsyncIterato
         await userland.sockets.shut_down()
         assert name not in userland.sockets.names()
         phone.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until something is so."""
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 @pytest.mark.parametrize("version", ERAS)

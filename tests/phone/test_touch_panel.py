@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.phone.touch_panel import PATH, TouchPanel
+from tests.patience import until
 from tests.phone.conftest import Connected
 from tests.phone.hand import new_phone
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("rotation", range(4))

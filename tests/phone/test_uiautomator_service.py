@@ -15,8 +15,9 @@ from PIL import Image
 from agent.phone.faults import FaultKind
 from agent.phone.serve import PhoneHost
 from agent.phone.shell.interpreter import Shell
+from tests.patience import until
 from tests.phone.conftest import Connected
-from tests.phone.uiautomator_client import FIELD, START, Client, Output, step, until, where
+from tests.phone.uiautomator_client import FIELD, START, Client, Output, step, where
 
 
 @pytest.fixture

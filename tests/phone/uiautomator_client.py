@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.phone.phone import Phone
@@ -99,10 +98,3 @@ def where(**fields: object) -> dict[str, object]:
 def step(selector: dict[str, object], relation: str, **fields: object) -> dict[str, object]:
     """Return a selector narrowed to a child or sibling."""
     return {**selector, "childOrSibling": [relation], "childOrSiblingSelector": [where(**fields)]}
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Let the loop run until something is so."""
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.005)

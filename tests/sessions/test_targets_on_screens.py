@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -20,7 +19,7 @@ from agent.records import (
     TargetStatus,
 )
 from agent.tasks.task import TaskContext
-from tests.fakes import FakeDevice, FakeRack
+from tests.fakes import FakeDevice
 from tests.sessions.screens import Screens
 from tests.stage import Cue, Stage, of_type, waiting_at
 
@@ -28,11 +27,6 @@ ATTACHED, CHOICE = TargetPresentation.ATTACHED, TargetPresentation.AGENT_CHOICE
 HIDDEN, SHOWN = TargetPresentation.DETACHED_HIDDEN, TargetPresentation.DETACHED_SHOWN
 COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
 APP = "org.example.app"
-
-
-@pytest.fixture
-async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1"))
 
 
 async def screens_of(stage: Stage) -> Screens:

@@ -10,7 +10,6 @@ from agent.models.model import ModelReply
 from agent.protocol import (
     BudgetExtended,
     ObservationRecorded,
-    ToolCallFinished,
     ToolCallRequested,
     WarningEvent,
 )
@@ -20,6 +19,7 @@ from agent.safety.secrets import SECRET
 from agent.tasks.task import Limits
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
+from tests.tasks.counter import results
 from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task, texts
 
 PASSWORD = "correct-horse-42"
@@ -48,10 +48,6 @@ class Login:
             self.focused = True
         elif what.startswith("type "):
             self.text += what.removeprefix("type ")
-
-
-def results(context: MemoryContext) -> list[str]:
-    return [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
 
 
 def stored(context: MemoryContext) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from agent.models.openai import OpenAIModel
-from agent.protocol import ToolCallFinished, ToolCallRequested, encode
+from agent.protocol import ToolCallRequested, encode
 from tests.loop.paper_phone import PaperPhone, button, field
 from tests.openai_server import Reply, Tool, openai_server, tool
 from tests.tasks.context import MemoryContext
+from tests.tasks.counter import results
 from tests.tasks.scripted import task
 
 FINISH = Reply(tools=(tool("finish", success=True, summary="Done."),))
@@ -30,10 +31,6 @@ async def played(*replies: Reply) -> tuple[PaperPhone, MemoryContext, list[dict[
     for event in context.events:
         encode(event).decode("utf-8")
     return phone, context, server.requests
-
-
-def results(context: MemoryContext) -> list[str]:
-    return [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
 
 
 async def test_ids_that_repeat_are_made_different_and_each_call_has_its_result() -> None:
