@@ -57,6 +57,8 @@ class AttentionKind(StrEnum):
     """A commitment is due."""
     WATCHER = "watcher"
     """A watcher has found what it looked for."""
+    RESULT = "result"
+    """A job came to something that nobody has read."""
     FAILED = "failed"
 
 
@@ -75,7 +77,7 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     """What it is of, when it is of no session and no device."""
     number: int = 0
-    """The commitment's or watcher's."""
+    """The commitment's, watcher's or job's."""
 
     @property
     def needs_person(self) -> bool:
@@ -90,6 +92,7 @@ _URGENCY = {
     AttentionKind.DEVICE: 2,
     AttentionKind.COMMITMENT: 3,
     AttentionKind.WATCHER: 3,
+    AttentionKind.RESULT: 4,
     AttentionKind.FAILED: 4,
 }
 
@@ -135,7 +138,8 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
 
     Questions and approvals come first, then what was lost, then news; the oldest first in each.
     """
-    waiting = (*_questions(state), *_stranded(state), *_devices(state), *reminders(state))
+    standing = (*_questions(state), *_stranded(state), *_devices(state))
+    waiting = (*standing, *reminders(state), *_results(state))
     return tuple(
         sorted(
             (a for a in waiting if a.key not in seen),
@@ -187,4 +191,18 @@ def _devices(state: State) -> Iterator[Attention]:
                 since_ms=0,
                 text=f"{device.state.value}: {device.note}",
                 serial=device.serial,
+            )
+
+
+def _results(state: State) -> Iterator[Attention]:
+    """Give what jobs came to and nobody has read."""
+    for job in state.jobs.values():
+        if job.unread_result:
+            yield Attention(
+                key=f"result:{job.id}:{job.last_run_at}",
+                kind=AttentionKind.RESULT,
+                since_ms=job.last_run_at,
+                text=job.last_result or job.title,
+                about=job.title,
+                number=job.id,
             )

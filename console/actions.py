@@ -67,7 +67,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("steer.edit", ("h",), "Change hint", "Change the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 16),
     Action("steer.withdraw", ("u",), "Take back", "Take back the hint under the cursor, or the newest, that no step has taken in.", _DECK, "Sessions", 17),
     # --- questions
-    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits; from its card, to the next.", _DECK, "Questions", 12),
+    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits, from anywhere; from its card, to the next.", _ALL, "Questions", 12),
     Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
     Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
     Action("question.session", ("A",), "For this session", "Approve the same button of the same app for the rest of the session; press twice on the card.", _DECK, "Questions"),

@@ -120,6 +120,18 @@ class AppActions(App[int], inherit_bindings=False):
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
+    def do_question_next(self) -> None:
+        """Go to the oldest question from a screen that shows none; a dialog is left standing."""
+        app = self.console_app
+        if not app.bridge.state.questions:
+            app.say(WHY_NOT["question.next"])
+        elif isinstance(self.screen, ConsoleScreen):
+            self.do_screen_deck()
+            if isinstance(self.screen, DeckScreen):
+                self.screen.do_question_next()
+            else:
+                app.say("Only a replay is open here: open the console to answer.")
+
     def do_screen_wall(self) -> None:
         """Show every phone."""
         from console.screens.wall import WallScreen
@@ -147,13 +159,13 @@ class AppActions(App[int], inherit_bindings=False):
         self.console_app.say(f"It is picked. Choose the other session; {key} compares them.")
 
     def show_reminder(self, one: Attention) -> None:
-        """Show a due commitment or a watcher's match where they are dealt with."""
+        """Show a due commitment, a watcher's match or a job's result where it is dealt with."""
         from console.screens.jobs import JobsScreen
         from console.screens.jobs_lists import Tab
 
         self.do_screen_deck()
-        is_commitment = one.kind is AttentionKind.COMMITMENT
-        tab = Tab.COMMITMENTS if is_commitment else Tab.WATCHERS
+        tabs = {AttentionKind.COMMITMENT: Tab.COMMITMENTS, AttentionKind.WATCHER: Tab.WATCHERS}
+        tab = tabs.get(one.kind, Tab.JOBS)
         self.push_screen(JobsScreen(tab, one.number))
 
     def do_screen_settings(self) -> None:

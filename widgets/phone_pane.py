@@ -24,9 +24,11 @@ from widgets.sturdy import Sturdy
 from widgets.touch import Touch
 
 _USUAL = (1080, 2400)
-_DRIVEN = "You drive: click, drag, type. F2 back, F3 home, F4 recents; esc hands back."
+_DRIVEN = "You drive: click, drag, type; ↑ ↓ scroll. F2 back, F3 home, F4 recents; esc hands back."
 _PASTE_CHARS = 10_000
 _PRESSES = {"enter": "ENTER", "backspace": "DELETE", "tab": "TAB"}
+_SCROLLS = {"down": 1, "pagedown": 1, "up": -1, "pageup": -1}
+_MIDDLE = Point(x=0.5, y=0.5)
 # As in scrcpy's own window: the middle button is home, the right one back.
 _CLICKS = {2: "HOME", 3: "BACK"}
 
@@ -186,6 +188,8 @@ class PhonePane(Sturdy, Vertical, can_focus=True):
             self.post_message(self.Left())
         elif button:
             self.post_message(self.Pressed(button))
+        elif event.key in _SCROLLS:
+            self.post_message(self.Scrolled(_MIDDLE, _SCROLLS[event.key]))
         elif event.is_printable and event.character:
             self.post_message(self.Typed(event.character))
         else:

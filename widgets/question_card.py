@@ -170,7 +170,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             parts.append((f"\n{about}", "$muted"))
         if question.options:
             parts.append(("\n", ""))
-        for number, option in enumerate(question.options[:9], 1):
+        for number, option in enumerate(question.options, 1):
             label = one_line(phrases.answer_word(question, option.label), 300)
             parts += [(f"\n {number} ", "$key"), (f" {label}", "$foreground")]
             if option.description:

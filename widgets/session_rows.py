@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.records import DeviceInfo, DeviceState, Session
-from agent.state import Attention, SessionView, State, tree
+from agent.state import Attention, AttentionKind, SessionView, State, tree
 from agent.text import one_line
 from widgets import phrases, status
 from widgets.parts import Parts
 from widgets.row_list import Line, Row
+
+ASKING = "May I do this?"
+"""How an approval begins; where there is little room its mark says as much."""
 
 
 def session_title(session: Session) -> str:
@@ -168,14 +171,18 @@ def attention_rows(
             age = ((f"{phrases.clock(max(0, until_ms - now_ms))} left", "$warn"),)
         elif one.since_ms:
             age = ((phrases.age(now_ms - one.since_ms), "$faint"),)
-        head = Line(((f"{mark.glyph} ", mark.style), (one_line(one.text, 200), "$foreground")), age)
+        text = one_line(one.text, 200)
+        if one.kind is AttentionKind.APPROVAL:
+            # The mark says that it is asked; there is room for little more than what is.
+            text = text.removeprefix(ASKING).strip() or text
+        head = Line(((f"{mark.glyph} ", mark.style), (text, "$foreground")), age)
         below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
         if one.question is not None and one.question.options:
             choices = "  ".join(
                 f"{number} {one_line(phrases.answer_word(one.question, option.label), 24)}"
                 for number, option in enumerate(one.question.options[:9], 1)
             )
-            below = (("  ", ""), (choices, "$ask"))
+            below = (("  ", ""), (choices, "$ask"), (f" · {where}", "$muted"))
         rows.append(Row(one.key, (head,) if folded else (head, Line(below))))
     return rows
 

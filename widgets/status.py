@@ -140,6 +140,7 @@ ATTENTION = {
     AttentionKind.DEVICE: Mark("!", "device", "$warn"),
     AttentionKind.COMMITMENT: Mark("◷", "due", "$ask"),
     AttentionKind.WATCHER: Mark("◎", "found", "$ask"),
+    AttentionKind.RESULT: Mark("→", "result", "$ask"),
     AttentionKind.FAILED: Mark("×", "failed", "$bad"),
 }
 TONE = {

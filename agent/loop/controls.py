@@ -211,5 +211,5 @@ def _failed(reason: str) -> Controlled:
 
 def _options(labels: Sequence[str]) -> tuple[QuestionOption, ...]:
     """Make at most ten options, each said once."""
-    said = dict.fromkeys(one_line(tidy(label), 80) for label in labels[:10])
+    said = dict.fromkeys(one_line(tidy(label), 200) for label in labels[:10])
     return tuple(QuestionOption(label=label) for label in said if label)

@@ -212,7 +212,11 @@ class ConsoleScreen(Sturdy, Screen[None]):
         online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
         right: list[tuple[str, str]] = []
         if waiting:
-            right.append((f"? {waiting} wait{'s' if waiting == 1 else ''} for you  ", "bold $ask"))
+            # On the Deck the queue itself names the key.
+            go = self.WHERE is not actions.Where.DECK and bool(state.questions)
+            way = f" · {app.keys.name('question.next')}" if go else ""
+            does = "waits" if waiting == 1 else "wait"
+            right.append((f"? {waiting} {does} for you{way}  ", "bold $ask"))
         if running:
             right.append((f"● {running} running  ", "$live"))
         if paused:
@@ -266,6 +270,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
         """Name the key of an action, as the operator has it."""
         return self.console_app.keys.name(action_id)
 
+    def word_of(self, action: actions.Action) -> str:
+        """Say in a word or two what an action would do now."""
+        return action.title.lower()
+
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
         if isinstance(self.focused, TextArea):
@@ -273,10 +281,16 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if isinstance(self.focused, Input):
             return list(_SEEKING)
         return [
-            (self.key_of(action.id), action.title.lower())
+            (self.key_of(action.id), self.word_of(action))
             for action in actions.footer(self.WHERE)
-            if action.id not in _AT_THE_END and self.can(action.id)
+            if action.id not in _AT_THE_END and self._is_offered(action.id)
         ]
+
+    def _is_offered(self, action_id: str) -> bool:
+        """Say whether the footer names an action: it can be done, and leads elsewhere."""
+        if action_id == "question.next" and not self.console_app.bridge.state.questions:
+            return False
+        return action_id != f"screen.{self.WHERE.value}" and self.can(action_id)
 
 
 def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:

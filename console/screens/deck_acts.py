@@ -22,6 +22,7 @@ from agent.protocol import (
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state import SessionView
 from agent.text import one_line
+from console.actions import Action
 from console.screens.deck_find import DeckFind
 from console.screens.deck_questions import DENY
 from console.under_way import is_tree_under_way, is_under_way
@@ -90,6 +91,17 @@ class DeckActs(DeckFind):
                 return self.console_app.start_phone is not None
             case _:
                 return True
+
+    def word_of(self, action: Action) -> str:
+        """Say what the key of pausing does to the selected session as it is."""
+        session = self._session()
+        if action.id != "session.pause" or session is None:
+            return super().word_of(action)
+        if session.state is SessionState.CREATED:
+            return "begin"
+        if session.state.is_terminal:
+            return "resume"
+        return "go on" if session.paused or not self._is_at_work(session) else "pause"
 
     # --- stop, pause, cancel: the safe direction is one key ----------
 

@@ -122,10 +122,19 @@ class DeckFollow(DeckTargets):
         elif mode is Mode.NEXT:
             self.console_app.spawn(self._go_on(subject, event.text), "going on")
         elif mode is Mode.EDIT:
-            session_id, _, message_id = subject.partition("/")
-            self.console_app.request(
-                SteerEdit(session_id=session_id, message_id=message_id, text=event.text)
-            )
+            self.console_app.spawn(self._change(subject, event.text), "changing a hint")
+
+    async def _change(self, subject: str, text: str) -> None:
+        session_id, _, message_id = subject.partition("/")
+        op = SteerEdit(session_id=session_id, message_id=message_id, text=text)
+        field = self.deck.composer.field
+        if await self.console_app.ask(op) is None and self.deck.selected == session_id:
+            # A step was quicker. What was written is not lost: it waits to be sent as a new hint.
+            self.refresh_all()
+            if not field.disabled and not field.text:
+                field.text = text
+                field.move_cursor(field.document.end)
+                self.deck.go_to("middle", field)
 
     async def _go_on(self, session_id: str, text: str) -> None:
         reply = await self.console_app.ask(NoticeSend(session_id=session_id, text=text))

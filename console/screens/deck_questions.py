@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.protocol import CommitmentUpdate, UserInputAnswer, WatcherRead
+from agent.protocol import CommitmentUpdate, JobRead, UserInputAnswer, WatcherRead
 from agent.records import CommitmentStatus, Question, QuestionKind, QuestionPart
 from agent.state import Attention, AttentionKind
 from agent.text import one_line
 from console.screens.deck_follow import DeckFollow
 from widgets.attention_list import AttentionList
 from widgets.question_card import Given, QuestionCard
+from widgets.session_rows import ASKING
 
 DENY = "Deny"
 HIDDEN = "•••"
 """What stands for a secret."""
-_ASKING = "May I do this?"
+_ON_JOBS = frozenset({AttentionKind.WATCHER, AttentionKind.COMMITMENT, AttentionKind.RESULT})
+"""What is dealt with on the Jobs screen."""
 
 
 class DeckQuestions(DeckFollow):
@@ -59,7 +61,7 @@ class DeckQuestions(DeckFollow):
             self.refresh_all()
         if one.question is not None:
             self.deck.go_to("middle", self.deck.card)
-        elif one.kind in (AttentionKind.WATCHER, AttentionKind.COMMITMENT):
+        elif one.kind in _ON_JOBS:
             self.console_app.show_reminder(one)
         elif one.session_id:
             if not one.needs_person:
@@ -81,6 +83,8 @@ class DeckQuestions(DeckFollow):
         self.console_app.seen |= {one.key}
         if one.kind is AttentionKind.WATCHER:
             self.console_app.request(WatcherRead(watcher_id=one.number))
+        elif one.kind is AttentionKind.RESULT:
+            self.console_app.request(JobRead(job_id=one.number))
         elif one.kind is AttentionKind.COMMITMENT:
             op = CommitmentUpdate(commitment_id=one.number, status=CommitmentStatus.DISMISSED)
             self.console_app.request(op, done="Dismissed. It is on the Jobs screen still.")
@@ -114,7 +118,7 @@ class DeckQuestions(DeckFollow):
         if self.deck.focused is not card or not card.is_ready:
             # Approving takes a look first, and says what it would approve.
             self.deck.go_to("middle", card)
-            matter = one_line(asked.text, 200).removeprefix(_ASKING).strip()
+            matter = one_line(asked.text, 200).removeprefix(ASKING).strip()
             armed = self.console_app.two_acts
             armed.disarm()
             sentence = f"Press {self.key_of('question.approve')} again to approve: {matter}"

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from textual.events import Key
 
+from agent.errors import WrongStateError
 from agent.protocol import (
     AgentMessage,
     DeviceChanged,
     QuestionClosed,
     RequestUserInput,
+    SessionStateChanged,
     StepStarted,
     UserInputAnswer,
+    UserMessage,
+    WheelAct,
+    WheelSwipe,
 )
-from agent.records import Question, QuestionOption, QuestionPart
+from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
 from agent.state import QuestionItem
 from console.screens.deck_devices import device_parts
 from tests.console.conftest import Open, Seat, select
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import ask, configure, run
+from widgets.composer import Mode
 from widgets.transcript_lines import as_text
 
 LONG = "a subject that somebody talkative wrote about the contract, the dinner and the weather " * 2
@@ -185,3 +191,95 @@ def test_a_tall_screen_names_more_phones() -> None:
     assert "Pixel 8" in said and "more" not in said
     short = "".join(text for text, _ in device_parts(core.state, 40, "none", height=24))
     assert "Pixel 5" in short and "and 3 more" in short
+
+
+async def test_the_key_goes_to_the_question_from_every_screen_and_the_header_names_it(
+    console: Open,
+) -> None:
+    async with console(play=two_ask) as seat:
+        for key in ("2", "3", "4", "comma"):
+            await seat.press(key)
+            await seat.until(lambda: seat.app.screen is not seat.deck, "another screen")
+            await seat.see("2 wait for you · !")
+            await seat.press("exclamation_mark")
+            await seat.until(lambda: seat.app.screen is seat.deck, "the Deck")
+            assert seat.deck.focused is seat.deck.card
+            await seat.press("escape", "escape")
+        assert seat.core.ops == []
+
+
+async def test_where_nobody_asks_the_key_stays_and_says_so(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "work")
+        run(core, "s1")
+
+    async with console(play=play) as seat:
+        await seat.press("2")
+        await seat.until(lambda: seat.app.screen is not seat.deck, "the Wall")
+        assert "next question" not in seat.text()
+        assert "2 wall" not in seat.text(), "the footer leads elsewhere"
+        await seat.press("exclamation_mark")
+        await seat.see("Nobody asks anything.")
+        assert seat.app.screen is not seat.deck
+
+
+async def test_a_hint_that_a_step_took_first_stays_in_the_field(console: Open) -> None:
+    async with console() as seat:
+        seat.core.tell(UserMessage(text="use dark", message_id="m1", steer=True), "s1")
+        await select(seat, "s1")
+        await seat.see("waits for the next step")
+        seat.deck.sessions.focus()
+        await seat.press("h")
+        await seat.until(lambda: seat.deck.composer.text == "use dark", "the hint")
+        seat.core.fails_with = WrongStateError("Step 3 has taken it in.", "Write another.")
+        await seat.press(*" mode", "enter")
+        await seat.see("Step 3 has taken it in.")
+        composer = seat.deck.composer
+        await seat.until(lambda: composer.text == "use dark mode", "what was written")
+        assert composer.purpose.mode is Mode.STEER
+
+
+async def test_the_footer_says_what_the_key_of_pausing_would_do(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "work")
+        run(core, "s1")
+
+    async with console(play=play) as seat:
+        await seat.see("p pause")
+        seat.core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        await seat.see("p resume")
+
+
+async def test_the_queue_says_what_is_to_be_approved_and_whose_it_is(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "write to Ana")
+        run(core, "s1")
+        asked = Question(
+            question_id="q1",
+            session_id="s1",
+            text="May I do this? Press “Send SMS”.",
+            asked_ms=core.now_ms,
+            kind=QuestionKind.APPROVAL,
+            options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+        )
+        core.tell(RequestUserInput(question=asked), "s1")
+
+    async with console(play=play) as seat:
+        await seat.see("◆ Press “Send SMS”.")
+        await seat.see("2 Reject · write to Ana")
+
+
+async def test_arrows_scroll_the_phone_that_is_driven(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        await seat.press("w")
+        await seat.until(lambda: seat.deck.focused is seat.deck.phone, "the wheel")
+
+        def swipes() -> list[WheelSwipe]:
+            acts = [op.gesture for op in seat.core.ops if isinstance(op, WheelAct)]
+            return [one for one in acts if isinstance(one, WheelSwipe)]
+
+        await seat.press("down", "up")
+        await seat.until(lambda: len(swipes()) == 2, "two swipes")
+        down, up = swipes()
+        assert down.start.y > down.end.y and up.start.y < up.end.y

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from agent.protocol import (
+    JobChanged,
+    JobRead,
     RequestUserInput,
     SessionFlagsChanged,
     SessionStateChanged,
@@ -13,7 +16,7 @@ from agent.protocol import (
 from agent.records import Question, QuestionKind, QuestionOption, SessionState
 from console.screens.jobs import JobsScreen
 from tests.console.conftest import Open, Seat
-from tests.console.fakes import FakeCore
+from tests.console.fakes import FakeCore, job
 from tests.console.script import ask, configure, evening, run
 
 
@@ -222,3 +225,31 @@ async def test_the_composer_says_that_words_refuse_where_an_approval_waits(conso
         await look_at(seat, "s1")
         await seat.see('Any words but "yes" refuse, and are the reason')
         await seat.see("words are a no and its reason")
+
+
+def with_a_result(core: FakeCore) -> None:
+    evening(core)
+    told = job(7, title="Look at the mail", last_run_at=1, last_result="Three new mails.")
+    core.tell(JobChanged(job=replace(told, unread_result=True)))
+
+
+async def test_what_a_job_came_to_waits_until_it_is_read(console: Open) -> None:
+    async with console(play=with_a_result) as seat:
+        await seat.see("→ Three new mails.")
+        await seat.see("result · Look at the mail")
+        # It is news: nothing stands still for it, so it is not counted among what does.
+        await seat.see("1 waits for you")
+        queue = seat.deck.attention
+        queue.move_to(next(key for key in queue.waiting if key.startswith("result:7")))
+        queue.focus()
+        await seat.press("enter")
+        await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
+        screen = seat.app.screen
+        assert isinstance(screen, JobsScreen)
+        await seat.until(lambda: screen.table.cursor_key == "7", "its row")
+        await seat.press("1")
+        await seat.until(lambda: seat.app.screen is seat.deck, "the Deck")
+        queue.move_to(next(key for key in queue.waiting if key.startswith("result:7")))
+        queue.focus()
+        await seat.press("d")
+        await seat.until(lambda: seat.core.ops == [JobRead(job_id=7)], "read")
