@@ -11,6 +11,7 @@ from console.screens.jobs_lists import PAGE, Tab
 from console.shelf import HELD
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
+from tests.console.test_jobs_screen import jobs_of
 from tests.store.many_jobs import store_jobs
 
 STORED = 100_000
@@ -29,15 +30,6 @@ class StoredJobsCore(FakeCore):
         self.reads.append(op)
         page = await self.store.job_pages.page(query=op.query, limit=op.limit, after=op.after)
         return Reply(submission_id="x", jobs=page.jobs, after=page.after)
-
-
-async def jobs_of(seat: Seat) -> JobsScreen:
-    await seat.press("3")
-    await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
-    screen = seat.app.screen
-    assert isinstance(screen, JobsScreen)
-    await seat.until(lambda: screen.lists.shelf(Tab.JOBS).is_read and screen.record, "a page")
-    return screen
 
 
 def keys(screen: JobsScreen) -> list[str]:

@@ -7,7 +7,7 @@ import os
 import signal
 import struct
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
@@ -23,6 +23,7 @@ from agent.devices.shell import PhoneShell
 from agent.devices.stream import AdbStream
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from tests.devices.conftest import Home, block, packet, said, scripted_server
+from tests.patience import until
 
 BOUND_S = 30.0
 _COMMANDS = {
@@ -132,13 +133,6 @@ async def a_shell(phone: ShellPhone) -> AsyncIterator[PhoneShell]:
         finally:
             shell.close()
             await until(lambda: not phone.running)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something to become true."""
-    async with asyncio.timeout(BOUND_S):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def test_what_a_kept_shell_gives_is_what_a_shell_of_its_own_gives() -> None:

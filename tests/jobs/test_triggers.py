@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +15,8 @@ from agent.protocol import DeviceChanged
 from agent.records import DeviceState, Job, JobStatus, Trigger
 from tests.fakes import FakeDevice, FakeRack
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
-from tests.stage import PATIENCE_S, Stage
+from tests.patience import until
+from tests.stage import Stage
 
 APP = "org.example.app"
 
@@ -63,16 +63,9 @@ async def due(stage: Stage, job_id: int) -> Job:
     return await stage.until(there, f"job {job_id} to be due")
 
 
-async def eventually(is_so: Callable[[], bool]) -> None:
-    """Wait for what no event tells of."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not is_so():
-            await asyncio.sleep(0.01)
-
-
 async def seen(stage: Stage, key: str, wanted: PhoneVersions) -> None:
     """Wait until a phone is remembered as it is."""
-    await eventually(lambda: Sightings(stage.directory).last(key) == wanted)
+    await until(lambda: Sightings(stage.directory).last(key) == wanted)
 
 
 async def test_a_phone_that_booted_while_it_was_away_sets_a_job_off_once(stage: Stage) -> None:
@@ -94,7 +87,7 @@ async def test_a_phone_that_booted_while_it_was_away_sets_a_job_off_once(stage: 
         await seen(stage, "phone-1", await device.versions())
         asked = device.asked
         await come_again(stage)
-        await eventually(lambda: device.asked > asked)
+        await until(lambda: device.asked > asked)
         assert (await stage.store.job(job.id)).next_run_at == NEVER_MS  # type: ignore[union-attr]
 
 

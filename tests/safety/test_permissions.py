@@ -6,21 +6,16 @@ import pytest
 
 from agent.loop.guard import permit
 from agent.loop.recover import wrong_app
-from agent.records import Autonomy, Bounds, Element
+from agent.records import Autonomy
 from agent.safety.app_rules import BUILT_IN, AppDecision, AppRule, Match, apply, rule_for
 from agent.safety.capabilities import LEVELS, Capability, Decision, RiskLevel, decide
 from agent.safety.policy import Risk, Verdict, judge_click, judge_enter, judge_typing
 from agent.safety.scope import out_of_scope
+from tests.safety.buttons import element
 
 HIGH = [capability for capability, level in LEVELS.items() if level is RiskLevel.HIGH]
 PLAIN = Verdict(decision=Decision.ALLOW, capability=Capability.PERFORM)
 SEND = Verdict(decision=Decision.ASK, risk=Risk.OUTGOING, capability=Capability.SEND)
-
-
-def element(label: str, **more: object) -> Element:
-    fields: dict[str, object] = {"clickable": True, "class_name": "android.widget.Button", **more}
-    bounds = Bounds(left=0, top=0, right=1, bottom=1)
-    return Element(number=1, key="k", kind="btn", label=label, bounds=bounds, **fields)  # type: ignore[arg-type]
 
 
 def test_every_capability_has_a_level() -> None:

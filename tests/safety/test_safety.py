@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.devices.tree import parse_tree
-from agent.records import Bounds, Element
 from agent.safety.approval import is_yes, refused_because
 from agent.safety.policy import (
     Decision,
@@ -20,12 +19,7 @@ from agent.safety.policy import (
 )
 from agent.safety.redaction import redact, redact_secrets
 from agent.safety.tree_redaction import redact_tree
-
-
-def element(label: str, **more: object) -> Element:
-    fields: dict[str, object] = {"clickable": True, "class_name": "android.widget.Button", **more}
-    bounds = Bounds(left=0, top=0, right=1, bottom=1)
-    return Element(number=1, key="k", kind="btn", label=label, bounds=bounds, **fields)  # type: ignore[arg-type]
+from tests.safety.buttons import element
 
 
 def test_safety_a_social_security_number_is_blocked() -> None:
