@@ -20,7 +20,7 @@ from agent.records import Session, TimeSplit
 from agent.state import Item, MessageItem, NoticeItem, QuestionItem, StepItem
 from agent.text import clean, one_line
 from console.report.pictures import small_jpeg
-from console.report.plots import money_plot, time_plot
+from console.report.plots import LEAST_IDLE_MS, money_plot, time_plot
 from console.report.told import Source, Told, read_told
 from widgets.phrases import action_object, action_verb, answer_word, cost, duration, tokens
 
@@ -121,7 +121,8 @@ def render(told: Told, frames: dict[str, str]) -> str:
 
 
 def _facts(session: Session, told: Told) -> str:
-    total_ms = sum(_total_ms(step.time) for step in told.steps)
+    idle_ms = sum(step.time.idle_ms for step in told.steps)
+    worked_ms = sum(_total_ms(step.time) for step in told.steps) - idle_ms
     used = session.usage.input_tokens + session.usage.output_tokens
     facts = (
         ("state", session.state.value.lower().replace("_", " ")),
@@ -132,9 +133,10 @@ def _facts(session: Session, told: Told) -> str:
         ("model", session.model),
         ("began", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session.created_ms / 1000))),
         ("steps", f"{len(told.steps)}, {session.steps} of {session.max_steps} counted"),
-        ("worked", duration(total_ms) if total_ms else ""),
+        ("worked", duration(worked_ms) if worked_ms else ""),
+        ("waited", duration(idle_ms) if idle_ms >= LEAST_IDLE_MS else ""),
         ("tokens", tokens(used) if used else ""),
-        ("cost", cost(session.usage)),
+        ("cost", cost(session.usage) if session.usage.cost_usd else ""),
         ("id", session.session_id),
     )
     rows = "".join(

@@ -9,20 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.state import StepItem
+from widgets.phrases import duration
 
 WIDTH, HEIGHT = 880, 180
 _LEFT, _BOTTOM, _TOP = 56, 22, 14
+LEAST_IDLE_MS = 1_000
+"""Less idle time than this is not worth a word."""
 _PARTS = (
     ("observe_ms", "observe", "#3b8fc4"),
     ("model_ms", "model", "#8a63c9"),
     ("act_ms", "act", "#3f9a57"),
     ("settle_ms", "settle", "#7f95a3"),
-    ("idle_ms", "idle", "#c9cdd1"),
 )
 
 
 def time_plot(steps: Sequence[StepItem]) -> str:
-    """Draw a stacked bar for each step, in seconds."""
+    """Draw a stacked bar for each step, in seconds of work.
+
+    Idle time is said beside it and not drawn: a night's wait for an answer would leave nothing else
+    to be seen.
+    """
     totals = [sum(getattr(step.time, name) for name, _, _ in _PARTS) for step in steps]
     most_ms = max(totals, default=0)
     if not most_ms:
@@ -41,7 +47,9 @@ def time_plot(steps: Sequence[StepItem]) -> str:
                 f'<rect x="{x:.1f}" y="{below:.1f}" width="{width:.1f}" height="{tall:.1f}" '
                 f'fill="{colour}"/>'
             )
-    return _framed("Seconds a step", most_ms / 1000, "s", len(steps), "".join(body)) + _legend()
+    return _framed("Seconds a step", most_ms / 1000, "s", len(steps), "".join(body)) + _legend(
+        sum(step.time.idle_ms for step in steps)
+    )
 
 
 def money_plot(steps: Sequence[StepItem]) -> str:
@@ -85,9 +93,10 @@ def _framed(title: str, most: float, unit: str, steps: int, body: str) -> str:
     )
 
 
-def _legend() -> str:
+def _legend(idle_ms: int) -> str:
     keys = "".join(
         f'<span class="key"><i style="background:{colour}"></i>{word}</span>'
         for _, word, colour in _PARTS
     )
-    return f"<p>{keys}</p>"
+    idle = f"idle {duration(idle_ms)}, not drawn" if idle_ms >= LEAST_IDLE_MS else ""
+    return f"<p>{keys}{idle}</p>"

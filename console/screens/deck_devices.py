@@ -30,6 +30,8 @@ def device_parts(
         more = "switchboard doctor says why" if rows else one_line(why, 300)
         parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
     most = max(_MOST, height // 4)
+    # A line that says that there is one more could as well name it.
+    most += len(rows) == most + 1
     for row in rows[:most]:
         parts += [*spread(row.lines[0].left, row.lines[0].right, width), ("\n", "")]
     if len(rows) > most:
