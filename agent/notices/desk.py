@@ -44,6 +44,7 @@ from agent.sessions.answering import Answering
 from agent.sessions.live import LiveSession
 from agent.sessions.operations import Operations
 from agent.sessions.parts import Parts
+from agent.sessions.rollup import counting, guarded, roll_up
 from agent.settings import Settings
 from agent.store.store import EventDraft
 
@@ -182,6 +183,9 @@ class NoticeDesk:
             await self._act(self._shade.remove(session_id))
             return
         question = await self._question(live)
+        if question is None and await self._is_behind(live):
+            # An answer let a child go on: that its parent waits is not so any more, and is no news.
+            return
         stands = (live.record.state, question.question_id if question else "")
         if self._stood.get(session_id) == stands:
             return
@@ -205,6 +209,15 @@ class NoticeDesk:
         if live.record.state.is_terminal:
             # It may be resumed and end again, which is news again; until then it need not be known.
             self._stood.pop(session_id, None)
+
+    async def _is_behind(self, live: LiveSession) -> bool:
+        """Tell whether a parent only waits until its state follows its children's: noted then."""
+        record = live.record
+        if record.state is not SessionState.WAITING_FOR_USER or record.held:
+            return False
+        children = [child.record for child in await self._parts.book.children(live)]
+        rolled = roll_up(child.state for child in counting(children, record.generation))
+        return guarded(record.state, rolled) is not record.state
 
     async def _question(self, live: LiveSession) -> Question | None:
         """Give what a session asks, or the first that a child of it asks (CONTRACTS 1.11)."""

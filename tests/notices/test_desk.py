@@ -29,9 +29,10 @@ from agent.records import (
     SessionKind,
     SessionState,
 )
+from agent.sessions.live import LiveSession
 from agent.tasks.task import TaskContext
 from tests.fakes import FakeRack
-from tests.stage import Stage
+from tests.stage import Cue, Stage
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
 
@@ -109,6 +110,36 @@ async def test_of_a_tree_only_the_parent_speaks_and_what_a_child_asks_is_its_par
             if isinstance(e.msg, NoticePosted)
         }
     assert told == {parent_id}
+
+
+async def test_a_parent_whose_child_was_just_answered_is_not_told_to_wait(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.parts["part"] = asks
+    cue = Cue()
+    async with stage.play():
+        parent_id = await stage.create("whole", "part")
+        notice = await shown(stage, parent_id, NoticeKind.WAITING)
+        settle = stage.core._tree.settle
+
+        async def late(parent: LiveSession) -> None:
+            await cue.wait()
+            await settle(parent)
+
+        monkeypatch.setattr(stage.core._tree, "settle", late)
+        await stage.do(UserInputAnswer(question_id=notice.question_id, answer="this"))
+        await cue.there()
+        assert (await stage.store.session(parent_id)).state is WAITING
+        await stage.core._notices._tell(parent_id)
+        cue.go.set()
+
+        async def ended() -> list[NoticeKind] | None:
+            posted = [e.msg for e in await stage.all_events() if isinstance(e.msg, NoticePosted)]
+            kinds = [msg.notice.kind for msg in posted]
+            return kinds if NoticeKind.COMPLETED in kinds else None
+
+        kinds = await stage.until(ended, "the notice of its end")
+    assert kinds == [NoticeKind.WAITING, NoticeKind.COMPLETED]
 
 
 async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_in_itself(
