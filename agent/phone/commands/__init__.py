@@ -3,7 +3,16 @@
 from importlib import import_module
 
 _SUBJECTS = (
-    *("activity", "archiving", "blocks", "capturing", "compressing", "conditions", "content"),
+    *(
+        "activity",
+        "archiving",
+        "awk",
+        "blocks",
+        "capturing",
+        "compressing",
+        "conditions",
+        "content",
+    ),
     *("digests", "dumping", "dumps", "editing", "filters", "finding", "folders", "input_methods"),
     *("keys", "listing", "locking", "monitors", "nesting", "network", "packaging", "policies"),
     *("printing", "radios", "raw_input", "recording", "running", "searching", "sound", "tables"),
