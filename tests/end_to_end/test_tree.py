@@ -90,12 +90,16 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         # The phones are the next daemon's own, so the cable is pulled on one of those again.
         again = workshop.call("phone", "fault", "virtual-3", "disconnect", "--for", "3")
         assert again.code == 0, again
-        wait_until(
-            lambda: _settled(workshop, tree, asking),
-            "the tree to settle",
-            bound_s=BOUND_S,
-            every_s=EVERY_S,
-        )
+        try:
+            wait_until(
+                lambda: _settled(workshop, tree, asking),
+                "the tree to settle",
+                bound_s=BOUND_S,
+                every_s=EVERY_S,
+            )
+        except AssertionError as late:
+            newest = {one: stored(workshop, one)[-6:] for one in tree.ids()}
+            raise AssertionError(f"{late}: {newest}") from None
         assert tree.states() == ["COMPLETED"] * 4, tree.members()
         for session_id, lines in before.items():
             whole = stored(workshop, session_id)
