@@ -243,3 +243,13 @@ async def test_a_phone_tells_its_own_time_wherever_the_computer_stands(run: Run)
     )
     _, said, _ = await run("date +%s")
     assert abs(int(said) - time.time()) < 1_800
+
+
+@pytest.mark.parametrize("program", ["su", "bash", "busybox"])
+async def test_a_program_that_a_user_build_has_not_is_found_nowhere(run: Run, program: str) -> None:
+    gone = f"/system/bin/sh: {program}: inaccessible or not found\n"
+    assert await run(f"{program} -c id") == (127, "", gone)
+    assert (await run(f"which {program}"))[:2] == (1, "")
+    assert (await run(f"command -v {program} || type {program}"))[0] != 0
+    assert await run(f"[ -e /system/bin/{program} ] || echo none") == (0, "none\n", "")
+    assert program not in (await run("toybox"))[1].split()

@@ -16,11 +16,9 @@ FIRST_APP_UID = 10_000
 """AID_APP: below it are the system's own."""
 
 
-@command("sh", "mksh", "bash")
+@command("sh", "mksh")
 async def sh(call: Call) -> int:
     """Run a shell: -c LINE, a script, or commands from stdin."""
-    if call.name == "bash":
-        raise CommandError("/system/bin/sh: bash: inaccessible or not found", 127)
     words = list(call.args)
     line: str | None = None
     shell = call.shell.child()
@@ -86,12 +84,10 @@ async def env(call: Call) -> int:
     return await shell.run_argv(words, call.streams, functions=False)
 
 
-@command("nohup", "setsid", "nice", "ionice", "time", "toybox", "busybox", "stdbuf")
+@command("nohup", "setsid", "nice", "ionice", "time", "toybox")
 async def wrapped(call: Call) -> int:
     """Run a command in another way that makes no difference here."""
     words = list(call.args)
-    if call.name == "busybox":
-        raise CommandError("/system/bin/sh: busybox: inaccessible or not found", 127)
     while words and words[0].startswith("-"):
         option = words.pop(0)
         if option in ("-n", "-c") and words:
@@ -122,12 +118,6 @@ async def timeout(call: Call) -> int:
             return await call.shell.run_argv(found.operands[1:], call.streams, functions=False)
     except TimeoutError:
         return 124
-
-
-@command("su")
-async def su(call: Call) -> int:
-    """Refuse, as a user build has none."""
-    raise CommandError("/system/bin/sh: su: inaccessible or not found", 127)
 
 
 @command("run-as")

@@ -232,7 +232,7 @@ async def which(call: Call) -> int:
     """Find commands."""
     missing = 0
     for word in call.args:
-        if TABLE.get(word) and word not in ("su", "bash", "busybox"):
+        if TABLE.get(word):
             await call.line(f"/system/bin/{word}")
         else:
             missing = 1
