@@ -24,7 +24,7 @@ _TYPES = {
     JobType.HEARTBEAT: "heartbeat",
 }
 _COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 16), ("fails", 6))
-_NORMAL = (("status", 13), ("next", 11), ("every", 10), ("fails", 6))
+_NORMAL = (("status", 13), ("next", 11), ("every", 13), ("fails", 6))
 _NARROW = (("status", 13), ("next", 11))
 _NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
 _BESIDE = 5
@@ -87,7 +87,7 @@ def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
         line: list[tuple[str, str]] = []
         for name, size in _columns(width):
             text, style = cells[name]
-            line.append((f"{text[: size - 1]:<{size}}", style))
+            line.append((f"{one_line(text, size - 1):<{size}}", style))
         if job.unread_result:
             line.append(("◎ ", "$ask"))
         title = one_line(job.title or job.prompt, 200)

@@ -105,7 +105,7 @@ async def _picture(source: Source, digest: str) -> str:
 def render(told: Told, frames: dict[str, str]) -> str:
     """Write the page, with frames as data addresses by their digest."""
     session = told.session
-    title = _safe(session.title or session.goal, 160)
+    title, goal = _safe(session.title or session.goal, 160), _safe(session.goal, 2_000)
     items = "\n".join(_item(item, frames) for item in told.transcript.items)
     plots = time_plot(told.steps) + money_plot(told.steps)
     return (
@@ -114,7 +114,7 @@ def render(told: Told, frames: dict[str, str]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{_STYLE}</style></head>\n<body><h1>{title}</h1>\n"
-        f"<p class=dim>{_safe(session.goal, 2_000)}</p>\n{_facts(session, told)}\n"
+        f"{f'<p class=dim>{goal}</p>' if goal != title else ''}\n{_facts(session, told)}\n"
         f"{f'<h2>Where time and money went</h2>{plots}' if plots else ''}\n"
         f"<h2>What happened</h2>\n{items}\n</body></html>\n"
     )

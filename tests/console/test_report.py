@@ -77,6 +77,18 @@ async def test_the_page_stands_by_itself_and_runs_nothing(tmp_path: Path) -> Non
     assert names(tmp_path) == ["f1.html"]
 
 
+async def test_a_goal_that_is_the_title_is_written_once(tmp_path: Path) -> None:
+    core = FakeCore()
+    filmed(core, "f1", 1, goal="open the door")
+    filmed(core, "f2", 1, goal="word " * 60)
+    for one, times in (("f1", 1), ("f2", 2)):
+        await write_report(core, one, tmp_path / f"{one}.html", told=unheard)
+        body = (tmp_path / f"{one}.html").read_text("utf-8").partition("<body>")[2]
+        told = "open the door" if one == "f1" else "word word word"
+        head = body.partition("state")[0]
+        assert len(re.findall(f"<(?:h1|p class=dim)>{told}", head)) == times
+
+
 async def test_the_page_has_plots_of_time_and_money(tmp_path: Path) -> None:
     core = FakeCore()
     evening(core)
