@@ -130,7 +130,22 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press_until("a", "you: Approve")
     tmux.see("✓ The conversation with Ben", "✓ Get both phones", "Nothing waits for you")
 
-    # A hint for a session that is held, and the wheel of its phone.
+    # A hint for one at work: it is held first, so that it cannot end while the hint is written.
+    tmux.press("n")
+    tmux.see("goal")
+    tmux.type(", then ".join(f"open {app}" for app in ("Contacts", "Notes", "Settings") * 3))
+    tmux.press("Enter")
+    tmux.see("steer ▸")
+    tmux.press("p")
+    tmux.see("paused")
+    tmux.press("i")
+    tmux.type("no hurry")
+    tmux.press("Enter")
+    tmux.see("you no hurry", "waits for the next step")
+    tmux.press("p")
+    tmux.see("taken in at step")
+
+    # One that asks is held, and the wheel of its phone is taken.
     tmux.press("n")
     tmux.see("goal")
     tmux.type('tell Ben "see you"')
