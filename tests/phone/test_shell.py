@@ -253,3 +253,12 @@ async def test_a_program_that_a_user_build_has_not_is_found_nowhere(run: Run, pr
     assert (await run(f"command -v {program} || type {program}"))[0] != 0
     assert await run(f"[ -e /system/bin/{program} ] || echo none") == (0, "none\n", "")
     assert program not in (await run("toybox"))[1].split()
+
+
+async def test_a_file_of_the_system_is_as_long_as_what_is_read_of_it(run: Run) -> None:
+    for path in ("/system/build.prop", "/system/etc/hosts", "$(pm path com.android.settings)"):
+        length = (
+            f"f={path}; f=${{f#package:}}; [ $(stat -c %s $f) = $(cat $f | wc -c) ] && [ -s $f ]"
+        )
+        assert (await run(length))[0] == 0, path
+    assert await run("stat -c %s /proc/version") == (0, "0\n", "")

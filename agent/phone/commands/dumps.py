@@ -211,7 +211,11 @@ def _surface_flinger(phone: Phone, words: list[str]) -> str:
         )
     if "--list" in words:
         return "\n".join(f"{window.title}#{window.token & 0xFFF}" for window in phone.windows())
-    return "Build configuration: [sf]"
+    # As RenderEngine names what draws, which programs ask for as the graphics processor.
+    return (
+        "Build configuration: [sf]\n\n------------RE GLES------------\n"
+        "GLES: Google Inc., Virtual Phone Renderer, OpenGL ES 3.2"
+    )
 
 
 def _audio(phone: Phone, words: list[str]) -> str:

@@ -191,7 +191,7 @@ class PhoneFiles(Generic[OwnerT]):
             case CharDevice():
                 mode, size = modes.S_IFCHR | 0o666, 0
             case Made(mode=permissions):
-                sized = not absolute.startswith(("/proc", "/sys"))
+                sized = not absolute.startswith(("/proc/", "/sys/"))
                 size = len(node.content(self._owner)) if sized else 0
                 mode = modes.S_IFREG | permissions
         inode = (hash(absolute) & 0x7FFFFFFF) | 1
