@@ -104,6 +104,9 @@ _BLOCKS = {
     "▕": (7, 0, 8, 8),
     "▁": (0, 7, 8, 8),
     "▔": (0, 0, 8, 1),
+    "▉": (0, 0, 7, 8),
+    "▋": (0, 0, 5, 8),
+    "▍": (0, 0, 3, 8),
     "▎": (0, 0, 2, 8),
     "▊": (0, 0, 6, 8),
 }
@@ -124,6 +127,31 @@ _LINES = {
     "├": ("urd", 1),
     "┤": ("uld", 1),
 }
+
+
+# Unicode 13: 2 × 3 blocks, but for those that have letters elsewhere.
+_FIRST_SEXTANT, _LAST_SEXTANT = "\U0001fb00", "\U0001fb3b"
+_LEFT_HALF, _RIGHT_HALF = 0b010101, 0b101010
+
+
+def _sextant(
+    draw: ImageDraw.ImageDraw,
+    letter: str,
+    left: int,
+    top: int,
+    right: int,
+    bottom: int,
+    fore: _Rgb,
+) -> None:
+    bits = ord(letter) - ord(_FIRST_SEXTANT) + 1
+    bits += (bits >= _LEFT_HALF) + (bits + 1 >= _RIGHT_HALF)
+    across = (left, (left + right) // 2, right)
+    down = [top + (bottom - top) * third // 3 for third in range(4)]
+    for block in range(6):
+        if bits >> block & 1:
+            row, column = divmod(block, 2)
+            box = (across[column], down[row], across[column + 1] - 1, down[row + 1] - 1)
+            draw.rectangle(box, fill=fore)
 
 
 def _shape(
@@ -147,6 +175,9 @@ def _shape(
             ),
             fill=fore,
         )
+        return True
+    if _FIRST_SEXTANT <= letter <= _LAST_SEXTANT:
+        _sextant(draw, letter, left, top, right, bottom, fore)
         return True
     if letter in _LINES:
         arms, thick = _LINES[letter]

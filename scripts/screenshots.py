@@ -3,14 +3,16 @@
 Only the days before today are made up: the demo's pilot is offline and costs nothing.
 
 Run it from the repository: `make screenshots`. Names as arguments draw only those. The console runs
-without a terminal; its cells are painted with `scripts/paint.py`.
+without a terminal; its cells are painted with `scripts/paint.py`. Wide pictures show what a
+terminal with sextants and images shows: a phone's frame lies over its cells, where nothing is drawn
+upon them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,17 +23,20 @@ from typing import NamedTuple
 os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
 os.environ.pop("NO_COLOR", None)
 
-from PIL import ImageColor
+from msgspec.structs import replace
+from PIL import Image, ImageColor
 from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from paint import paint
+from paint import CELL, paint
+from scene import BOUND_S, busy, come_to_approval, fill_past, fill_wall, plan_jobs
 
 from agent.core import Core
+from agent.protocol import WheelHandBack
 from agent.settings import Settings
 from console.app import SwitchboardApp
-from console.commands.demo import MESSAGE, PHONES, SWITCHES, begin
+from console.commands.demo import PHONES, begin
 from console.exits import ExitCode
 from console.host import Host, run_with_host
 from console.rack import Devices
@@ -39,7 +44,6 @@ from console.stopping import StopRequest
 from console.themes import LIGHT
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
-BOUND_S = 60.0
 
 
 class Shot(NamedTuple):
@@ -52,40 +56,49 @@ class Shot(NamedTuple):
     light: bool = False
     phones: int = PHONES
     """How many phones there are; the demo's sessions run where it is the demo's number."""
+    approval: bool = False
+    """Whether it is drawn later: once the question is answered and the message may be sent."""
 
 
 NARROW = (60, 20)
+DRIVES = ("w",)
 _RACK = 10
 
 
-def _three(
-    name: str, columns: int, rows: int, keys: tuple[str, ...] = (), phones: int = PHONES
+def _four(
+    name: str,
+    columns: int,
+    rows: int,
+    keys: tuple[str, ...] = (),
+    narrow_keys: tuple[str, ...] = (),
+    phones: int = PHONES,
+    approval: bool = False,
 ) -> tuple[Shot, ...]:
-    """Make the pictures of a screen: wide, wide and light, narrow."""
-    return (
-        Shot(name, columns, rows, keys, phones=phones),
-        Shot(f"{name}-light", columns, rows, keys, light=True, phones=phones),
-        Shot(f"{name}-{NARROW[0]}x{NARROW[1]}", *NARROW, keys, phones=phones),
-    )
+    """Make the pictures of a screen: wide and narrow, each dark and light."""
+    narrow = f"{name}-{NARROW[0]}x{NARROW[1]}"
+    shots = []
+    for light, ending in ((False, ""), (True, "-light")):
+        shots.append(Shot(name + ending, columns, rows, keys, light, phones, approval))
+        shots.append(Shot(narrow + ending, *NARROW, narrow_keys or keys, light, phones, approval))
+    return tuple(shots)
 
 
 # As many columns as three panes need and few more: on a page the writing must still be read.
 SHOTS = (
-    Shot("deck", 132, 40),
-    Shot("deck-light", 132, 40, light=True),
+    *_four("deck", 132, 40, narrow_keys=("tab", "tab")),
     Shot("deck-100x30", 100, 30),
-    Shot("deck-60x20", *NARROW, ("tab", "tab")),
-    *_three("wall", 160, 50, ("2",), phones=_RACK),
-    *_three("jobs", 120, 34, ("3",)),
-    *_three("history", 120, 34, ("4",)),
-    *_three("spending", 132, 40, ("4", "s")),
-    *_three("compare", 132, 40, ("4", "j", "space", "j", "d")),
-    Shot("drive", 132, 40, ("w",)),
-    *_three("device", 132, 40, ("o", "j", "j")),
-    *_three("settings", 120, 34, ("comma",)),
-    *_three("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
-    *_three("help", 120, 40, ("question_mark",)),
-    *_three("palette", 120, 34, ("ctrl+p",)),
+    *_four("approval", 132, 40, narrow_keys=("tab", "tab"), approval=True),
+    *_four("wall", 160, 50, ("2",), phones=_RACK),
+    *_four("jobs", 120, 34, ("3",)),
+    *_four("history", 120, 34, ("4",)),
+    *_four("spending", 132, 40, ("4", "s")),
+    *_four("compare", 132, 40, ("4", "j", "space", "j", "d")),
+    *_four("drive", 132, 40, DRIVES),
+    *_four("device", 132, 40, ("o", "j", "j")),
+    *_four("settings", 120, 34, ("comma",)),
+    *_four("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
+    *_four("help", 120, 40, ("question_mark",)),
+    *_four("palette", 120, 34, ("ctrl+p",)),
 )
 
 
@@ -104,6 +117,8 @@ async def until(pilot: Pilot[int], seen: Callable[[], bool], what: str) -> bool:
 
 async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
     """Open the console at a size, press keys, and paint what is on it."""
+    if shot.columns > NARROW[0]:
+        settings = replace(settings, ui=replace(settings.ui, blocks="sextant"))
     app = SwitchboardApp(core, settings=settings, title="demo", focus_session=focus)
     async with app.run_test(size=(shot.columns, shot.rows)) as pilot:
         await until(pilot, lambda: bool(app.bridge.state.sessions), "the sessions")
@@ -119,84 +134,50 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
         if shot.keys == ("2",):
             await until(pilot, lambda: len(app.wall_feeds.newest()) >= 4, "the wall")
         await asyncio.sleep(1.2)
-        await pilot.pause()
+        await until(pilot, lambda: not _READS.search(_text(app)), "what is read")
         theme = app.current_theme
         image = paint(
             app.screen._compositor.render_strips(),
             ink=ImageColor.getrgb(theme.foreground or "#ffffff"),
             paper=ImageColor.getrgb(theme.background or "#000000"),
         )
-        image.quantize(192).save(FOLDER / f"{shot.name}.png", optimize=True)
+        if shot.columns > NARROW[0]:
+            await lay_frame(app, image)
+        image.quantize(256).save(FOLDER / f"{shot.name}.png", optimize=True)
         print(f"screenshots/{shot.name}.png {image.width}×{image.height}")
         app.exit(0)
     await app.close()
+    if shot.keys == DRIVES:
+        # The session goes on, and asks what it asked again.
+        await core.request(WheelHandBack(session_id=focus))
 
 
-PAST_GOALS = (
-    "order the weekly groceries and choose a slot in the evening",
-    "answer the messages of the tenants",
-    "put the train tickets into the calendar",
-    "look for a table for four on Friday",
-)
+_READS = re.compile("(Reading|Opening) …")
 
 
-async def fill_past(data_dir: Path) -> None:
-    """Store sessions of the two weeks before today, with what a model would have used."""
-    from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted
-    from agent.records import Session, SessionState, TimeSplit, Usage
-    from agent.store.sqlite import EventDraft, SqliteStore
-    from agent.store.store import wall_clock_ms
-
-    dice = random.Random(7)
-    async with SqliteStore.open(data_dir) as store:
-        for number in range(60):
-            name = f"past{number:08x}"
-            at_ms = wall_clock_ms() - dice.randrange(1, 14) * 86_400_000 - number * 60_000
-            tokens = dice.randrange(20_000, 400_000)
-            usage = Usage(input_tokens=tokens, output_tokens=tokens // 40, cost_usd=tokens * 2e-6)
-            failed = dice.random() < 0.15
-            state = SessionState.FAILED if failed else SessionState.COMPLETED
-            goal = PAST_GOALS[number % len(PAST_GOALS)]
-            session = Session(session_id=name, goal=goal, created_ms=at_ms)
-            await store.append(
-                EventDraft(name, SessionConfigured(session=session), dated_ms=at_ms),
-                EventDraft(name, StepCompleted(step=1, time=TimeSplit(), usage=usage)),
-                EventDraft(name, SessionStateChanged(state=state)),
-            )
+def _text(app: SwitchboardApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-WALL_GOALS = (
-    SWITCHES,
-    MESSAGE,
-    "open Contacts, then open Messages, then open Notes, then open Calendar, then open Settings",
-    "turn off Wi-Fi, then turn on Bluetooth, then turn on Dark theme, then turn on Battery Saver",
-    "open Messages, then open Contacts, then open Settings, then open Notes, then open Calendar",
-)
-
-
-async def fill_wall(core: Core, serials: tuple[str, ...]) -> None:
-    """Have sessions at work on every other phone, and wait until all have been seen to act."""
-    from agent.protocol import SessionCreate
-
-    for serial, goal in zip(serials[::2], WALL_GOALS, strict=False):
-        await core.request(SessionCreate(goal=goal, serial=serial))
-    async with asyncio.timeout(BOUND_S):
-        while True:
-            sessions = (await core.overview()).sessions
-            if sum(session.steps >= 1 for session in sessions) >= len(WALL_GOALS):
-                return
-            await asyncio.sleep(0.2)
-
-
-async def busy(core: Core, asking: str) -> None:
-    """Wait until there is something to see: a question is open and another session is at work."""
-    async with asyncio.timeout(BOUND_S):
-        while True:
-            overview = await core.overview()
-            others = [s.steps for s in overview.sessions if s.session_id != asking]
-            if overview.questions and max(others, default=0) >= 3:
-                return
-            await asyncio.sleep(0.2)
+async def lay_frame(app: SwitchboardApp, image: Image.Image) -> None:
+    """Lay a phone's frame over its cells, as a terminal does that draws images."""
+    source = app.top.still() if app.top is not None and app.top is app.screen else None
+    if source is None:
+        return
+    place, parts = source.view.content_region, source.view.unmarked_parts()
+    # The first is of the small video that cells need; one that is large enough begins after it.
+    for _ in range(6):
+        frame = await source.read(place.width * CELL[0], place.height * CELL[1])
+        await asyncio.sleep(0.5)
+    if frame is None or not frame.rgb or not parts:
+        return
+    seen = Image.frombytes("RGB", (frame.width_px, frame.height_px), frame.rgb)
+    seen = seen.resize((place.width * CELL[0], place.height * CELL[1]), Image.Resampling.LANCZOS)
+    for part in parts:
+        left, top = part.x * CELL[0], part.y * CELL[1]
+        size = (part.width * CELL[0], part.height * CELL[1])
+        corner = (place.x * CELL[0] + left, place.y * CELL[1] + top)
+        image.paste(seen.crop((left, top, left + size[0], top + size[1])), corner)
 
 
 def main(names: list[str]) -> int:
@@ -222,9 +203,14 @@ def _with_phones(settings: Settings, phones: int, shots: list[Shot]) -> int:
         if phones == PHONES:
             focus = await begin(host)
             await busy(host.core, focus)
+            await plan_jobs(host.core)
         else:
             await fill_wall(host.core, await host.own_phones())
-        for shot in shots:
+        is_approval = False
+        for shot in sorted(shots, key=lambda shot: shot.approval):
+            if shot.approval and not is_approval:
+                is_approval = True
+                await come_to_approval(host.core, (await host.own_phones())[0])
             await draw(host.core, settings, shot, focus)
         return ExitCode.DONE
 
