@@ -55,7 +55,7 @@ ACTIONS: tuple[Action, ...] = (
     # --- sessions
     Action("session.stop_all", ("ctrl+x",), "Stop all", "Interrupt every session at once; each can be resumed.", _ALL, "Sessions", 90, in_text=True),
     Action("session.stop", ("x",), "Stop", "Interrupt the selected session; it can be resumed.", _DECK, "Sessions", 7),
-    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or go on with a paused or stopped one.", _DECK, "Sessions", 8),
+    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or resume one that is paused, stopped or over.", _DECK, "Sessions", 8),
     Action("session.cancel", ("c",), "Cancel", "End the selected session and its children; press twice.", _DECK, "Sessions", 22),
     Action("session.new", ("n",), "New", "Write the goal of a new session and choose its device.", _DECK, "Sessions", 10),
     Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),

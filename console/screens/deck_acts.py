@@ -325,6 +325,8 @@ class DeckActs(DeckFind):
     def do_view_numbers(self) -> None:
         """Show or hide the element numbers."""
         frame = self.deck.phone.frame
+        if not frame.has_picture:
+            self.console_app.say("There is no picture here that could have numbers.")
         frame.show_numbers(not frame.numbers_shown)
 
     def key_space(self) -> None:

@@ -49,6 +49,7 @@ class DeckTargets(DeckWheel):
     def _control(self, action: TargetAction) -> None:
         view = self.deck.view()
         if view is None:
+            self.console_app.say("There is no session here. Press n to begin one.")
             return
         if not (view.session.target_package and view.session.serial):
             self.console_app.say("This session has no app of its own on a phone.")

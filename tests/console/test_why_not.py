@@ -9,7 +9,7 @@ from agent.records import SessionState
 from console import actions
 from console.app import SwitchboardApp
 from console.screens.leave import under_way
-from console.screens.palette import PaletteScreen
+from console.screens.palette import PaletteScreen, search
 from console.why_not import WHY_NOT
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
@@ -49,6 +49,18 @@ async def test_a_key_that_can_do_nothing_now_says_why(
             await seat.until(lambda: seat.app.top and seat.app.top.is_composed, "its widgets")
         await seat.press(key)
         await seat.see(sentence[:50])
+
+
+@pytest.mark.parametrize("key", ["S", "H", "T", "number_sign"])
+async def test_with_nothing_there_at_all_a_key_says_so(console: Open, key: str) -> None:
+    async with console(play=lambda _core: None) as seat:
+        await seat.press(key)
+        await seat.see("There is no ")
+
+
+def test_the_palette_finds_how_to_resume_by_that_word() -> None:
+    found = [action.id for action in search(list(actions.ACTIONS), "resume")]
+    assert "session.pause" in found
 
 
 def _one_idle(core: FakeCore) -> None:
