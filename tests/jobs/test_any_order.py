@@ -45,7 +45,8 @@ UNDER_WAY = {RUNNING, JobStatus.WAITING, JobStatus.QUEUED}
 MOVES = {
     ACTIVE: {ACTIVE, RUNNING, PAUSED, STOPPED, JobStatus.COMPLETED},
     RUNNING: {ACTIVE, AWAITING, JobStatus.COMPLETED, JobStatus.FAILED, STOPPED},
-    AWAITING: {ACTIVE, JobStatus.WAITING, JobStatus.FAILED, STOPPED},
+    # Queued: nobody reviewed it in time, and its run goes on without.
+    AWAITING: {ACTIVE, JobStatus.WAITING, JobStatus.QUEUED, JobStatus.FAILED, STOPPED},
     JobStatus.WAITING: {
         ACTIVE,
         AWAITING,
