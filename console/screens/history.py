@@ -44,7 +44,7 @@ class HistoryScreen(HistorySums):
         self.wanted = ""
         self._listed: list[Session] = []
         self._is_read = False
-        self._is_whole = False
+        self._has_all = False
         self._hits: tuple[SearchHit, ...] = ()
         self._known: dict[str, Session] = {}
         self._said = ""
@@ -87,7 +87,7 @@ class HistoryScreen(HistorySums):
                 picked=self.console_app.picked,
             )
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
-            told += "" if self._is_whole else ", more below"
+            told += "" if self._has_all else ", more below"
             if not self._is_read:
                 told = _READING
         self.table.say_when_empty(_NOTHING if self._is_read else _READING)
@@ -103,7 +103,7 @@ class HistoryScreen(HistorySums):
     # --- reading ----------
 
     def _read_page(self) -> None:
-        if not self._is_whole and not self._is_paging:
+        if not self._has_all and not self._is_paging:
             self._is_paging = True
             self.console_app.spawn(self._page(), "reading older sessions")
 
@@ -115,7 +115,7 @@ class HistoryScreen(HistorySums):
             self._is_paging = False
         self._listed += page
         self._is_read = True
-        self._is_whole = len(page) < PAGE
+        self._has_all = len(page) < PAGE
         self._show()
 
     async def _search(self) -> None:
