@@ -263,7 +263,7 @@ class Runs:
         outcome, why = history.judged(live.record, events)
         if outcome is RunOutcome.FINISHED:
             await self._succeed(job, run, live.record.latest_result, live=live)
-        elif history.lapses(events):
+        elif outcome is not RunOutcome.CANCELLED and history.lapses(events):
             # It is not tried again at once: who did not look before is not asked all night.
             await self._end(
                 job,

@@ -40,7 +40,7 @@ from tests.jobs.reviewing import (
     settled,
     waiting_job,
 )
-from tests.stage import Stage, of_type
+from tests.stage import Cue, Stage, of_type
 
 ACTIVE, STOPPED, FAILED = JobStatus.ACTIVE, JobStatus.STOPPED, JobStatus.FAILED
 AWAITING, COMPLETED = JobStatus.AWAITING_REVIEW, JobStatus.COMPLETED
@@ -106,6 +106,27 @@ async def test_what_a_run_does_not_finish_without_its_action_is_not_tried_again_
     assert (run.outcome, job.failure_count) == (RunOutcome.EXPIRED, 0)
     assert job.next_run_at == stage.clock() + 60_000
     assert job.last_result.startswith("background.confirmation_timeout: It cannot be done")
+
+
+async def test_a_run_that_is_cancelled_after_its_review_expired_was_cancelled(
+    stage: Stage,
+) -> None:
+    act, cue = Act(), Cue()
+
+    async def part(context: TaskContext) -> TurnEnd | str:
+        if any(isinstance(e.msg, ToolCallFinished) for e in context.history):
+            await cue.wait()
+        return await act(context)
+
+    stage.parts[PROMPT] = part
+    async with stage.play():
+        job, question = await waiting_job(stage)
+        await expire(stage, question)
+        await cue.there()
+        await stage.do(SessionCancel(session_id=question.session_id))
+        job = await settled(stage, job.id, ACTIVE)
+        [run] = await runs_of(stage, job.id)
+    assert (run.outcome, job.failure_count, act.done) == (RunOutcome.CANCELLED, 1, [])
 
 
 async def test_the_second_review_of_a_run_that_expires_ends_it_and_says_so(stage: Stage) -> None:
