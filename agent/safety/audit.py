@@ -61,7 +61,7 @@ def event_digest(event: Event) -> str:
     return hashlib.sha256(encode(event)).hexdigest()
 
 
-class Clerk:
+class Scribe:
     """Say of events what belongs into the audit; knows the calls and approvals that are open."""
 
     def __init__(self, lines: Iterable[Fact] = ()) -> None:
@@ -234,7 +234,7 @@ async def audited(store: Store, data_dir: Path) -> AsyncIterator[None]:
         # The operator set the store aside, or brought an older one back.
         await asyncio.to_thread(chain.append, [{"event_type": REPLACED, "event_id": last}])
         after = last
-    auditor = _Auditor(store, chain, Clerk(chain.newest), after)
+    auditor = _Auditor(store, chain, Scribe(chain.newest), after)
     unsubscribe = store.subscribe(auditor.on_commit)
     writer = asyncio.create_task(auditor.run(last), name="audit")
     try:
@@ -247,10 +247,10 @@ async def audited(store: Store, data_dir: Path) -> AsyncIterator[None]:
 
 
 class _Auditor:
-    def __init__(self, store: Store, chain: Chain, clerk: Clerk, after: int) -> None:
+    def __init__(self, store: Store, chain: Chain, scribe: Scribe, after: int) -> None:
         self._store = store
         self._chain = chain
-        self._clerk = clerk
+        self._scribe = scribe
         self._after = after
         """The newest event that was looked at."""
         self._waiting: list[Event] = []
@@ -289,7 +289,7 @@ class _Auditor:
 
     async def _take(self, events: Iterable[Event]) -> None:
         for event in events:
-            fact = self._clerk.fact(event)
+            fact = self._scribe.fact(event)
             self._after = event.event_id
             if fact is not None:
                 self._unwritten.append(fact)

@@ -22,7 +22,7 @@ from agent.records import (
     RunStatus,
     SessionState,
 )
-from agent.safety.audit import REVIEW_REQUESTED, REVIEW_RESOLVED, Clerk
+from agent.safety.audit import REVIEW_REQUESTED, REVIEW_RESOLVED, Scribe
 from agent.safety.confirmable import is_intact
 from agent.state import attention, from_overview
 from tests.jobs.reviewing import (
@@ -181,8 +181,8 @@ async def test_the_audit_has_the_digests_of_a_review_and_nothing_of_the_screen(
         job, question = await waiting_job(stage)
         await say(stage, question, "Deny")
         await settled(stage, job.id, FAILED)
-        clerk = Clerk()
-        told = [line for e in await stage.all_events() if (line := clerk.fact(e))]
+        scribe = Scribe()
+        told = [line for e in await stage.all_events() if (line := scribe.fact(e))]
     [asked] = [line for line in told if line["event_type"] == REVIEW_REQUESTED]
     [done] = [line for line in told if line["event_type"] == REVIEW_RESOLVED]
     ticket = question.review
