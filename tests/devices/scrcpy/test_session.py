@@ -54,11 +54,12 @@ async def test_where_nobody_is_let_in_the_server_comes_to_us(
     assert not session.options.forward
     assert (await first_picture(session)).data
     await session.close()
-    listed = await bench.device._shell.client.open(
+    # In a block: a stream whose context nobody holds is closed when garbage is collected.
+    asking = bench.device._shell.client.open(
         bench.device.serial, "reverse:list-forward", timeout_s=30
-    ).__aenter__()
-    assert await listed.block() == b"", "the reversal is taken back"
-    listed.close()
+    )
+    async with asking as listed:
+        assert await listed.block() == b"", "the reversal is taken back"
 
 
 async def misnamed(self: tunnel.ForwardTunnel, name: str) -> None:
