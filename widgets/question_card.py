@@ -36,7 +36,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
     """One question, answered by keys."""
 
     DEFAULT_CSS = """
-    QuestionCard { height: auto; max-height: 60%; display: none; }
+    QuestionCard { height: auto; max-height: 14; display: none; }
     QuestionCard.-shown { display: block; }
     """
     ALLOW_SELECT = False
@@ -133,7 +133,7 @@ class QuestionCard(Sturdy, Static, can_focus=True):
             # Not laid out yet: it is drawn again as soon as it has a width.
             return Content("\n").join([title, body, hint])
         above, asked, below = title.wrap(width), body.wrap(width), hint.wrap(width)
-        most = max(_MOST_ROWS, height * 2 // 5) if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
+        most = _MOST_ROWS if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
         room = max(2, most - len(above) - len(below))
         if len(asked) > room:
             room -= 1
