@@ -142,7 +142,7 @@ async def test_messages_leave_only_with_approval(tmp_path: Path) -> None:
             device, 'send "never mind" to Ben Carter', lambda _q: "Deny"
         )
         assert not refused.completed
-        assert "refused" in refused.message
+        assert "rejected" in refused.message
         assert len(context.questions) == 1
         await met(device, 'text Dad "on my way"')
         # Nearly a name is not a name: it asks, and takes no answer for a no.
