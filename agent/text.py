@@ -2,7 +2,8 @@
 
 Not a redactor (that is `agent.safety`) and not a layout tool. Invariant: what `clean` returns holds
 no control character but newline and tab, no escape sequence, no bidirectional override and no lone
-surrogate, so a terminal can only show it. Cleaning twice changes nothing.
+surrogate, and no letter piled higher than any language writes, so a terminal can only show it.
+Cleaning twice changes nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ _FORBIDDEN = re.compile(
 )
 _FLAG_TAGS = re.compile(r"\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
 _SPACES = re.compile(r"\s+")
+# The blocks of marks that stand on the letter before them. More than 30 on one are in no language:
+# https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
+_MARKS = (
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff"
+    "\u20d0-\u20ff\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\U000e0100-\U000e01ef]"
+)
+_PILED = re.compile(f"({_MARKS}{{30}}){_MARKS}+")
 
 ELLIPSIS = "…"
 
@@ -37,7 +45,7 @@ def clean(text: str, limit: int = 100_000) -> str:
     """
     # Printable text, which is nearly all there is, holds nothing of what is taken out below.
     if len(text) <= limit and text.isprintable():
-        return text
+        return _unpiled(text)
     # A bounded head is enough: escapes only ever shrink, and a hostile label may be megabytes long.
     head = text[: limit * 4 + 64]
     is_cut = len(head) < len(text)
@@ -58,7 +66,11 @@ def _drop_forbidden(text: str) -> str:
         kept.append(flag.group())
         at = flag.end()
     kept.append(_FORBIDDEN.sub("", text[at:]))
-    return "".join(kept)
+    return _unpiled("".join(kept))
+
+
+def _unpiled(text: str) -> str:
+    return text if text.isascii() else _PILED.sub(r"\1", text)
 
 
 def sentence(text: str) -> str:
@@ -70,7 +82,7 @@ def sentence(text: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:
-        return text
+        return _unpiled(text)
     folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()
     if len(folded) > limit:
         return folded[: max(limit - 1, 0)] + ELLIPSIS

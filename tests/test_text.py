@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -13,7 +14,9 @@ from agent.text import ELLIPSIS, clean, one_line
 HOSTILE = st.text(
     st.one_of(
         st.characters(exclude_categories=()),
-        st.sampled_from("\x1b\x9b\x9d\x07\x9c[]();0123456789mHJ\r\n\t\u202e\u2066\u200d\ud800"),
+        st.sampled_from(
+            "\u0301\ufe0f\x1b\x9b\x9d\x07\x9c[]();0123456789mHJ\r\n\t\u202e\u2066\u200d\ud800"
+        ),
     )
 )
 
@@ -71,6 +74,13 @@ def test_a_long_text_ends_in_an_ellipsis() -> None:
 
 def test_a_megabyte_of_escapes_does_not_hide_what_comes_first() -> None:
     assert clean("label" + "\x1b[0m" * 300_000, 100).startswith("label")
+
+
+@pytest.mark.parametrize("gate", [clean, one_line])
+def test_no_letter_is_piled_higher_than_any_language_writes(gate: Callable[[str], str]) -> None:
+    assert gate("Z" + "\u0301\u0336" * 90 + "algo") == "Z" + "\u0301\u0336" * 15 + "algo"
+    assert gate("a\u0301\u200b" * 40) == "a\u0301" * 40
+    assert gate("a" + "\u0301\u200b" * 40) == "a" + "\u0301" * 30
 
 
 def test_one_line_folds_white_space() -> None:
