@@ -49,7 +49,7 @@ from console.terminal import lenient, look_after
 from console.themes import DARK, FALLBACK, LIGHT
 from console.title import titled
 from console.two_acts import TwoActs
-from widgets.sturdy import Broke
+from widgets.sturdy import Broke, SturdyApp
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -105,7 +105,7 @@ async def run_console(
     return app.return_code or 0
 
 
-class SwitchboardApp(ShowsStills, AppActions, inherit_bindings=False):
+class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False):
     """The console."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"

@@ -69,11 +69,23 @@ class ConsoleScreen(Sturdy, Screen[None]):
     is_composed = False
     """Whether the widgets are there; resizing and resuming come before they are."""
 
+    _got_composed = False
+    """Whether composing came to its end."""
+
     def on_mount(self) -> None:
-        self.is_composed = True
+        self.is_composed = self._got_composed
+        if not self._got_composed:
+            # What is empty shows no notice of why, either.
+            self.app.call_later(self._go_away)
+            return
         # Before the first picture, which would be an empty one, and again with the widths it gave.
         self.refresh_all()
         self.call_after_refresh(self._show_measured)
+
+    def _go_away(self) -> None:
+        below = self.app.screen_stack[-2:-1]
+        if self.app.screen is self and any(isinstance(one, ConsoleScreen) for one in below):
+            self.app.pop_screen()
 
     def _show_measured(self) -> None:
         self.refresh_all()
@@ -91,6 +103,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         yield PartsLine(
             ((" Too small: 40×12 is the least. ^x stops all. ", "$warn"),), id="too-small"
         )
+        self._got_composed = True
 
     def _fit(self) -> None:
         """Take the classes of this size, which Textual gives only after it drew the first time."""
@@ -99,6 +112,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         for cells, breakpoints in ways:
             fitting = max((least, name) for least, name in breakpoints or () if cells >= least)
             self.add_class(fitting[1], update=False)
+        self.set_class(_is_small(width, height), "-tiny", update=False)
 
     def compose_tabs(self) -> ComposeResult:
         """Give what is under the header."""
@@ -155,8 +169,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         self.refresh_all()
 
     def on_resize(self, event: Resize) -> None:
-        small = event.size.width < LEAST[0] or event.size.height < LEAST[1]
-        self.set_class(small, "-tiny")
+        self.set_class(_is_small(*event.size), "-tiny")
         self.call_after_refresh(self.refresh_all)
 
     def taken_digits(self) -> str:
@@ -291,6 +304,10 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if action_id == "question.next" and not self.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self.WHERE.value}" and self.can(action_id)
+
+
+def _is_small(width: int, height: int) -> bool:
+    return width < LEAST[0] or height < LEAST[1]
 
 
 def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:
