@@ -1,4 +1,4 @@
-"""What the Deck's keys do: begin, steer, answer, stop, pause, cancel, replay, filter, copy.
+"""What the Deck's keys do: steer, answer, stop, pause, cancel, replay, filter, copy.
 
 The half of the Deck that sends ops; the other half draws. Invariants: stopping and pausing act at
 once, ending and beginning anew take two acts; an answer goes to the question whose card was read.
@@ -12,7 +12,6 @@ from textual.widgets import Input, TextArea
 from agent.protocol import (
     Interrupt,
     SessionCancel,
-    SessionCreate,
     SessionPause,
     SessionResume,
     SessionStart,
@@ -23,7 +22,7 @@ from agent.records import DeviceState, Question, QuestionKind, Session, SessionS
 from agent.state import SessionView
 from agent.text import one_line
 from console.actions import Action
-from console.screens.deck_find import DeckFind
+from console.screens.deck_begin import DeckBegin
 from console.screens.deck_questions import DENY
 from console.under_way import is_tree_under_way, is_under_way
 from widgets.composer import Composer, Mode, Purpose
@@ -32,17 +31,14 @@ from widgets.session_rows import device_name, session_title
 from widgets.transcript_lines import as_text
 
 _WORDS_REFUSE = 'Any words but "yes" refuse, and are the reason'
+_OF_THE_SELECTED = {"session.stop", "session.pause", "session.cancel", "session.write"}
 _ENDED = "It has ended. Press p twice to resume it, or n to begin another."
 _ENDED_HINT = "It has ended: p twice resumes, n begins anew"
 """So short that it is whole at 80 columns."""
 
 
-class DeckActs(DeckFind):
+class DeckActs(DeckBegin):
     """The Deck's actions."""
-
-    _begins = False
-    _drafts = False
-    """Whether what is begun is a draft for one app."""
 
     def _session(self) -> Session | None:
         view = self.deck.view()
@@ -55,6 +51,9 @@ class DeckActs(DeckFind):
 
     def can(self, action_id: str) -> bool:
         session = self._session()
+        if self.is_awaited() and action_id in _OF_THE_SELECTED:
+            # Its own sentence says why it does nothing.
+            return True
         match action_id:
             case "session.stop":
                 return session is not None and self._is_at_work(session)
@@ -108,13 +107,15 @@ class DeckActs(DeckFind):
     def do_session_stop(self) -> None:
         """Interrupt the selected session and its children."""
         session = self._session()
+        if self.comes_too_early():
+            return
         if session is not None and self._is_at_work(session):
             self.console_app.request(Interrupt(session_id=session.session_id))
 
     def do_session_pause(self) -> None:
         """Hold the session, or go on."""
         session = self._session()
-        if session is None:
+        if self.comes_too_early() or session is None:
             return
         one = session.session_id
         if session.state is SessionState.CREATED:
@@ -133,7 +134,7 @@ class DeckActs(DeckFind):
     def do_session_cancel(self) -> None:
         """End the session and its children, at the second press."""
         session = self._session()
-        if session is None or session.state.is_terminal:
+        if self.comes_too_early() or session is None or session.state.is_terminal:
             return
         one = session.session_id
         views = self.console_app.bridge.state.sessions.values()
@@ -151,9 +152,9 @@ class DeckActs(DeckFind):
         composer = self.deck.composer
         if self.aim_follow():
             return
-        if self._begins:
+        if self.begins:
             self._offer_devices()
-            composer.aim(Purpose(Mode.DRAFT if self._drafts else Mode.NEW, ""))
+            composer.aim(Purpose(Mode.DRAFT if self.drafts else Mode.NEW, ""))
             return
         if self.rejects is not None and self.rejects in asked:
             composer.aim(Purpose(Mode.REASON, self.rejects.question_id))
@@ -199,20 +200,10 @@ class DeckActs(DeckFind):
             choices.append((device.serial, f"{device_name(device.serial, state.devices)}{busy}"))
         self.deck.composer.offer(choices)
 
-    def do_session_new(self) -> None:
-        """Write the goal of a new session."""
-        self._begins, self._drafts = True, False
-        self.rejects = None
-        self.refresh_all()
-        self.deck.go_to("middle", self.deck.composer.field)
-
-    def on_composer_switched(self, _event: Composer.Switched) -> None:
-        """Turn from a goal to a draft for one app, and back."""
-        self._drafts = not self._drafts
-        self.refresh_all()
-
     def do_session_write(self) -> None:
         """Go to the composer."""
+        if self.comes_too_early():
+            return
         if not self.deck.composer.field.disabled:
             self.deck.go_to("middle", self.deck.composer.field)
         elif self._session() is None:
@@ -236,11 +227,11 @@ class DeckActs(DeckFind):
         composer.forget(event.purpose)
         match mode:
             case Mode.NEW:
-                self._begins = False
-                app.spawn(self._begin(event.text, event.choice), "beginning a session")
+                self.begins = False
+                self.begin(event.text, event.choice)
             case Mode.DRAFT:
-                self._begins = False
-                app.spawn(self._draft(event.text, event.choice), "keeping a draft")
+                self.begins = False
+                self.draft(event.text, event.choice)
             case Mode.MODIFY:
                 self.send_modified(event)
             case Mode.ANSWER:
@@ -264,35 +255,6 @@ class DeckActs(DeckFind):
         is_asked_on = mode is Mode.ANSWER and self.deck.focused is self.deck.card
         if not is_asked_on:
             self.deck.go_to("middle", self.deck.pane.transcript)
-
-    async def _begin(self, goal: str, serial: str) -> None:
-        reply = await self.console_app.ask(SessionCreate(goal=goal, serial=serial))
-        if reply is None:
-            # The goal is not lost: it waits in the composer.
-            self._begins = True
-            self.refresh_all()
-            self.deck.composer.field.text = goal
-            return
-        self.deck.coming = reply.session_id
-        self.deck.select(reply.session_id)
-        self.refresh_all()
-
-    async def _draft(self, text: str, serial: str) -> None:
-        """Keep a draft for one app, which ends with this console unless it is begun."""
-        package, _, goal = text.strip().partition(" ")
-        op = SessionCreate(
-            goal=goal.strip(), target_package=package, serial=serial, start=False, hold=True
-        )
-        reply = await self.console_app.ask(op)
-        if reply is None:
-            self._begins = self._drafts = True
-            self.refresh_all()
-            self.deck.composer.field.text = text
-            return
-        self.deck.coming = reply.session_id
-        self.deck.select(reply.session_id)
-        self.console_app.say("A draft. p begins it; it ends with this console unless it is begun.")
-        self.refresh_all()
 
     # --- looking ----------
 
@@ -341,8 +303,8 @@ class DeckActs(DeckFind):
         field = self.query_one("#filter", Input)
         if self.leave_follow() or self.leave_find():
             pass
-        elif self._begins or self.rejects is not None or self.modifies is not None:
-            self._begins, self.rejects, self.modifies = False, None, None
+        elif self.begins or self.rejects is not None or self.modifies is not None:
+            self.begins, self.rejects, self.modifies = False, None, None
             self.refresh_all()
             deck.go_to("middle", deck.pane.transcript)
         elif deck.focused is field or deck.wanted:

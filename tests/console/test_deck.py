@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.events import Key, Paste
 
 from agent.errors import WrongStateError
 from agent.protocol import (
     Interrupt,
+    Op,
+    Reply,
     SessionCancel,
     SessionConfigured,
     SessionCreate,
@@ -72,6 +76,36 @@ async def test_stopping_and_pausing_act_at_once(console: Open) -> None:
         await seat.press("x", "p")
         await seat.until(lambda: len(seat.core.ops) == 2, "two ops")
         assert seat.core.ops == [Interrupt(session_id="s1"), SessionPause(session_id="s1")]
+
+
+async def test_a_key_pressed_before_a_new_session_is_there_is_not_for_the_one_before(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        answered, request = asyncio.Event(), seat.core.request
+
+        async def slow(op: Op) -> Reply:
+            if isinstance(op, SessionCreate):
+                await answered.wait()
+            return await request(op)
+
+        seat.core.request = slow  # type: ignore[method-assign]
+        await seat.press("n", *"hi", "enter", "x", "p", "i")
+        await seat.see("not there yet")
+        assert seat.core.ops == []
+        assert seat.deck.focused is not seat.deck.composer.field
+
+        await select(seat, "s2")
+        await seat.press("x")
+        await seat.until(lambda: seat.core.ops == [Interrupt(session_id="s2")], "what is meant now")
+
+        answered.set()
+        await seat.until(lambda: seat.deck.selected not in {"s1", "s2"}, "the new session")
+        await seat.until(lambda: seat.deck.view() is not None, "what is told of it")
+        await seat.press("i")
+        field = seat.deck.composer.field
+        await seat.until(lambda: seat.deck.focused is field, "the field to write to it")
 
 
 async def test_a_session_that_waits_for_its_turn_is_stopped_and_paused_too(console: Open) -> None:
