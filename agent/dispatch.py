@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from agent.core import OWNER
 from agent.devices.naming import with_serials
 from agent.jobs.desk import JobDesk
 from agent.notices.desk import NoticeDesk
 from agent.protocol import (
+    AnyJobOp,
     CommitmentCreate,
     CommitmentSearch,
     CommitmentUpdate,
@@ -100,19 +101,6 @@ WAIT_FOR_PHONES = (
     DeviceRepair,
 )
 """Ops that may take as long as a phone does: they are carried out beside the others."""
-
-_OnJobs: TypeAlias = (
-    JobCreate
-    | JobEdit
-    | JobList
-    | JobQueue
-    | JobPause
-    | JobResume
-    | JobRun
-    | JobStop
-    | JobHistory
-    | JobRead
-)
 
 
 @dataclass(frozen=True)
@@ -243,7 +231,7 @@ class Dispatch:
                 assert_never(op)
         return reply()
 
-    async def _on_jobs(self, op: _OnJobs, reply: Callable[..., Reply]) -> Reply:
+    async def _on_jobs(self, op: AnyJobOp, reply: Callable[..., Reply]) -> Reply:
         match op:
             case JobCreate():
                 return reply(job=await self.jobs.hand_in(op))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from agent.protocol.job_events import JobsDropped, RunChanged
 from agent.protocol.job_ops import (
+    AnyJobOp,
     JobCreate,
     JobEdit,
     JobHistory,
@@ -153,6 +154,7 @@ __all__ = [
     "AbortReason",
     "AdbServerChanged",
     "AgentMessage",
+    "AnyJobOp",
     "BudgetExtended",
     "CommitmentChanged",
     "CommitmentCreate",

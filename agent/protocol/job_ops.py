@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from agent.protocol.base import OpBase
 from agent.records import JobType, Misfire, QuietHours, Trigger
@@ -115,3 +115,18 @@ class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
     """Make a job due now, ended ones too; its schedule goes on after the run."""
 
     job_id: int
+
+
+AnyJobOp: TypeAlias = (
+    JobCreate
+    | JobEdit
+    | JobList
+    | JobQueue
+    | JobPause
+    | JobResume
+    | JobRun
+    | JobStop
+    | JobHistory
+    | JobRead
+)
+"""Every op on jobs."""

@@ -10,18 +10,7 @@ import msgspec
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import EventBase, OpBase
 from agent.protocol.job_events import JobsDropped, RunChanged
-from agent.protocol.job_ops import (
-    JobCreate,
-    JobEdit,
-    JobHistory,
-    JobList,
-    JobPause,
-    JobQueue,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-)
+from agent.protocol.job_ops import AnyJobOp
 from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
 from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
 from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
@@ -173,16 +162,7 @@ Op: TypeAlias = (
     | WheelTake
     | WheelAct
     | WheelHandBack
-    | JobCreate
-    | JobEdit
-    | JobList
-    | JobQueue
-    | JobPause
-    | JobResume
-    | JobRun
-    | JobStop
-    | JobHistory
-    | JobRead
+    | AnyJobOp
     | WatcherCreate
     | WatcherList
     | WatcherShow
