@@ -8,32 +8,41 @@ READY := $(VENV)/.ready
 ARGS ?=
 
 SECONDS ?= 60
+EXTRAS := --extra anthropic --extra demo --extra video --extra web
 
-.PHONY: help setup demo test fuzz lint types bench exam screenshots lock docs clean
+.PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock docs clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with the switchboard command
 
-$(READY): pyproject.toml requirements.lock scripts/bootstrap.sh
+$(READY): pyproject.toml virtual_phone/pyproject.toml requirements.lock requirements-tools.lock scripts/bootstrap.sh
 	@sh scripts/bootstrap.sh $(VENV)
 	@touch $(READY)
 
 demo: $(READY) ## Open the console on virtual phones with the offline pilot
 	@$(BIN)/switchboard demo $(ARGS)
 
-test: lint types ## Lint, types, tests, import doors and documentation checks
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+test: lint ## Lint, types, and every test that is not slow (ARGS for pytest)
+	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS); tests=$$?; \
+	wait $$types; typed=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : typed))
 
-fuzz: $(READY) ## Throw random packets and shell lines at a virtual phone for SECONDS (SEED=N repeats)
-	@$(BIN)/python -m tests.phone.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+test-all: override ARGS += -m "slow or not slow"
+test-all: test ## As test, with the slow ones: kills, mounts, browsers, random bursts
+
+fuzz: $(READY) ## Throw random packets at a virtual phone and live random sessions for SECONDS (SEED=N repeats)
+	@PYTHONPATH=virtual_phone/tests $(BIN)/python -m support.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) & \
+	packets=$$!; \
+	$(BIN)/python -m tests.sessions.lifecycle --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)); lives=$$?; \
+	wait $$packets && exit $$lives
 
 lint: $(READY) ## ruff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: $(READY) ## mypy, strict, on the three packages
+types: $(READY) ## mypy, strict, on the four packages
 	@$(BIN)/mypy
 
 bench: $(READY) ## Measure; prints the tables that the documents quote
@@ -45,9 +54,25 @@ exam: $(READY) ## Examine the virtual phone by programs that others wrote
 screenshots: $(READY) ## Draw the pictures in screenshots/ from a running demo
 	@$(BIN)/python scripts/screenshots.py $(ARGS)
 
-lock: $(READY) ## Resolve pyproject.toml again into requirements.lock
+release: $(READY) ## Build both distributions, check them, and stop before uploading
+	@sh scripts/release.sh
+
+lock: $(READY) ## Resolve both pyproject.toml again into their locks
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock
+		--no-emit-index-url --no-header --group dev $(EXTRAS) --no-emit-package switchboard-phone \
+		pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --extra ocr $(EXTRAS) \
+		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
+		-o requirements-ocr.lock
+	@printf 'uv>=0.5\nhatchling>=1.27\neditables\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-header -c requirements.lock - -o requirements-tools.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --all-extras --group virtual_phone/pyproject.toml:dev \
+		-c requirements.lock virtual_phone/pyproject.toml -o virtual_phone/requirements.lock
+
+docs: $(READY) ## Draw the picture of the rooms from the imports
+	@$(BIN)/python scripts/rooms.py
 
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,8 @@
+"""`python -m virtual_phone` is the `virtual-phone` command."""
+
+from __future__ import annotations
+
+from virtual_phone.cli.main import main
+
+if __name__ == "__main__":
+    main()

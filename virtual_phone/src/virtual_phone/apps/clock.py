@@ -1,0 +1,298 @@
+"""Clock: alarms, the time in other cities, a timer and a stopwatch.
+
+Running ones are kept as the moment they began, so they go on over a restart. Invariant: the status
+bar's alarm sign shows exactly when an alarm is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import msgspec
+
+from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui.patterns import (
+    alert,
+    bottom_nav,
+    empty,
+    fab,
+    list_page,
+    screen,
+    title_bar,
+)  # fmt: skip
+from virtual_phone.ui.views import MATCH, Align, TextStyle, View
+from virtual_phone.ui.vocabulary import (
+    BODY_LARGE,
+    CAPTION,
+    Child,
+    button,
+    column,
+    edges,
+    field,
+    icon_button,
+    row,
+    space,
+    stack,
+    switch,
+    text,
+)  # fmt: skip
+
+
+class Alarm(msgspec.Struct):
+    """An alarm; hours and minutes of the day."""
+
+    id: int
+    hour: int
+    minute: int
+    on: bool = True
+    label: str = ""
+
+
+class Clocks(msgspec.Struct):
+    """The app's state; stamps in seconds since the epoch, 0 means not running."""
+
+    alarms: list[Alarm] = []
+    next_id: int = 1
+    timer_s: float = 300.0
+    timer_ends: float = 0.0
+    stopwatch_began: float = 0.0
+    stopwatch_kept_s: float = 0.0
+    laps: list[float] = []
+
+
+def seed(_seed: Seed) -> Clocks:
+    """Return a weekday's alarms."""
+    return Clocks([Alarm(1, 7, 0, on=False, label="Work"), Alarm(2, 9, 30, on=False)], 3)
+
+
+clock = App(
+    package="com.android.deskclock",
+    label="Clock",
+    icon=AppIcon("clock", "#4D5B9E", "#27346E"),
+    state=Clocks,
+    seed=seed,
+    version_name="7.5",
+    version_code=750,
+)
+CITIES = (("Tokyo", 9), ("London", 0), ("New York", -5), ("Sydney", 11))
+
+
+def tell_next(page: Page[Clocks]) -> None:
+    """Write the next alarm where the status bar reads it."""
+    on = sorted((a.hour, a.minute) for a in page.data.alarms if a.on)
+    value = f"{on[0][0]:02d}:{on[0][1]:02d}" if on else ""
+    page.settings.put("system", "next_alarm_formatted", value)
+
+
+@clock.page(
+    ".DeskClock", launcher=True,
+    actions=["android.intent.action.SHOW_ALARMS", "android.intent.action.SHOW_TIMERS"],
+)  # fmt: skip
+def desk_clock(page: Page[Clocks]) -> View:
+    """Show the chosen tab."""
+    tab = page.local("tab", "alarm")
+    body = {"alarm": _alarms, "clock": _cities, "timer": _timer, "stopwatch": _stopwatch}[tab]
+    names = {"alarm": "Alarms", "clock": "Clock", "timer": "Timer", "stopwatch": "Stopwatch"}
+    return screen(
+        title_bar(names[tab]),
+        body(page),
+        bottom_nav(
+            [("alarm", "Alarms", "alarm"), ("clock", "Clock", "clock"),
+             ("timer", "Timer", "timer"), ("stopwatch", "Stopwatch", "world_clock")],
+            tab, lambda v: page.set("tab", v),
+        ),
+    )  # fmt: skip
+
+
+def _alarms(page: Page[Clocks]) -> View:
+    def toggle(alarm: Alarm) -> Callable[[], None]:
+        def act() -> None:
+            alarm.on = not alarm.on
+            tell_next(page)
+            if alarm.on:
+                page.toast(f"Alarm set for {alarm.hour:02d}:{alarm.minute:02d}")
+
+        return act
+
+    def remove(alarm: Alarm) -> Callable[[], None]:
+        def act() -> None:
+            page.data.alarms.remove(alarm)
+            tell_next(page)
+            page.toast("Alarm deleted")
+
+        return act
+
+    def card(alarm: Alarm) -> View:
+        return row(
+            column(
+                text(f"{alarm.hour:02d}:{alarm.minute:02d}",
+                     TextStyle(44, 400, "text" if alarm.on else "text3"), id="digital_clock"),
+                text(alarm.label or "Once", CAPTION, id="label"),
+                weight=1,
+            ),
+            icon_button("delete", "Delete alarm", remove(alarm), tint="text2", id="delete"),
+            switch(alarm.on, toggle(alarm), id="onoff",
+                   desc=f"{alarm.hour:02d}:{alarm.minute:02d}"),
+            width=MATCH, fill="surface", radius=24, pad=edges(22, 14), margin=(16, 5, 16, 5),
+            gap=10, id="alarm_card", key=f"alarm {alarm.id}",
+        )  # fmt: skip
+
+    if page.local("new"):
+        _new_alarm(page)
+    shown = sorted(page.data.alarms, key=lambda a: (a.hour, a.minute))
+    listing: Child = list_page("alarms", *(card(a) for a in shown))
+    if not shown:
+        listing = empty("alarm", "No alarms")
+    return stack(
+        column(listing, height=MATCH),
+        fab("add", "Add alarm", page.setter("new"), id="fab"),
+        width=MATCH,
+        weight=1,
+    )
+
+
+def _new_alarm(page: Page[Clocks]) -> None:
+    def close() -> None:
+        page.set("new", "")
+        for key in ("hour", "minute", "label"):
+            page.state.fields.pop(key, None)
+
+    def keep() -> None:
+        try:
+            hour, minute = int(page.field("hour", "8")), int(page.field("minute", "00"))
+        except ValueError:
+            hour = minute = -1
+        if not (0 <= hour < 24 and 0 <= minute < 60):
+            page.toast("Enter a time from 00:00 to 23:59")
+            return
+        page.data.alarms.append(
+            Alarm(page.data.next_id, hour, minute, label=page.field("label").strip())
+        )
+        page.data.next_id += 1
+        tell_next(page)
+        page.toast(f"Alarm set for {hour:02d}:{minute:02d}")
+        close()
+
+    def part(key: str, value: str, label: str) -> View:
+        return column(
+            field(key, value=value, style=TextStyle(40, 400, align=Align.CENTER), id=f"input_{key}",
+                  fill="surface2", radius=16, height=84, pad=edges(22, 0)),
+            text(label, CAPTION), weight=1, gap=6,
+        )  # fmt: skip
+
+    page.show_dialog(
+        alert(
+            "Enter time", "", button("Cancel", close, look="text"),
+            button("OK", keep, look="text"),
+            body=column(
+                row(part("hour", "8", "Hour"), text(":", TextStyle(40, 400)),
+                    part("minute", "00", "Minute"), width=MATCH, gap=10),
+                field("label", hint="Label", style=BODY_LARGE, id="edit_label", fill="surface2",
+                      radius=14, height=54, pad=edges(16, 0)),
+                gap=14, margin=(0, 16, 0, 0),
+            ),
+        ),
+        close,
+    )  # fmt: skip
+
+
+def _cities(page: Page[Clocks]) -> View:
+    now = datetime.fromtimestamp(page.now, UTC)
+
+    def city(name: str, offset: int) -> View:
+        local = datetime.fromtimestamp(page.now + offset * 3600, UTC)
+        return row(
+            column(text(name, TextStyle(19, 500), id="city_name"),
+                   text(f"{offset:+d} h", CAPTION), weight=1),
+            text(f"{local:%H:%M}", TextStyle(34, 300), id="digital_clock"),
+            width=MATCH, fill="surface", radius=24, pad=edges(22, 14), margin=(16, 5, 16, 5),
+        )  # fmt: skip
+
+    return list_page(
+        "cities",
+        column(text(f"{now:%H:%M}", TextStyle(84, 300), id="digital_clock"),
+               text(f"{now:%A}, {now.day} {now:%B}", TextStyle(17, 400, "text2"), id="date"),
+               cross=Align.CENTER, pad=edges(0, 26), gap=4),
+        *(city(*c) for c in CITIES), pad_bottom=16,
+    )  # fmt: skip
+
+
+def tick_while(page: Page[Clocks], running: bool) -> None:
+    """Draw again in a second while something runs and the page is there."""
+    if running and page.local("ticking") != str(int(page.now)):
+        page.set("ticking", str(int(page.now)))
+        page.host.after(1.0, lambda: None)
+
+
+def _span(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+    return f"{whole // 60:02d}:{whole % 60:02d}"
+
+
+def _timer(page: Page[Clocks]) -> View:
+    data = page.data
+    running = data.timer_ends > page.now
+    left = data.timer_ends - page.now if running else data.timer_s
+    tick_while(page, running)
+
+    def start() -> None:
+        data.timer_ends = page.now + data.timer_s
+
+    def stop() -> None:
+        data.timer_s, data.timer_ends = max(0.0, data.timer_ends - page.now), 0.0
+
+    def change(step: float) -> Callable[[], None]:
+        def act() -> None:
+            data.timer_s = min(max(data.timer_s + step, 0.0), 86_399.0)
+
+        return act
+
+    return column(
+        space(weight=1),
+        text(_span(left), TextStyle(84, 300), id="timer_time_text"),
+        row(*(button(n, change(s), look="tonal", enabled=not running)
+              for n, s in (("−1 min", -60.0), ("+1 min", 60.0), ("+5 min", 300.0))), gap=10),
+        space(weight=1),
+        icon_button("pause" if running else "play", "Pause" if running else "Start",
+                    stop if running else start, tint="on_accent", size=34, width=88, height=88,
+                    radius=44, fill="accent", id="fab"),
+        space(30),
+        cross=Align.CENTER, weight=1, gap=24,
+    )  # fmt: skip
+
+
+def _stopwatch(page: Page[Clocks]) -> View:
+    data = page.data
+    running = data.stopwatch_began > 0
+    spent = data.stopwatch_kept_s + (page.now - data.stopwatch_began if running else 0)
+    tick_while(page, running)
+
+    def start() -> None:
+        data.stopwatch_began = page.now
+
+    def stop() -> None:
+        data.stopwatch_kept_s, data.stopwatch_began = spent, 0.0
+
+    def reset() -> None:
+        data.stopwatch_kept_s = data.stopwatch_began = 0.0
+        data.laps.clear()
+
+    return column(
+        space(weight=1),
+        text(_span(spent), TextStyle(84, 300), id="stopwatch_time_text"),
+        *(text(f"Lap {i + 1}   {_span(lap)}", BODY_LARGE) for i, lap in enumerate(data.laps[-6:])),
+        space(weight=1),
+        row(
+            button("Reset", reset, look="tonal", enabled=spent > 0),
+            icon_button("pause" if running else "play", "Pause" if running else "Start",
+                        stop if running else start, tint="on_accent", size=34, width=88, height=88,
+                        radius=44, fill="accent", id="fab"),
+            button("Lap", lambda: data.laps.append(spent), look="tonal", enabled=running),
+            gap=18,
+        ),
+        space(30),
+        cross=Align.CENTER, weight=1, gap=16,
+    )  # fmt: skip

@@ -1,0 +1,215 @@
+"""System properties: what `getprop` and `setprop` see.
+
+A table of plausible values of one phone model; not a property service: nothing restarts when a
+value changes. Invariant: `ro.*` keys never change after construction, as on a real phone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, MutableMapping
+
+from virtual_phone.errors import PhoneError
+from virtual_phone.well_formed import well_formed
+
+RELEASE = "14"
+SDK = 34
+BUILD_ID = "UP1A.231005.007"
+INCREMENTAL = "11207342"
+MODEL = "Virtual Phone"
+DEVICE = "vphone"
+VALUE_LIMIT = 92
+"""PROP_VALUE_MAX: longer values are refused for keys that are not `ro.*`."""
+
+
+class Properties(MutableMapping[str, str]):
+    """Hold one phone's properties; read-only for `ro.*`, free for the rest."""
+
+    def __init__(self, base: Mapping[str, str]) -> None:
+        self._base = dict(base)
+        self._changed: dict[str, str] = {}
+
+    def __getitem__(self, key: str) -> str:
+        if key in self._changed:
+            return self._changed[key]
+        return self._base[key]
+
+    def __setitem__(self, key: str, value: str) -> None:
+        """Set a property, as `setprop` does.
+
+        Raises:
+            PhoneError: the key is read-only or empty, or the value is too long or no text.
+        """
+        if not key or key.startswith("ro."):
+            raise PhoneError(
+                f"Failed to set property '{key}' to '{value}': it is read-only.",
+                "Set a key that does not start with ro.",
+            )
+        if len(value.encode("utf-8", "replace")) >= VALUE_LIMIT:
+            raise PhoneError(
+                f"Failed to set property '{key}': over {VALUE_LIMIT - 1} bytes.",
+                "Give a shorter value.",
+            )
+        if well_formed(key + value) != key + value:
+            raise PhoneError(
+                f"Failed to set property '{key}': it is not UTF-8.", "Give text as key and value."
+            )
+        self._changed[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        if key.startswith("ro."):
+            raise PhoneError(f"Property '{key}' is read-only.", "Remove another key.")
+        self._changed.pop(key, None)
+        self._base.pop(key, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({**self._base, **self._changed}))
+
+    def __len__(self) -> int:
+        return len({**self._base, **self._changed})
+
+    def set_base(self, values: Mapping[str, str]) -> None:
+        """Say what the device was built with, before it boots."""
+        self._base.update(values)
+
+    def overrides(self) -> dict[str, str]:
+        """Return what `setprop` changed, for the saved state."""
+        return dict(self._changed)
+
+    def load_overrides(self, overrides: Mapping[str, str]) -> None:
+        """Replace every changed value by the saved ones."""
+        self._changed = dict(overrides)
+
+
+def serial_of(name: str, seed: int) -> str:
+    """Return the hardware serial number of the phone called `name`: twelve hex digits."""
+    return hashlib.sha256(f"{name}/{seed}".encode()).hexdigest()[:12].upper()
+
+
+def factory_properties(
+    name: str, seed: int, *, width: int, height: int, density: int
+) -> Properties:
+    """Return the properties a new phone boots with; sizes in pixels and dots per inch."""
+    fingerprint = f"virtual/{DEVICE}/{DEVICE}:{RELEASE}/{BUILD_ID}/{INCREMENTAL}:user/release-keys"
+    values = {
+        "dalvik.vm.heapgrowthlimit": "256m",
+        "dalvik.vm.heapsize": "512m",
+        "dalvik.vm.heapstartsize": "16m",
+        "debug.sf.nobootanimation": "1",
+        "dev.bootcomplete": "1",
+        "gsm.current.phone-type": "1",
+        "gsm.network.type": "LTE",
+        "gsm.operator.alpha": "Linewire",
+        "gsm.operator.iso-country": "us",
+        "gsm.operator.isroaming": "false",
+        "gsm.operator.numeric": "00101",
+        "gsm.sim.operator.alpha": "Linewire",
+        "gsm.sim.operator.iso-country": "us",
+        "gsm.sim.operator.numeric": "00101",
+        "gsm.sim.state": "LOADED",
+        "init.svc.adbd": "running",
+        "init.svc.bootanim": "stopped",
+        "init.svc.surfaceflinger": "running",
+        "init.svc.zygote": "running",
+        "net.bt.name": "Android",
+        "persist.sys.dalvik.vm.lib.2": "libart.so",
+        "persist.sys.locale": "en-US",
+        "persist.sys.timezone": "UTC",
+        "persist.sys.usb.config": "adb",
+        "ro.virtual_phone.scrcpy": "1",
+        "ro.adb.secure": "1",
+        "ro.allow.mock.location": "0",
+        "ro.baseband": "unknown",
+        "ro.board.platform": DEVICE,
+        "ro.boot.hardware": DEVICE,
+        "ro.boot.qemu": "0",
+        "ro.boot.serialno": serial_of(name, seed),
+        "ro.boot.verifiedbootstate": "green",
+        "ro.bootimage.build.fingerprint": fingerprint,
+        "ro.bootloader": "unknown",
+        "ro.bootmode": "normal",
+        "ro.build.ab_update": "true",
+        "ro.build.characteristics": "nosdcard",
+        "ro.build.date": "Thu Oct  5 08:12:31 UTC 2023",
+        "ro.build.date.utc": "1696493551",
+        "ro.build.description": f"{DEVICE}-user {RELEASE} {BUILD_ID} {INCREMENTAL} release-keys",
+        "ro.build.display.id": BUILD_ID,
+        "ro.build.fingerprint": fingerprint,
+        "ro.build.flavor": f"{DEVICE}-user",
+        "ro.build.host": "build",
+        "ro.build.id": BUILD_ID,
+        "ro.build.product": DEVICE,
+        "ro.build.tags": "release-keys",
+        "ro.build.type": "user",
+        "ro.build.user": "build",
+        "ro.build.version.all_codenames": "REL",
+        "ro.build.version.base_os": "",
+        "ro.build.version.codename": "REL",
+        "ro.build.version.incremental": INCREMENTAL,
+        "ro.build.version.min_supported_target_sdk": "28",
+        "ro.build.version.preview_sdk": "0",
+        "ro.build.version.release": RELEASE,
+        "ro.build.version.release_or_codename": RELEASE,
+        "ro.build.version.sdk": str(SDK),
+        "ro.build.version.security_patch": "2023-10-05",
+        "ro.carrier": "unknown",
+        "ro.com.google.clientidbase": "android-virtual-phone",
+        "ro.config.alarm_alert": "Morning.ogg",
+        "ro.config.notification_sound": "Chime.ogg",
+        "ro.config.ringtone": "Bells.ogg",
+        "ro.crypto.state": "encrypted",
+        "ro.crypto.type": "file",
+        "ro.debuggable": "0",
+        "ro.hardware": DEVICE,
+        "ro.kernel.version": "6.1",
+        "ro.opengles.version": "196610",
+        "ro.product.board": DEVICE,
+        "ro.product.brand": "virtual",
+        "ro.product.build.fingerprint": fingerprint,
+        "ro.product.cpu.abi": "x86_64",
+        "ro.product.cpu.abilist": "x86_64,arm64-v8a",
+        "ro.product.cpu.abilist32": "",
+        "ro.product.cpu.abilist64": "x86_64,arm64-v8a",
+        "ro.product.device": DEVICE,
+        "ro.product.first_api_level": str(SDK),
+        "ro.product.locale": "en-US",
+        "ro.product.manufacturer": "Virtual",
+        "ro.product.model": MODEL,
+        "ro.product.name": DEVICE,
+        "ro.product.system.brand": "virtual",
+        "ro.product.system.device": DEVICE,
+        "ro.product.system.manufacturer": "Virtual",
+        "ro.product.system.model": MODEL,
+        "ro.product.system.name": DEVICE,
+        "ro.product.vendor.brand": "virtual",
+        "ro.product.vendor.device": DEVICE,
+        "ro.product.vendor.manufacturer": "Virtual",
+        "ro.product.vendor.model": MODEL,
+        "ro.product.vendor.name": DEVICE,
+        "ro.property_service.version": "2",
+        "ro.revision": "0",
+        "ro.secure": "1",
+        "ro.serialno": serial_of(name, seed),
+        "ro.sf.lcd_density": str(density),
+        "ro.surface_flinger.max_virtual_display_dimension": "4096",
+        "ro.virtual_phone.display": f"{width}x{height}",
+        "ro.virtual_phone.name": name,
+        "ro.system.build.fingerprint": fingerprint,
+        "ro.system.build.version.release": RELEASE,
+        "ro.system.build.version.sdk": str(SDK),
+        "ro.treble.enabled": "true",
+        "ro.vendor.build.fingerprint": fingerprint,
+        "ro.vndk.version": str(SDK),
+        "ro.wifi.channels": "",
+        "ro.zygote": "zygote64",
+        "selinux.restorecon_recursive": "/data/misc_ce/0",
+        "service.bootanim.exit": "1",
+        "sys.boot.reason": "reboot",
+        "sys.boot_completed": "1",
+        "sys.usb.config": "adb",
+        "sys.usb.state": "adb",
+        "vold.has_adoptable": "0",
+        "wifi.interface": "wlan0",
+        "wlan.driver.status": "ok",
+    }
+    return Properties(values)

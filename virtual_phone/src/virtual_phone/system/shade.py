@@ -1,0 +1,237 @@
+"""The notification shade and quick settings.
+
+Tiles change the same settings rows as the Settings app. Invariant: a tile shows what is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from virtual_phone.app import Host
+from virtual_phone.records import Notice
+from virtual_phone.system.bars import clock_text
+from virtual_phone.ui.views import MATCH, Align, TextStyle, View
+from virtual_phone.ui.vocabulary import (
+    CAPTION,
+    column,
+    edges,
+    grid,
+    icon,
+    icon_button,
+    row,
+    scroll,
+    slider,
+    space,
+    stack,
+    styled,
+    text,
+)  # fmt: skip
+
+
+class Shaded(Host, Protocol):
+    """What the shade needs of the phone."""
+
+    def notices(self) -> list[Notice]: ...
+    def open_notice(self, notice_id: int) -> None: ...
+    def dismiss_notice(self, notice_id: int) -> None: ...
+    def close_shade(self) -> bool: ...
+    def expand_shade(self, expanded: bool) -> None: ...
+    def set_dark(self, on: bool) -> None: ...
+
+
+def shade(host: Shaded, *, expanded: bool) -> View:
+    """Draw the shade; `expanded` shows all quick settings and the brightness."""
+    local = datetime.fromtimestamp(host.now(), UTC)
+    notices = host.notices()
+
+    def swiped(direction: str) -> bool:
+        if direction == "up":
+            if expanded:
+                host.expand_shade(False)
+            else:
+                host.close_shade()
+        elif direction == "down" and not expanded:
+            host.expand_shade(True)
+        return direction in ("up", "down")
+
+    tiles = _tiles(host)
+    brightness = host.settings.number("system", "screen_brightness", 128) / 255
+
+    def bright(value: float) -> None:
+        host.settings.put("system", "screen_brightness", str(round(value * 255)))
+
+    def clear() -> None:
+        for notice in host.notices():
+            if not notice.ongoing:
+                host.dismiss_notice(notice.id)
+
+    return column(
+        row(
+            text(clock_text(host), TextStyle(30, 400), id="clock"),
+            text(f"{local:%a}, {local:%b} {local.day}", TextStyle(16, 400, "text2"), id="date"),
+            width=MATCH,
+            gap=14,
+            pad=(12, 44, 12, 8),
+            main=Align.START,
+        ),
+        row(
+            icon("brightness", 20, "text2"),
+            slider(brightness, bright, weight=1, id="slider", desc="Display brightness"),
+            width=MATCH,
+            gap=14,
+            pad=edges(12, 6),
+            id="brightness_slider",
+        )
+        if expanded
+        else None,
+        grid(2, *(tiles if expanded else tiles[:4]), gap=8, id="quick_settings_panel"),
+        row(
+            space(weight=1),
+            icon_button("edit", "Edit tiles", lambda: host.toast("Tiles cannot be edited here")),
+            icon_button("settings", "Open settings", lambda: _open_settings(host)),
+            icon_button("power", "Power menu", lambda: host.toast("Hold the power button instead")),
+            width=MATCH,
+            gap=4,
+        )
+        if expanded
+        else None,
+        scroll(
+            "notices",
+            *(notice_card(host, n) for n in notices),
+            text(
+                "No notifications",
+                TextStyle(15, 400, "text2"),
+                halign=Align.CENTER,
+                margin=(0, 30, 0, 0),
+                id="no_notifications",
+            )
+            if not notices
+            else None,
+            row(
+                space(weight=1),
+                stack(
+                    text("Clear all", TextStyle(14, 500, "accent")),
+                    on_click=clear,
+                    id="dismiss_text",
+                    cls="android.widget.Button",
+                    desc="Clear all notifications",
+                    fill="surface",
+                    radius=20,
+                    pad=edges(20, 12),
+                ),
+                width=MATCH,
+            )
+            if notices
+            else None,
+            gap=3,
+            id="notification_stack_scroller",
+            margin=(0, 14, 0, 0),
+        ),
+        fill="shade",
+        width=MATCH,
+        height=MATCH,
+        pad=(14, 0, 14, 28),
+        on_swipe=swiped,
+        clickable=False,
+        id="notification_panel",
+        cls="android.widget.FrameLayout",
+    )
+
+
+def _open_settings(host: Shaded) -> None:
+    from virtual_phone.records import PageState
+
+    host.close_shade()
+    host.open_page(PageState(""), "com.android.settings", "com.android.settings.Settings", {})
+
+
+def _tiles(host: Shaded) -> list[View]:
+    s = host.settings
+
+    def flag(ns: str, key: str) -> Callable[[], None]:
+        return lambda: s.set_flag(ns, key, not s.flag(ns, key))
+
+    dark = s.get("secure", "ui_night_mode") == "2"
+    wifi = s.flag("global", "wifi_on")
+    turns = s.flag("system", "accelerometer_rotation")
+    rows: list[tuple[str, str, str, bool, Callable[[], None]]] = [
+        ("Internet", "wifi", "Linewire Home" if wifi else "Off", wifi, flag("global", "wifi_on")),
+        ("Bluetooth", "bluetooth", "On" if s.flag("global", "bluetooth_on") else "Off",
+         s.flag("global", "bluetooth_on"), flag("global", "bluetooth_on")),
+        ("Do Not Disturb", "dnd", "On" if s.flag("global", "zen_mode") else "Off",
+         s.flag("global", "zen_mode"), flag("global", "zen_mode")),
+        ("Flashlight", "flashlight", "On" if s.flag("global", "flashlight_on") else "Off",
+         s.flag("global", "flashlight_on"), flag("global", "flashlight_on")),
+        ("Airplane mode", "airplane", "On" if s.flag("global", "airplane_mode_on") else "Off",
+         s.flag("global", "airplane_mode_on"), flag("global", "airplane_mode_on")),
+        ("Dark theme", "dark_mode", "On" if dark else "Off", dark,
+         lambda: host.set_dark(not dark)),
+        ("Auto-rotate", "auto_rotate",
+         "On" if turns else "Off", turns, lambda: host.set_auto_rotate(not turns)),
+        ("Battery Saver", "battery_saver", "On" if s.flag("global", "low_power") else "Off",
+         s.flag("global", "low_power"), flag("global", "low_power")),
+        ("Location", "location", "On" if s.get("secure", "location_mode") != "0" else "Off",
+         s.get("secure", "location_mode") != "0",
+         lambda: s.put("secure", "location_mode",
+                       "0" if s.get("secure", "location_mode") != "0" else "3")),
+        ("Mobile data", "data", "Linewire" if s.flag("global", "mobile_data") else "Off",
+         s.flag("global", "mobile_data"), flag("global", "mobile_data")),
+    ]  # fmt: skip
+    return [_tile(*r) for r in rows]
+
+
+def _tile(label: str, drawing: str, state: str, on: bool, act: Callable[[], None]) -> View:
+    ink = "on_accent" if on else "text"
+    return row(
+        icon(drawing, 22, ink, hidden_from_tree=True),
+        column(
+            text(label, TextStyle(15, 500, ink, max_lines=1), id="tile_label"),
+            text(state, TextStyle(13, 400, ink, max_lines=1), id="app_label"),
+            weight=1, gap=1,
+        ),
+        on_click=act, checkable=True, checked=on, cls="android.widget.Switch",
+        desc=f"{label}, {state}", width=MATCH, height=72, radius=26, pad=edges(18, 0), gap=14,
+        fill="accent" if on else "tile_off", key=f"tile {label}",
+    )  # fmt: skip
+
+
+def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
+    """Draw a notification; a swipe to the side dismisses it."""
+    from virtual_phone.apps import icon_of
+    from virtual_phone.system.launcher import icon_art
+    from virtual_phone.ui.vocabulary import art
+
+    info = host.packages.get(notice.package)
+    label = info.label if info is not None else notice.package
+    open_notice = getattr(host, "open_notice", None)
+    dismiss = getattr(host, "dismiss_notice", None)
+
+    def act() -> None:
+        if open_notice is not None:
+            open_notice(notice.id)
+
+    def swiped(direction: str) -> bool:
+        if direction in ("left", "right") and dismiss is not None and not notice.ongoing:
+            dismiss(notice.id)
+            return True
+        return False
+
+    minutes = max(0, int((host.now() - notice.when) // 60))
+    age = "now" if minutes < 1 else f"{minutes}m" if minutes < 60 else f"{minutes // 60}h"
+    return row(
+        art(icon_art(icon_of(notice.package)), 38, 38, hidden_from_tree=True),
+        column(
+            row(text(label, CAPTION, id="android:id/app_name_text"),
+                text(f"• {age}", CAPTION, id="android:id/time"), gap=6),
+            text(notice.title, TextStyle(15.5, 500, max_lines=1), id="android:id/title"),
+            text(notice.text, styled(TextStyle(14.5, 400, "text2"), max_lines=2),
+                 id="android:id/big_text"),
+            weight=1, gap=2,
+        ),
+        on_click=act if opens else None, on_swipe=swiped if opens else None, width=MATCH,
+        pad=edges(16, 14), gap=14, radius=24, fill="surface", cls="android.widget.FrameLayout",
+        id="com.android.systemui:id/expandableNotificationRow", cross=Align.START,
+        key=f"notice {notice.id}",
+    )  # fmt: skip
