@@ -164,12 +164,15 @@ def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
     address = ""
     if socket:
         kind, _, where = socket.partition(":")
-        if kind != "tcp" or not where:
+        if kind not in {"tcp", "localfilesystem"} or not where:
             raise ConfigError(
-                f"ADB_SERVER_SOCKET is {socket!r}, and only tcp:[host:]port can be used.",
+                f"ADB_SERVER_SOCKET is {socket!r}; use tcp:[host:]port or localfilesystem:PATH.",
                 "Unset it or set adb.server.",
             )
-        address = where if ":" in where else f"127.0.0.1:{where}"
+        if kind == "localfilesystem":
+            address = socket
+        else:
+            address = where if ":" in where else f"127.0.0.1:{where}"
     elif port:
         address = f"{env.get('ANDROID_ADB_SERVER_ADDRESS') or '127.0.0.1'}:{port}"
     if address:
@@ -180,7 +183,7 @@ def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
         yield "model.base_url", url
 
 
-_COMMA_LISTS = frozenset({"adb.server", "loop.without"})
+_COMMA_LISTS = frozenset({"adb.server", "loop.without", "safety.destinations"})
 
 
 def _from_text(key: Key, text: str) -> object:
@@ -220,7 +223,9 @@ def _objection(key: Key, value: object) -> str:
         return "it holds a control character"
     if isinstance(value, tuple) and key.name == "adb.server":
         for address in value:
-            if isinstance(address, str) and not 0 < int(address.rpartition(":")[2]) < 65_536:
+            if not isinstance(address, str) or address.startswith("localfilesystem:"):
+                continue
+            if not 0 < int(address.rpartition(":")[2]) < 65_536:
                 return "a port is between 1 and 65535"
     return ""
 

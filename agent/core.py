@@ -1,7 +1,7 @@
 """The façade every listener sees, embedded or over a socket: the Core protocol.
 
-`agent.runtime.Runtime` is the core itself, `agent.client.Client` the same over the daemon's
-socket. Invariant: what a listener is given is already stored.
+`agent.runtime.runtime.Runtime` is the core itself, `agent.rpc.remote_core.Client` the same over the
+daemon's socket. Invariant: what a listener is given is already stored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.errors import RuntimeDiedError
 from agent.protocol import Event, Op, Reply
 from agent.records import (
     Commitment,
@@ -128,6 +129,11 @@ class Core(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+    @property
+    def death(self) -> RuntimeDiedError | None:
+        """Why the core ended by itself; None where it has not, or was closed."""
+        ...
 
 
 class SharedCore(Core, Protocol):

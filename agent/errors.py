@@ -32,7 +32,6 @@ class ErrorKind(StrEnum):
     DEVICE_LOST = "device_lost"
     ADB = "adb"
     MODEL = "model"
-    PHONE = "phone"
     WEB = "web"
     GOAL = "goal"
     """Nothing broke: the goal could not be met, or not within its limits."""
@@ -92,6 +91,10 @@ class UnwritableError(StoreError):
     """There is no room or no right to write now; what is stored may be readable all the same."""
 
 
+class StoreGoneError(StoreError):
+    """The files of the store are gone, or others are in their place."""
+
+
 class FencedError(StoreError):
     """A write came under a lease epoch that a newer owner has replaced."""
 
@@ -140,6 +143,8 @@ class ModelError(SwitchboardError):
         status: the HTTP status when there was one.
         retry_after_s: what the endpoint asked to wait, in seconds, when it said so.
         broke_off: whether an answer had begun, and only the rest of it did not come.
+        too_long: whether the conversation does not fit into the model's context window.
+        window: the window in tokens, where the endpoint said it; 0: it did not.
     """
 
     kind = ErrorKind.MODEL
@@ -153,21 +158,19 @@ class ModelError(SwitchboardError):
         status: int | None = None,
         retry_after_s: float | None = None,
         broke_off: bool = False,
+        too_long: bool = False,
+        window: int = 0,
     ) -> None:
         super().__init__(message, remedy)
         self.retryable = retryable
         self.status = status
         self.retry_after_s = retry_after_s
         self.broke_off = broke_off
+        self.too_long = too_long
+        self.window = window
 
 
 class WebError(SwitchboardError):
     """A page could not be fetched, or may not be."""
 
     kind = ErrorKind.WEB
-
-
-class PhoneError(SwitchboardError):
-    """The virtual phone cannot do what was asked of it."""
-
-    kind = ErrorKind.PHONE

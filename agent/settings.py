@@ -7,13 +7,14 @@ description is what help, errors and the documents show.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta
 
-from agent.loop.patterns import Pattern
+from agent.loop_features import Pattern
 from agent.safety.app_rules import AppRule
 
 PILOT = "pilot"
@@ -22,11 +23,22 @@ PILOT = "pilot"
 DEFAULT_MODEL = "gpt-5-mini"
 """The model that is asked for when an endpoint or a key is known and no name is."""
 
-_ADDRESS = r"^(\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]]+):[0-9]{1,5}$"
+_ADDRESS = r"^((\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]]+):[0-9]{1,5}|localfilesystem:/[^\0,]+)$"
 
 Host = Annotated[str, Meta(pattern=_ADDRESS)]
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]
 Wait = Annotated[float, Meta(ge=0, le=31_536_000)]
+
+
+class Wire(StrEnum):
+    """Which protocol is spoken."""
+
+    CHAT = "chat"
+    """OpenAI's chat completions."""
+    RESPONSES = "responses"
+    """OpenAI's responses."""
+    MESSAGES = "messages"
+    """Anthropic's messages."""
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,8 +52,8 @@ class AdbSettings(_Section, frozen=True, kw_only=True):
         tuple[Host, ...],
         Meta(
             min_length=1,
-            description="The adb servers to watch, each as host:port. Default: what "
-            "ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT say, else 127.0.0.1:5037.",
+            description="The adb servers to watch, each as host:port or localfilesystem:PATH. "
+            "Default: what ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT say, else 127.0.0.1:5037.",
         ),
     ] = ("127.0.0.1:5037",)
     path: Annotated[str, Meta(description="The adb program; empty: found on PATH or bundled.")] = ""
@@ -82,7 +94,8 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^(https?://\S+)?$",
-            description="An OpenAI-compatible endpoint. Default: OPENAI_BASE_URL, else OpenAI's.",
+            description="The endpoint. Default: OPENAI_BASE_URL, else that of the provider that "
+            "the model's name tells, as in groq/NAME, else OpenAI's.",
         ),
     ] = ""
     api_key_env: Annotated[
@@ -97,13 +110,32 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         bool, Meta(description="Whether the system's keyring is asked for the key.")
     ] = True
     wire: Annotated[
-        Literal["auto", "chat", "responses"],
-        Meta(description="Which of OpenAI's protocols is spoken; auto chooses by the model."),
+        str,
+        Meta(
+            pattern=f"^(auto|{'|'.join(Wire)})$",
+            description=f"The protocol that is spoken: {', '.join(Wire)}; or auto, which chooses "
+            "by the provider and the model.",
+        ),
     ] = "auto"
     max_output_tokens: Annotated[
         int,
         Meta(ge=0, le=200_000, description="The most tokens of one answer; 0 suits the model."),
     ] = 0
+    context_window: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description="How many tokens the model's conversation and answer may have together; "
+            "0: what is known of the model. Near it, what the model remembers is compacted.",
+        ),
+    ] = 0
+    image_detail: Annotated[
+        Literal["auto", "low", "high"],
+        Meta(
+            description="How finely an endpoint looks at a frame, where its wire lets it be said."
+        ),
+    ] = "auto"
     reasoning_effort: Annotated[
         Literal["", "none", "minimal", "low", "medium", "high", "xhigh"],
         Meta(description="How long a model that reasons may do so; empty: as it does of itself."),
@@ -124,6 +156,14 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
     login_port: Annotated[
         int, Meta(ge=0, le=65_535, description="Where the browser comes back to; 0: any free port.")
     ] = 0
+    verifier: Annotated[
+        str,
+        Meta(
+            max_length=200,
+            description="Who checks a claim of success: same (the session's model, in a "
+            "conversation of its own), the name of a model, pilot (rules, offline), or off.",
+        ),
+    ] = "same"
     timeout_s: Annotated[Seconds, Meta(description="How long one model call may take.")] = 45.0
     vision: Annotated[bool, Meta(description="Whether the model is shown frames.")] = True
 
@@ -151,7 +191,10 @@ class RunSettings(_Section, frozen=True, kw_only=True):
         Meta(description="What a session does whose budget is spent: ask to go on, or stop."),
     ] = "ask"
     answer_timeout_s: Annotated[
-        Wait, Meta(description="How long `switchboard run` waits for an answer.")
+        Wait,
+        Meta(
+            description="How long a question waits for an answer; silence is no. 0: until answered."
+        ),
     ] = 600.0
 
 
@@ -175,6 +218,13 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
     apps: Annotated[
         tuple[AppRule, ...],
         Meta(description="Rules for single apps, each a table [[safety.apps]]."),
+    ] = ()
+    destinations: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^[^\s/:@]{1,253}$")], ...],
+        Meta(
+            description="Hosts, with what is below them, that a session may open and a watcher may "
+            "be redirected to without a question. Hosts that the goal names need none."
+        ),
     ] = ()
 
 
@@ -231,10 +281,23 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000,
-            description="How many of the newest ended trees keep their frames and caches; those "
+            description="How many of the newest ended trees keep their displays and notices; those "
             "that a job opened count for each job by itself.",
         ),
     ] = 10
+    keep_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="How many days ended trees keep their pictures."),
+    ] = 14
+    keep_gb: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="How many gigabytes the pictures of all sessions may take; beyond that the "
+            "oldest ended trees lose theirs first.",
+        ),
+    ] = 10.0
 
 
 class LoopSettings(_Section, frozen=True, kw_only=True):
@@ -305,6 +368,45 @@ class PoolSettings(_Section, frozen=True, kw_only=True):
     ] = ()
 
 
+class McpServer(_Section, frozen=True, kw_only=True):
+    """`[mcp.servers.NAME]`: a program whose tools sessions may be given."""
+
+    command: tuple[str, ...] = ()
+    """The program and its arguments; it is started for a turn that uses it."""
+    url: Annotated[str, Meta(pattern=r"^(https?://\S+)?$")] = ""
+    """Where it answers instead, over streamable HTTP."""
+    headers: tuple[str, ...] = ()
+    """Headers that it wants, whose values are in the keyring."""
+    env: tuple[str, ...] = ()
+    """Environment variables that it is given; keys of Switchboard's own are not."""
+    tools: tuple[str, ...] = ()
+    """The tools that are offered; empty: all, up to 24."""
+    read_only: tuple[str, ...] = ()
+    """Tools that change nothing: they are called without asking."""
+    trusted: tuple[str, ...] = ()
+    """Tools that may act without asking where a session's actions may."""
+    apps: tuple[str, ...] = ()
+    """Packages: sessions about one of these apps are given its tools."""
+    timeout_s: Seconds = 60.0
+    """How long one call may take."""
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("a server has a command or a url")
+
+
+class McpSettings(_Section, frozen=True, kw_only=True):
+    """`[mcp]`: other programs' tools for sessions."""
+
+    servers: Annotated[
+        dict[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,19}$")], McpServer],
+        Meta(
+            description="MCP servers by name, each a table [mcp.servers.NAME] with command (a "
+            "list) or url, and headers, env, tools, read_only, trusted, apps, timeout_s."
+        ),
+    ] = {}
+
+
 class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
@@ -334,6 +436,26 @@ class UiSettings(_Section, frozen=True, kw_only=True):
             "kitty's, where the terminal reads this machine's memory. Read when the console starts."
         ),
     ] = "auto"
+    sort: Annotated[
+        Literal["live", "newest", "state", "phone", "tag", "title"],
+        Meta(
+            description="What the Deck sorts sessions by; live: who works first, then the newest."
+        ),
+    ] = "live"
+    group: Annotated[
+        Literal["tree", "state", "phone", "tag", "age"],
+        Meta(description="What the Deck groups sessions by; tree: subtasks under their session."),
+    ] = "tree"
+    left_columns: Annotated[
+        int, Meta(ge=0, le=1000, description="Columns of the Deck's left pane; 0: by the width.")
+    ] = 0
+    right_columns: Annotated[
+        int, Meta(ge=0, le=1000, description="Columns of the Deck's right pane; 0: by the width.")
+    ] = 0
+    full_pane: Annotated[
+        Literal["none", "left", "middle", "right"],
+        Meta(description="The pane of the Deck that takes the whole width."),
+    ] = "none"
 
 
 class Settings(_Section, frozen=True, kw_only=True):
@@ -360,6 +482,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     notices: NoticeSettings = NoticeSettings()
     watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
+    mcp: McpSettings = McpSettings()
     ui: UiSettings = UiSettings()
 
 

@@ -79,6 +79,11 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", ":", ELLIPSIS)) else text + "."
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: 1 fact, 2 facts, 3 entries."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:

@@ -4,7 +4,7 @@ Pure: nothing is sent here. Two forms: the gesture as asked for, and the strokes
 it is made of. Invariants: places are normalized to [0, 1] and events are clipped to it; a finger
 goes down once, first, and up once, last; what a gesture is said to take, its events take.
 
-Not the primitives that OpenEnv steps through; those are `agent.devices.primitives`.
+Not the primitives that OpenEnv steps through; those are `agent.devices.input.primitives`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ It stores nothing. Invariant: what passes can run; the record's fields are those
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +14,19 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
-from agent.jobs.timing import (
+from agent.jobs.tool_calls import OUTPUT_SCHEMA, call_of, output_schema_of
+from agent.protocol import JobCreate
+from agent.records import Job, JobStatus, JobType, Schedule, Trigger
+from agent.results.schema import checked_schema
+from agent.schedules import (
     check_interval,
     check_moment,
     next_due_ms,
     out_of_quiet_ms,
     read_schedule,
 )
-from agent.jobs.tool_calls import call_of
-from agent.protocol import JobCreate
-from agent.records import Job, JobStatus, JobType, Schedule, Trigger
-from agent.sessions.answers import checked_text
-from agent.sessions.assignment import Assignment
+from agent.sessions.registry.device_assignment import Assignment
+from agent.sessions.rules.answers import checked_text
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
@@ -160,12 +162,15 @@ def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
     """Make a job's payload: what the asker put into it, and which phones it may run on."""
     payload = dict(op.payload)
     call_of(payload)
+    output_schema_of(payload)
     if op.serial:
         assignment.check_known(op.serial)
         payload["serial"] = op.serial
     if op.app:
         payload["app"] = checked_text(op.app, "The app", limit=TITLE_LIMIT_CHARS).strip()
     wanted = dict.fromkeys(op.tags)
+    if op.output_schema:
+        payload[OUTPUT_SCHEMA] = json.loads(checked_schema(op.output_schema))
     tags = [checked_text(tag, "A tag", limit=TITLE_LIMIT_CHARS) for tag in wanted]
     if tags:
         payload["tags"] = tags

@@ -13,8 +13,8 @@ from datetime import datetime
 from secrets import token_hex
 
 from agent.jobs.schedule import FAILURES_BEFORE_ALERT
-from agent.records import Job, JobStatus, JobType, Notice, NoticeKind, RunOutcome, RunRecord
-from agent.sessions.parts import Parts
+from agent.records import Job, JobStatus, Notice, NoticeKind, RunOutcome, RunRecord
+from agent.sessions.registry.services import Services
 from agent.text import one_line
 
 _TITLE_LIMIT_CHARS = 80
@@ -32,26 +32,9 @@ def job_key(job_id: int) -> str:
     return f"job:{job_id}"
 
 
-def notice_text(job: Job) -> str:
-    """Give what the notification of a good run says; empty when it is to say nothing.
-
-    The exact wording the operator chose wins; a result or a trace is never in it.
-    """
-    if not is_told(job):
-        return ""
-    wording = job.delivery_json.get("notification_text", "")
-    return wording if isinstance(wording, str) and wording else "It has run."
-
-
-def is_told(job: Job) -> bool:
-    """Tell whether a job's runs are told of at all."""
-    mode = job.delivery_json.get("mode", "notification")
-    return mode == "notification" and job.type is not JobType.HEARTBEAT
-
-
 def alert_text(job: Job, run: RunRecord) -> str:
     """Give what the notification of a run that came to nothing says; empty for none."""
-    if not is_told(job):
+    if not job.is_told:
         return ""
     if run.outcome in _ENDED_BY_A_REVIEW:
         return _ENDED_BY_A_REVIEW[run.outcome]
@@ -67,7 +50,7 @@ def alert_text(job: Job, run: RunRecord) -> str:
 def notice_of(job: Job, run: RunRecord, now_ms: int) -> Notice | None:
     """Write the notice of a run that has ended; None when there is nothing to tell."""
     good = run.outcome is RunOutcome.FINISHED
-    text = notice_text(job) if good else alert_text(job, run)
+    text = job.notice_text if good else alert_text(job, run)
     if not text:
         return None
     return Notice(
@@ -88,7 +71,7 @@ class Delivery:
     Its `announce` and `withdraw_notice` are set once there is somebody to show notices.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Services) -> None:
         self._parts = parts
         self.announce: Callable[[Notice], Awaitable[None]] | None = None
         self.withdraw_notice: Callable[[str], Awaitable[None]] | None = None

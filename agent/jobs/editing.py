@@ -14,16 +14,16 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.jobs.creation import TITLE_LIMIT_CHARS, checked_mode, checked_wording
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
-from agent.jobs.timing import (
+from agent.protocol import JobEdit
+from agent.records import Job, JobStatus, JobType, Schedule, Trigger
+from agent.schedules import (
     check_interval,
     check_moment,
     next_due_ms,
     out_of_quiet_ms,
     read_schedule,
 )
-from agent.protocol import JobEdit
-from agent.records import Job, JobStatus, JobType, Schedule, Trigger
-from agent.sessions.answers import checked_text
+from agent.sessions.rules.answers import checked_text
 from agent.text import one_line
 
 _CHANGEABLE = frozenset({JobStatus.ACTIVE, JobStatus.PAUSED})

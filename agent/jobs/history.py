@@ -25,7 +25,8 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Job, RunOutcome, RunRecord, RunStatus, Session, SessionState
-from agent.sessions.questions import NO_ANSWER
+from agent.sessions.registry.open_questions import NO_ANSWER
+from agent.sessions.rules.rollup import published
 
 DIAGNOSTICS_LIMIT_CHARS = 2000
 RESULT_LIMIT_CHARS = 4000
@@ -77,9 +78,22 @@ def of_job(events: Sequence[Event], job_id: int) -> Sequence[Event]:
     return events
 
 
+def ended_ms(events: Sequence[Event]) -> int:
+    """Return when the last turn among events ended; 0 where none did."""
+    ends = (e.ts_ms for e in reversed(events) if isinstance(e.msg, TaskComplete | TurnAborted))
+    return next(ends, 0)
+
+
 def measured(run: RunRecord, session: Session, events: Sequence[Event]) -> RunRecord:
     """Add up what a run took, from the events of its prompt."""
     run = replace(run, session_id=session.session_id, serial=session.serial, steps=0)
+    run = replace(
+        run,
+        verified_by=session.verified_by,
+        verdict=session.verdict,
+        result_json=session.result_json,
+        sources=published(events) if session.result_json else (),
+    )
     run = replace(run, time=type(run.time)(), usage=type(run.usage)(), waited_ms=0, reviewed_ms=0)
     asked: dict[str, int] = {}
     began_ms = 0

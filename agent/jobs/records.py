@@ -1,8 +1,8 @@
 """Change job records one after the other, each from what is stored now.
 
-Not the rules of a change (`agent.jobs.schedule`, `agent.jobs.verdicts`). Invariants: no change is
-made from a record that was read before another change, so none is ever lost (CONTRACTS 2.3, hazards
-1, 2 and 4); what belongs to a change is stored with it or not at all.
+Not the rules of a change (`agent.jobs.schedule`, `agent.jobs.review_rules`). Invariants: no change
+is made from a record that was read before another change, so none is ever lost (CONTRACTS 2.3,
+hazards 1, 2 and 4); what belongs to a change is stored with it or not at all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job
-from agent.sessions.book import Book
+from agent.sessions.registry.session_registry import SessionRegistry
 from agent.store.store import EventDraft, Store
 
 Rule = Callable[[Job], Job | None]
@@ -25,7 +25,7 @@ Rule = Callable[[Job], Job | None]
 class JobRecords:
     """The one way to change a stored job."""
 
-    def __init__(self, store: Store, book: Book) -> None:
+    def __init__(self, store: Store, book: SessionRegistry) -> None:
         self._store = store
         self._book = book
         # One for each job: changes of different jobs share a commit.

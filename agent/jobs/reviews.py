@@ -1,8 +1,9 @@
 """Carry out what the operator says of a job's action, and what silence and restarts say.
 
-Not the asking (`agent.loop.reviewing`) and not the rules (`agent.jobs.verdicts`). Invariants: an
-answer, the claim of the job and the going on of its session are one append, so the first answer
-counts and none counts twice; an approved action that a restart finds under way is not done again.
+Not the asking (`agent.loop.acting.action_review`) and not the rules (`agent.jobs.review_rules`).
+Invariants: an answer, the claim of the job and the going on of its session are one append, so the
+first answer counts and none counts twice; an approved action that a restart finds under way is not
+done again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import logging
 from collections.abc import Iterable
 
 from agent.errors import ErrorKind, UsageError, WrongStateError
-from agent.jobs import history, verdicts
+from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.runs import Runs, Told
 from agent.jobs.schedule import failed
@@ -37,14 +38,14 @@ from agent.records import (
     SessionState,
 )
 from agent.safety.approval import is_yes, typed_instead
-from agent.sessions.errands import Errands
-from agent.sessions.live import LiveSession
-from agent.sessions.parts import Parts
-from agent.sessions.questions import NO_ANSWER
+from agent.sessions.registry.live_session import LiveSession
+from agent.sessions.registry.open_questions import NO_ANSWER
+from agent.sessions.registry.services import Services
+from agent.sessions.turns.job_turns import JobTurns
 from agent.store.store import EventDraft
 
 RESTARTED = "core_restarted"
-_SILENCE = f"{verdicts.UNREVIEWED}, and silence is no"
+_SILENCE = f"{review_rules.UNREVIEWED}, and silence is no"
 _log = logging.getLogger(__name__)
 
 
@@ -52,7 +53,7 @@ class Reviews:
     """The reviews of one core's jobs."""
 
     def __init__(
-        self, parts: Parts, errands: Errands, records: JobRecords, runs: Runs, told: Told
+        self, parts: Services, errands: JobTurns, records: JobRecords, runs: Runs, told: Told
     ) -> None:
         self._parts = parts
         self._errands = errands
@@ -83,7 +84,7 @@ class Reviews:
 
     def _note(self, job: Job) -> None:
         if job.status is JobStatus.AWAITING_REVIEW:
-            checkpoint = verdicts.checkpoint_of(job)
+            checkpoint = review_rules.checkpoint_of(job)
             self._asked[checkpoint.question_id] = (job.id, checkpoint.session_id)
             return
         for question_id in [q for q, (job_id, _) in self._asked.items() if job_id == job.id]:
@@ -129,7 +130,7 @@ class Reviews:
     ) -> None:
         live = await self._parts.book.get(question.session_id)
         async with self._records.held(job_id) as job:
-            waiting = verdicts.approving(job, question, now_ms)
+            waiting = review_rules.approving(job, question, now_ms)
             run = history.taken_up(await self._run_of(job))
             result = self._runs.expect(live.session_id, question.call_id)
             try:
@@ -152,7 +153,7 @@ class Reviews:
     ) -> None:
         live = await self._parts.book.get(question.session_id)
         async with self._records.held(job_id) as job, live.lock:
-            after = verdicts.denied(job, question, now_ms)
+            after = review_rules.denied(job, question, now_ms)
             run = await self._measured(job, live)
             run = history.over(run, RunOutcome.DENIED, now_ms, why=after.last_result)
             await self._parts.book.append(
@@ -167,16 +168,16 @@ class Reviews:
         """Take the run of a job on, or end it, whose review ended without an answer."""
         now_ms = self._parts.clock_ms()
         async with self._records.held(job_id) as job:
-            checkpoint = verdicts.checkpoint_of(job)
+            checkpoint = review_rules.checkpoint_of(job)
             waits = job.status is JobStatus.AWAITING_REVIEW
             if not waits or checkpoint.question_id != question_id:
                 return
             if reason == NO_ANSWER and await self._went_on_without(job, now_ms):
                 return
-            after = verdicts.unanswered(job, reason, now_ms)
+            after = review_rules.unanswered(job, reason, now_ms)
             outcome = (
                 RunOutcome.EXPIRED
-                if after.last_result.startswith(verdicts.TIMEOUT)
+                if after.last_result.startswith(review_rules.TIMEOUT)
                 else RunOutcome.CANCELLED
             )
             run = history.over(await self._run_of(job), outcome, now_ms, why=after.last_result)
@@ -201,8 +202,8 @@ class Reviews:
 
         Its model is told that nobody reviewed the action, and may finish without it.
         """
-        checkpoint = verdicts.checkpoint_of(job)
-        if not self.takes_runs_on or not verdicts.has_expired(job, now_ms):
+        checkpoint = review_rules.checkpoint_of(job)
+        if not self.takes_runs_on or not review_rules.has_expired(job, now_ms):
             return False
         try:
             live = await self._parts.book.get(checkpoint.session_id)
@@ -211,14 +212,14 @@ class Reviews:
         events = history.of_job(await self._parts.book.events(live.session_id), job.id)
         if history.lapses(events) > 1:
             return False
-        queued = verdicts.lapsed(job, now_ms)
-        running = verdicts.going_on(queued, now_ms)
+        queued = review_rules.lapsed(job, now_ms)
+        running = review_rules.going_on(queued, now_ms)
         run = history.taken_up(await self._run_of(job))
         try:
             await self._errands.go_on(
                 live,
                 self._runs.errand_after(job, approved=False),
-                changing(queued, f"{verdicts.UNREVIEWED}: the run goes on without it"),
+                changing(queued, f"{review_rules.UNREVIEWED}: the run goes on without it"),
                 changing(running, "goes on after a review"),
                 EventDraft("", RunChanged(run=run)),
                 *live.drafts(_not_done(live, job, checkpoint.call_id, _SILENCE)),
@@ -243,7 +244,7 @@ class Reviews:
         """Bring order into the reviews that a dead core left. Raises StoreError."""
         for job in await self._parts.store.job_runs.open_jobs():
             self._note(job)
-            checkpoint = verdicts.checkpoint_of(job)
+            checkpoint = review_rules.checkpoint_of(job)
             match job.status:
                 case JobStatus.AWAITING_REVIEW:
                     if self._parts.questions.find(checkpoint.question_id) is None:
@@ -293,7 +294,7 @@ class Reviews:
             if stored.status is not job.status:
                 return None
             if outcome is RunOutcome.UNKNOWN:
-                return verdicts.unknown(stored, now_ms, began=began)
+                return review_rules.unknown(stored, now_ms, began=began)
             return failed(stored, RESTARTED, now_ms)
 
         after, changed = await self._records.change(
@@ -307,7 +308,7 @@ class Reviews:
 
     async def _began(self, job: Job) -> bool:
         """Tell whether a turn began after the last approval of a job; True where nobody can say."""
-        checkpoint = verdicts.checkpoint_of(job)
+        checkpoint = review_rules.checkpoint_of(job)
         try:
             events = await self._parts.book.events(checkpoint.session_id)
         except UsageError:
@@ -339,7 +340,7 @@ class Reviews:
 
 
 def _not_done(live: LiveSession, job: Job, call_id: str, why: str) -> ToolCallFinished:
-    said = f"BLOCKED: {verdicts.confirmation_of(job).tool} was not done: {why}."
+    said = f"BLOCKED: {review_rules.confirmation_of(job).tool} was not done: {why}."
     return ToolCallFinished(
         step=live.record.last_step, call_id=call_id, outcome=ActionOutcome.FAILED, text=said
     )

@@ -1,8 +1,9 @@
 """Run a claimed job to its outcome, in a session that nobody may be watching.
 
-Not the claim (`agent.jobs.wake`) and not the review (`agent.jobs.reviews`). Invariants: a run
-observes and controls, and never acts unreviewed; a run whose job was stopped, repaired or claimed
-again leaves its own record and no trace in the job's; what a run came to is stored with its record.
+Not the claim (`agent.jobs.job_scheduler`) and not the review (`agent.jobs.reviews`). Invariants: a
+run observes and controls, and never acts unreviewed; a run whose job was stopped, repaired or
+claimed again leaves its own record and no trace in the job's; what a run came to is stored with its
+record.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agent.errors import StoreError, SwitchboardError
-from agent.jobs import history, verdicts
-from agent.jobs.opening import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
+from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.schedule import failed, given_up, is_same_run, succeeded
+from agent.jobs.session_start import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
 from agent.jobs.tool_calls import call_of
 from agent.protocol import (
     Event,
@@ -27,11 +28,11 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import Job, JobType, Question, RunOutcome, RunRecord
-from agent.safety.confirmable import read_params
-from agent.sessions.errands import Errands
-from agent.sessions.live import Errand, LiveSession
-from agent.sessions.operations import Operations
-from agent.sessions.parts import Parts
+from agent.safety.review_binding import read_params
+from agent.sessions.lifecycle.operations import Operations
+from agent.sessions.registry.live_session import Errand, LiveSession
+from agent.sessions.registry.services import Services
+from agent.sessions.turns.job_turns import JobTurns
 from agent.store.store import EventDraft, Store
 from agent.text import one_line
 
@@ -68,9 +69,9 @@ class Runs:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: Services,
         operations: Operations,
-        errands: Errands,
+        errands: JobTurns,
         records: JobRecords,
         told: Told,
     ) -> None:
@@ -126,7 +127,7 @@ class Runs:
             job: as it was before it was stopped.
             reason: why, for people.
         """
-        session_id = self._sessions.get(job.id) or verdicts.checkpoint_of(job).session_id
+        session_id = self._sessions.get(job.id) or review_rules.checkpoint_of(job).session_id
         if session_id:
             try:
                 await self._operations.cancel(session_id, reason=reason)
@@ -167,9 +168,9 @@ class Runs:
             job: as it waited for the review.
             approved: whether the action that was reviewed may be done.
         """
-        from agent.tasks.task import Grant
+        from agent.loop.task_context import Grant
 
-        checkpoint = verdicts.checkpoint_of(job)
+        checkpoint = review_rules.checkpoint_of(job)
         left_s = RUN_LIMIT_S - checkpoint.worked_ms / 1000
         grant = Grant(call_id=checkpoint.call_id, screen_digest=checkpoint.screen_digest)
         return Errand(
@@ -227,8 +228,8 @@ class Runs:
         def rule(stored: Job) -> Job | None:
             if not is_same_run(stored, job):
                 return None
-            queued = verdicts.resuming(stored, verdicts.RESOLVED, now_ms)
-            return verdicts.going_on(queued, now_ms)
+            queued = review_rules.resuming(stored, review_rules.RESOLVED, now_ms)
+            return review_rules.going_on(queued, now_ms)
 
         bound, changed = await self._records.change(
             job.id,
@@ -236,7 +237,8 @@ class Runs:
             "goes on after a review",
             beside=lambda before, _: [
                 changing(
-                    verdicts.resuming(before, verdicts.RESOLVED, now_ms), "its action was reviewed"
+                    review_rules.resuming(before, review_rules.RESOLVED, now_ms),
+                    "its action was reviewed",
                 )
             ],
         )
@@ -268,7 +270,7 @@ class Runs:
             await self._end(
                 job,
                 run,
-                lambda stored, now_ms: given_up(stored, f"{verdicts.TIMEOUT}: {why}", now_ms),
+                lambda stored, now_ms: given_up(stored, f"{review_rules.TIMEOUT}: {why}", now_ms),
                 outcome=RunOutcome.EXPIRED,
                 why=one_line(why, 2000),
                 live=live,
@@ -292,11 +294,11 @@ class Runs:
         _, kept = await self._records.change(
             job.id,
             lambda stored: (
-                verdicts.awaiting(stored, question, params, run, spent_ms, now_ms)
+                review_rules.awaiting(stored, question, params, run, spent_ms, now_ms)
                 if is_same_run(stored, job)
                 else None
             ),
-            verdicts.CONFIRMATION_REQUIRED,
+            review_rules.CONFIRMATION_REQUIRED,
             beside=lambda *_: [EventDraft("", RunChanged(run=run))],
         )
         if not kept:
@@ -306,10 +308,15 @@ class Runs:
     async def _succeed(
         self, job: Job, run: RunRecord, result: str, *, live: LiveSession | None = None
     ) -> None:
+        ended_ms = 0
+        if live is not None:
+            events = await self._parts.book.events(live.session_id)
+            # A core that died then leaves it to the next one to say so.
+            ended_ms = history.ended_ms(history.of_job(events, job.id))
         await self._end(
             job,
             run,
-            lambda stored, now_ms: succeeded(stored, result, now_ms),
+            lambda stored, now_ms: succeeded(stored, result, now_ms, ended_ms=ended_ms),
             outcome=RunOutcome.FINISHED,
             result=result,
             live=live,
@@ -353,7 +360,7 @@ class Runs:
         after, kept = await self._records.change(
             job.id,
             lambda stored: (
-                _with_surface(rule(verdicts.undone(stored, now_ms), now_ms), ended)
+                _with_surface(rule(review_rules.undone(stored, now_ms), now_ms), ended)
                 if is_same_run(stored, job)
                 else None
             ),

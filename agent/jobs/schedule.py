@@ -1,18 +1,18 @@
 """When a job runs, runs again or gives up: the rules of time, pure.
 
-Not the wake that keeps them (`agent.jobs.wake`), and not the calendar (`agent.jobs.timing`). Every
-function is told the time, in milliseconds since the epoch, and gives a new record. Figures are
-those of CONTRACTS 2.2. Invariant: a job that was stopped, or was claimed again since, is never
-changed by a run that comes in late.
+Not the wake that keeps them (`agent.jobs.job_scheduler`), and not the calendar
+(`agent.schedules`). Every function is told the time, in milliseconds since the epoch, and gives a
+new record. Figures are those of CONTRACTS 2.2. Invariant: a job that was stopped, or was claimed
+again since, is never changed by a run that comes in late.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.jobs.placing import fits, wanted
-from agent.jobs.timing import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
+from agent.jobs.device_selection import fits, wanted
 from agent.records import LATEST_MS, DeviceInfo, Job, JobStatus, JobType, Trigger
+from agent.schedules import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
 
 MINIMUM_DELAY_MS = 15_000
 """The shortest time ahead that the wake is armed for, and the shortest interval."""
@@ -84,17 +84,20 @@ def claimed(job: Job, now_ms: int) -> Job:
     return replace(job, status=JobStatus.RUNNING, running_at=now_ms, updated_at=now_ms)
 
 
-def succeeded(job: Job, result: str, now_ms: int) -> Job:
+def succeeded(job: Job, result: str, now_ms: int, *, ended_ms: int = 0) -> Job:
     """Give the record after a good run: armed again when it recurs, else completed.
 
-    Due times that passed meanwhile are not caught up.
+    Due times that passed meanwhile are not caught up; those since the run ended are.
+
+    Args:
+        ended_ms: when the run ended, where that is stored later, as after a crash; 0 for now.
     """
     schedule = lenient_schedule(job.schedule_json)
     return _ended(
         replace(
             job,
             status=JobStatus.ACTIVE if schedule.recurs else JobStatus.COMPLETED,
-            next_run_at=_following_ms(job, now_ms),
+            next_run_at=_following_ms(job, min(ended_ms or now_ms, now_ms)),
             failure_count=0,
             failure_alert_at=0,
         ),

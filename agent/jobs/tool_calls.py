@@ -1,4 +1,4 @@
-"""Read the two keys of a job's payload that are ours: the tool it calls, and the job it continues.
+"""Read the keys of a job's payload that are ours: its call, the job it continues, its schema.
 
 Not the calling: a run calls it as a model would (`agent.models.one_call`), so what changes anything
 waits for a review. Invariant: what is handed in under these keys can be used, or is refused.
@@ -6,17 +6,32 @@ waits for a review. Invariant: what is handed in under these keys can be used, o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from agent.errors import UsageError
 from agent.models.model import ToolCall
+from agent.results.schema import checked_schema
 from agent.tools.direct import direct_call
 
 CALL = "call"
 """A tool and its arguments: `{"tool": …, "arguments": {…}}`."""
 CONTINUES = "continues"
 """The number of the job whose standing session it goes on in."""
+
+OUTPUT_SCHEMA = "output_schema"
+"""The JSON Schema that the result of each run has to fit."""
+
+
+def output_schema_of(payload: Mapping[str, Any]) -> str:
+    """Return the schema that a job's results have to fit, as JSON; empty for none.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
+    given = payload.get(OUTPUT_SCHEMA)
+    return "" if given is None else checked_schema(json.dumps(given, ensure_ascii=False))
 
 
 def call_of(payload: Mapping[str, Any]) -> ToolCall | None:

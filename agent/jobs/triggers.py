@@ -14,15 +14,15 @@ import logging
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
-from agent.devices.versions import PhoneVersions
+from agent.devices.shell.versions import PhoneVersions
 from agent.errors import DeviceError, StoreError, UsageError
+from agent.jobs.device_snapshots import Sightings
 from agent.jobs.records import JobRecords
 from agent.jobs.schedule import set_off, waits_for
-from agent.jobs.sightings import Sightings
-from agent.jobs.timing import lenient_schedule
 from agent.protocol import DeviceChanged, Event, JobChanged, TaskStarted
 from agent.records import DeviceInfo, DeviceState, JobStatus, Trigger
-from agent.sessions.parts import Parts
+from agent.schedules import lenient_schedule
+from agent.sessions.registry.services import Services
 
 _LOOKED_FOR = frozenset({Trigger.DEVICE_BOOTED, Trigger.APP_UPDATED})
 _AGAIN_S = (2.0, 5.0, 15.0, 30.0)
@@ -42,7 +42,7 @@ class TellsVersions(Protocol):
 class Triggers:
     """The events of one core that jobs wait for."""
 
-    def __init__(self, parts: Parts, records: JobRecords) -> None:
+    def __init__(self, parts: Services, records: JobRecords) -> None:
         self._parts = parts
         self._records = records
         self._sightings = Sightings(parts.settings.data_dir)

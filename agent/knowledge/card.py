@@ -12,12 +12,23 @@ from pathlib import Path
 import msgspec
 
 from agent.errors import ConfigError
+from agent.records import EffectVerb
 from agent.safety.words import words
 from agent.text import clean, one_line
 
 MAX_BYTES = 64_000
 MAX_LINES = 12
 MAX_LINE_CHARS = 300
+COMMITTING = (
+    EffectVerb.SPEND,
+    EffectVerb.SEND,
+    EffectVerb.PUBLISH,
+    EffectVerb.CALL,
+    EffectVerb.DELETE,
+    EffectVerb.CANCEL,
+    EffectVerb.CARRY_OUT,
+)
+"""What a card may say that a control does."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +47,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     order_history_location: str = ""
     hints: tuple[str, ...] = ()
     """What else helps, whatever the goal."""
+    commits: dict[str, tuple[str, ...]] = {}
+    """Controls by what they do, as `send = ["Verify"]`: their labels, or the ends of their resource
+    ids. They are asked about also where the screen says nothing of it; no card makes less be asked.
+    """
 
 
 def read_card(text: str, where: str) -> Card:
@@ -93,6 +108,7 @@ def check(card: Card) -> list[str]:
         for name in card.not_names
         if words(name) in own
     ]
+    wrong += _wrong_commits(card)
     for field in ("support_path", "pitfalls", "hints"):
         lines: tuple[str, ...] = getattr(card, field)
         if len(lines) > MAX_LINES:
@@ -109,4 +125,20 @@ def check(card: Card) -> list[str]:
             wrong.append(f"a line has {len(line)} characters, more than {MAX_LINE_CHARS}.")
         if clean(line) != line or "\n" in line:
             wrong.append(f"the line {one_line(line, 60)!r} holds a control character.")
+    return wrong
+
+
+def _wrong_commits(card: Card) -> list[str]:
+    verbs = {verb.value for verb in COMMITTING}
+    wrong = [
+        f"commits has {verb[:40]!r}, which is not one of {', '.join(sorted(verbs))}."
+        for verb in card.commits
+        if verb not in verbs
+    ]
+    for controls in card.commits.values():
+        if len(controls) > MAX_LINES:
+            wrong.append(f"commits has {len(controls)} controls of a verb, more than {MAX_LINES}.")
+        for control in controls:
+            if not words(control) or len(control) > MAX_LINE_CHARS:
+                wrong.append(f"the control {one_line(control, 60)!r} of commits is no name.")
     return wrong

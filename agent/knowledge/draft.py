@@ -75,6 +75,9 @@ def as_toml(card: Card, *, note: str = "") -> str:
         value = getattr(card, name)
         if isinstance(value, tuple) and value:
             lines += [f"{name} = [", *(f"  {_quoted(line)}," for line in value), "]"]
+        elif isinstance(value, dict) and value:
+            pairs = (f"{verb} = [{', '.join(map(_quoted, all_))}]" for verb, all_ in value.items())
+            lines.append(f"{name} = {{ {', '.join(pairs)} }}")
         elif value:
             lines.append(f"{name} = {_quoted(value)}")
     return "\n".join(lines) + "\n"

@@ -14,26 +14,33 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from agent.devices.device import Capture, Device, UiTree
+from agent.devices.protocols import Capture, Device, TellsToasts, UiTree
 from agent.errors import (
     DeviceError,
     DeviceLostError,
     DeviceTimeoutError,
     TreeUnavailableError,
 )
-from agent.loop.changes import fingerprint
-from agent.loop.elements import number_elements, plain_texts
-from agent.loop.pace import Pace
-from agent.loop.patterns import NOTHING, Pattern, Without
-from agent.loop.pictures import Pictures, Picturing
+from agent.loop.images.image_prep import Pictures, Picturing
+from agent.loop.ocr.reader import TextReader
+from agent.loop.ocr.region import covers, holds, silent_region
+from agent.loop.screen.changes import PICTURE_DIFFERS, fingerprint, only_digits_differ
+from agent.loop.screen.elements import UNLABELED, number_elements, plain_texts
+from agent.loop.signals.loading import is_loading
+from agent.loop.timing import Pace
+from agent.loop_features import NOTHING, Pattern, Without
 from agent.records import Element, Foreground, Frame, Observation, UiNode
-from agent.safety.redaction import any_may_hold, redact
-from agent.safety.tree_redaction import redact_tree
+from agent.safety.redacting.redaction import any_may_hold, redact
+from agent.safety.redacting.tree_redaction import redact_tree
 from agent.text import one_line
 
 Sleep = Callable[[float], Awaitable[None]]
 Seconds = Callable[[], float]
 PutBlob = Callable[[bytes, str], Awaitable[str]]
+_MAX_TOAST = 300
+_OFF = "the screen is off"
+_KEYBOARD_TOP = 0.58
+"""Below this share of the height stands a keyboard that is shown, whose letters are not read."""
 _QUICK_LOOK_S = 0.25
 """A look that took longer is not repeated beside the picture."""
 
@@ -76,8 +83,18 @@ class _Look:
     foreground: Foreground
     elements: tuple[Element, ...]
     fingerprint: str
+    is_loading: bool
     started_ms: int
     took_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A look, and the picture that was taken beside it."""
+
+    look: _Look
+    capture: Capture | None = None
+    """None for a model that does not see, and where the phone gave none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +114,7 @@ class Observer:
         now_ms: the wall clock, for what is recorded.
         seconds: a monotonic clock, for what is waited.
         pictures: makes them for a model that sees; None for one that does not.
+        reader: reads text in pictures where the tree says nothing; None where that is not here.
         hide: takes out what was typed as a secret.
         without: patterns that are switched off.
     """
@@ -110,10 +128,17 @@ class Observer:
         sleep: Sleep,
         seconds: Seconds,
         pictures: Pictures | None = None,
+        reader: TextReader | None = None,
         hide: Callable[[str], str] = str,
         without: Without = NOTHING,
     ) -> None:
+        self._reader = reader
+        self._read_marks = "", ""
+        """Fingerprints of the newest screen whose picture was read: with that text, and without."""
         self._pictures = pictures
+        self._frames = pictures or Pictures()
+        self._frame: bytes | None = None
+        """The newest observation's."""
         self._without = without
         self._hide = hide
         self._last: _Numbered | None = None
@@ -142,19 +167,29 @@ class Observer:
         began = self._seconds()
         if acted:
             await self._sleep(self._pace.initial_s)
-        look = await self._look(device, previous)
+        view = await self._view(device, previous)
+        rested: float | None = None
         while Pattern.SETTLE not in self._without:
             await self._sleep(self._pace.poll_s)
-            last, look = look, await self._look(device, previous)
+            last, view = view, await self._view(device, previous)
             waited = self._seconds() - began
-            if waited >= self._bound(look, previous, acted):
+            if waited >= self._bound(view.look, previous, acted):
                 break
-            if look.fingerprint == last.fingerprint and self._is_ready(
-                look, previous, acted, waited
-            ):
+            if not _rests(last.look, view.look):
+                rested = None
+                continue
+            if not self._is_ready(view.look, previous, acted, waited):
+                continue
+            rested = waited if rested is None else rested
+            if waited - rested >= self._pace.picture_s or await self._picture_rests(last, view):
                 break
         settled = self._seconds()
-        look, capture = await self._together(device, previous, look)
+        (look, capture), toast = await asyncio.gather(
+            self._together(device, previous, view), _toast(device) if acted else _no_toast()
+        )
+        look, is_silent = await self._read_picture(previous, look, capture)
+        change = await self._picture_change(previous, look, capture) if acted else 0.0
+        self._frame = None if capture is None else capture.data
         picture = None
         if self._pictures is not None and capture is not None:
             # Now, so that it is done while the observation is stored and the action judged.
@@ -169,6 +204,10 @@ class Observer:
             elements=look.elements,
             fingerprint=look.fingerprint,
             tree_note=look.note,
+            toast=self._redact(one_line(toast, _MAX_TOAST)) if toast else "",
+            picture_change=change,
+            is_loading=look.is_loading,
+            is_silent=is_silent,
         )
         seen = Seen(
             observation=observation,
@@ -180,33 +219,116 @@ class Observer:
         return seen if acted else await seen.whole()
 
     def _bound(self, look: _Look, previous: Observation | None, acted: bool) -> float:
+        if look.is_loading and not (previous is not None and previous.is_loading):
+            return max(self._pace.loading_s, self._pace.settle_s)
         if previous is None:
             return self._pace.first_s
-        if acted and look.fingerprint == previous.fingerprint:
+        if acted and look.fingerprint == self._mark(previous):
             return self._pace.react_s
         return self._pace.settle_s
 
     def _is_ready(
         self, look: _Look, previous: Observation | None, acted: bool, waited: float
     ) -> bool:
+        if look.is_loading and not (previous is not None and previous.is_loading):
+            return False
         if look.note:
             return waited >= self._pace.react_s
         if previous is None and Pattern.FIRST_SCREEN not in self._without:
             usable = sum(e.clickable or e.editable or e.checkable for e in look.elements)
             return usable >= self._pace.first_interactive or waited >= self._pace.settle_s
-        return not (acted and previous and look.fingerprint == previous.fingerprint)
+        return not (acted and previous and look.fingerprint == self._mark(previous))
+
+    async def _view(self, device: Device, previous: Observation | None) -> _View:
+        """Look, and for a model that sees take the picture beside it."""
+        if self._pictures is None:
+            return _View(await self._look(device, previous))
+        look, capture = await asyncio.gather(
+            self._look(device, previous), _caught(device.capture())
+        )
+        return _View(look, capture)
+
+    async def _picture_rests(self, last: _View, view: _View) -> bool:
+        """Tell whether the picture stands still too, and is one of these elements."""
+        if self._pictures is None or view.capture is None:
+            return True
+        if last.capture is None:
+            return False
+        now = view.capture.data
+        if (
+            await self._frames.distance(last.capture.data, now, view.look.elements)
+            >= PICTURE_DIFFERS
+        ):
+            return False
+        return await self._frames.shows(now, view.look.elements)
+
+    async def _read_picture(
+        self, previous: Observation | None, look: _Look, capture: Capture | None
+    ) -> tuple[_Look, bool]:
+        """Add the text in the picture where the tree says nothing.
+
+        Returns:
+            The look, and whether a part of the screen stays that nothing is known of.
+        """
+        nodes = () if look.tree is None else look.tree.nodes
+        region = silent_region(nodes, look.elements)
+        if region is None or capture is None or _OFF in look.note:
+            return look, False
+        if look.foreground.keyboard_shown:
+            region = replace(region, bottom=min(region.bottom, _KEYBOARD_TOP))
+        named = tuple(e for e in look.elements if e.label != UNLABELED and not covers(e, region))
+        if not await self._frames.is_drawn(capture.data, region, named):
+            return look, False
+        if self._reader is None:
+            return look, True
+        texts = await self._reader.read(capture.data)
+        if texts is None:
+            return look, True
+        package = look.foreground.package
+        seen = [text.node(package) for text in texts]
+        seen = [
+            node
+            for node in seen
+            if region.left <= node.bounds.center_x <= region.right
+            and region.top <= node.bounds.center_y <= region.bottom
+            and not any(holds(node.bounds, element) for element in named)
+        ]
+        if not seen:
+            return look, True
+        before = None if previous is None else previous.elements
+        numbered = self._numbered((*nodes, *seen), before, look.foreground)
+        self._read_marks = numbered.fingerprint, look.fingerprint
+        elements, mark = numbered.elements, numbered.fingerprint
+        return dataclasses.replace(look, elements=elements, fingerprint=mark), False
+
+    def _mark(self, previous: Observation) -> str:
+        """Return the fingerprint of an observation's tree alone, to compare a look with."""
+        read, tree = self._read_marks
+        return tree if previous.fingerprint == read else previous.fingerprint
+
+    async def _picture_change(
+        self, previous: Observation | None, look: _Look, capture: Capture | None
+    ) -> float:
+        """Measure how far the picture is from the last one, where no element says anything."""
+        if previous is None or look.fingerprint != previous.fingerprint:
+            return 0.0
+        if self._frame is None or capture is None:
+            return 0.0
+        return await self._frames.distance(self._frame, capture.data, look.elements)
 
     async def _together(
-        self, device: Device, previous: Observation | None, settled: _Look
+        self, device: Device, previous: Observation | None, settled: _View
     ) -> tuple[_Look, Capture | None]:
-        """Take picture and tree of one span: side by side, and again when the screen changed."""
-        if settled.took_s > _QUICK_LOOK_S:
+        """Return picture and tree of one span: side by side, and again when the screen changed."""
+        if settled.capture is not None:
+            return settled.look, settled.capture
+        if settled.look.took_s > _QUICK_LOOK_S:
             # A second dump would take seconds, in which the screen may change all the more.
-            return settled, await self._picture(device, settled)
+            return settled.look, await self._picture(device, settled.look)
         look, capture = await asyncio.gather(
-            self._look(device, previous), self._picture(device, settled)
+            self._look(device, previous), self._picture(device, settled.look)
         )
-        if look.fingerprint != settled.fingerprint:
+        if look.fingerprint != settled.look.fingerprint:
             look, capture = await asyncio.gather(
                 self._look(device, previous), self._picture(device, look)
             )
@@ -231,6 +353,7 @@ class Observer:
             foreground=foreground,
             elements=numbered.elements,
             fingerprint=numbered.fingerprint,
+            is_loading=tree is not None and is_loading(tree.nodes),
             started_ms=started_ms,
             took_s=self._seconds() - began,
         )
@@ -292,6 +415,31 @@ class Observer:
         if look.tree is None:
             return ""
         return await self._put_blob(redact_tree(look.tree.xml, self._hide), "application/xml")
+
+
+def _rests(last: _Look, look: _Look) -> bool:
+    """Tell whether a screen holds still; a clock that runs on it does not count."""
+    if last.fingerprint == look.fingerprint:
+        return True
+    return last.foreground == look.foreground and only_digits_differ(last.elements, look.elements)
+
+
+async def _caught(capture: Awaitable[Capture]) -> Capture | None:
+    """Return a picture, or None where the phone gives none now; it is asked for again later."""
+    try:
+        return await capture
+    except DeviceLostError:
+        raise
+    except DeviceError:
+        return None
+
+
+async def _toast(device: Device) -> str:
+    return await device.toast() if isinstance(device, TellsToasts) else ""
+
+
+async def _no_toast() -> str:
+    return ""
 
 
 async def _foreground(device: Device) -> Foreground | None:

@@ -1,4 +1,4 @@
-"""Choose the model of a session: the offline pilot, or an endpoint that speaks OpenAI's protocol.
+"""Choose the model of a session: the offline pilot, or a client of an endpoint.
 
 Not a client. Invariant: nothing is imported and no key is read until a session needs it.
 """
@@ -11,19 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
+from agent.models.catalog import (
+    PRICE_FILE,
+    catalog,
+    load_prices,
+    own_prices,
+    price_of,
+)
 from agent.models.endpoint import Endpoint, endpoint_for
-from agent.models.keys import Key, Source, find_key
+from agent.models.keys import Key, Source, find_key, variables
 from agent.models.login import FILE_NAME as LOGIN_FILE
 from agent.models.login import TokenFile
-from agent.models.model import Model
-from agent.models.names import current_name
-from agent.models.prices import FILE_NAME as PRICE_FILE
-from agent.models.prices import load_prices, price_of
+from agent.models.model import ImageDetail, Model
+from agent.models.prices import Price
+from agent.models.wires import Client, client_class
 from agent.records import ReasoningEffort, Session
 
 if TYPE_CHECKING:
     from agent.config import Settings
-    from agent.models.openai import OpenAIModel
 
 PILOT = "pilot"
 KEY_FILE = "keys.toml"
@@ -66,43 +71,60 @@ def build_client(
     *,
     effort: ReasoningEffort | None = None,
     environ: Mapping[str, str] | None = None,
-) -> OpenAIModel:
+) -> Client:
     """Make the client of an endpoint's model. Raises ConfigError, as `build_model` does."""
-    from agent.models.openai import OpenAIModel
-
     env = os.environ if environ is None else environ
-    asked, notice = current_name(wanted)
-    endpoint = endpoint_of(settings, asked)
-    asked = endpoint.deployment or asked
+    current, notice = catalog().current(wanted)
+    endpoint = endpoint_of(settings, current)
+    asked = endpoint.model
     login = TokenFile(login_file(settings))
     key = key_of(settings, endpoint, environ=env)
     is_signed_in = key.source is Source.NONE and login.read() is not None
-    if key.source is Source.NONE and not is_signed_in and not settings.model.base_url:
+    wants_key = not settings.model.base_url and not endpoint.is_local
+    if key.source is Source.NONE and not is_signed_in and wants_key:
+        variable = variables(endpoint, settings.model.api_key_env)[0]
         raise ConfigError(
-            f"The model {asked} needs a key, and the environment variable "
-            f"{settings.model.api_key_env} is empty.",
-            f"Set {settings.model.api_key_env}, keep a key with `switchboard login --key`, name "
-            f"another endpoint by model.base_url, or use the model {PILOT}.",
+            f"The model {asked} needs a key, and the environment variable {variable} is empty.",
+            f"Set {variable}, keep a key with `switchboard models setup`, name another endpoint by "
+            f"model.base_url, or use the model {PILOT}.",
         )
     if env.get("OPENAI_BASE_URL") and env["OPENAI_BASE_URL"] == settings.model.base_url:
         inherited = f"Model calls go to {endpoint.base_url}, because OPENAI_BASE_URL says so."
         notice = f"{notice} {inherited}".strip()
-    return OpenAIModel(
+    facts = endpoint.facts
+    return client_class(endpoint.wire)(
         asked,
         api_key=login.token if is_signed_in else key.value,
         timeout_s=settings.model.timeout_s,
-        vision=settings.model.vision,
+        vision=settings.model.vision and facts.vision is not False,
         endpoint=endpoint,
-        price=price_of(asked, load_prices(price_file(settings))),
+        price=price_at(endpoint, own_prices(price_file(settings))),
         notice=notice,
         max_output_tokens=settings.model.max_output_tokens,
         effort=effort or "",
+        image_detail=ImageDetail(settings.model.image_detail),
     )
 
 
 def endpoint_of(settings: Settings, name: str) -> Endpoint:
     """Say which endpoint a model is asked at."""
     return endpoint_for(settings.model.base_url, name, settings.model.wire)
+
+
+def price_at(endpoint: Endpoint, own: Mapping[str, Price]) -> Price | None:
+    """Return what an endpoint's model costs: the operator's own price, then its provider's.
+
+    Args:
+        own: the operator's own prices, by model or by `provider/model`.
+    """
+    row = endpoint.row
+    named = f"{row.name}/{endpoint.model}" if row else endpoint.model
+    mine = price_of(named, own) or price_of(endpoint.model, own)
+    if mine is not None:
+        return mine
+    if row is not None:
+        return row.facts(endpoint.model).price
+    return None if endpoint.is_local else price_of(endpoint.model, load_prices())
 
 
 def key_of(

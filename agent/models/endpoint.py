@@ -1,7 +1,7 @@
-"""What is known of an endpoint from its address: whose it is, its wire, and its right path.
+"""What is known of an endpoint from its address or a model's name: whose it is, its wire, its path.
 
-Not a client. Invariant: an address that a provider shows its customers leads to its OpenAI surface,
-whichever of its pages it was copied from; an unknown address is taken as it is written.
+Not a client. Invariant: an address that a provider shows its customers leads to its surface for
+programs, whichever of its pages it was copied from; an unknown address is taken as it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+
+from agent.models.catalog import ModelFacts, Preset, catalog, facts_of
+from agent.models.loopback import is_loopback
+from agent.models.wires import WIRES
+from agent.settings import Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
@@ -27,13 +32,6 @@ class Provider(StrEnum):
     """Any other that speaks OpenAI's protocol."""
 
 
-class Wire(StrEnum):
-    """Which of OpenAI's two protocols is spoken."""
-
-    CHAT = "chat"
-    RESPONSES = "responses"
-
-
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """One endpoint."""
 
@@ -42,6 +40,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     wire: Wire = Wire.CHAT
     deployment: str = ""
     """The model that the address names, as Azure's older ones do."""
+    model: str = ""
+    """The model as the endpoint calls it."""
+    preset: str = ""
+    """Its provider in `agent.models.catalog`, where the address does not tell it."""
 
     @property
     def strict(self) -> bool:
@@ -49,17 +51,42 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.provider in {Provider.OPENAI, Provider.AZURE}
 
     @property
+    def caches_by_key(self) -> bool:
+        """Whether calls may name their conversation (`prompt_cache_key`)."""
+        return self.provider in {Provider.OPENAI, Provider.AZURE}
+
+    @property
+    def row(self) -> Preset | None:
+        """What is known of its provider; None for one that is not in the table."""
+        table = catalog()
+        return table.presets.get(self.preset) or table.at(self.base_url)
+
+    @property
+    def facts(self) -> ModelFacts:
+        """What is known of its model."""
+        row = self.row
+        return facts_of(self.model, self.base_url) if row is None else row.facts(self.model)
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """What it does not take, by the names of the client's dialect."""
+        return () if self.row is None else self.row.without
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable of its own key; empty where none is known or wanted."""
+        if self.provider is Provider.AZURE:
+            return "AZURE_OPENAI_API_KEY"
+        return "" if self.row is None else self.row.key
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine."""
+        return is_loopback(self.base_url)
+
+    @property
     def host(self) -> str:
         return urlsplit(self.base_url).hostname or ""
-
-
-KEY_VARIABLES = {
-    Provider.OPENAI: "OPENAI_API_KEY",
-    Provider.AZURE: "AZURE_OPENAI_API_KEY",
-    Provider.ANTHROPIC: "ANTHROPIC_API_KEY",
-    Provider.COMPATIBLE: "",
-}
-"""Where each provider's own documentation has the key put."""
 
 
 def endpoint_for(base_url: str, name: str, wire: str = "auto") -> Endpoint:
@@ -67,12 +94,22 @@ def endpoint_for(base_url: str, name: str, wire: str = "auto") -> Endpoint:
 
     Args:
         base_url: as the operator wrote it; empty for the provider that the model's name tells.
-        name: the model.
-        wire: chat or responses; auto chooses by address and name.
+        name: the model, as `model.name` has it.
+        wire: one of `Wire`, or auto, which chooses by provider, address and name.
     """
-    if not base_url:
-        base_url = ANTHROPIC_URL if name.startswith("claude-") else OPENAI_URL
-    address, from_path = _without_method(base_url)
+    table = catalog()
+    model = name
+    if base_url:
+        address, from_path = _without_method(base_url)
+        preset = table.at(address)
+        named, rest = table.named(name)
+        if named is not None and named.local and rest != name and is_loopback(address):
+            # A server of this machine on another port than its usual one.
+            preset, model = named, rest
+    else:
+        preset, model = table.named(name)
+        preset = preset or table.presets["openai"]
+        address, from_path = preset.base_url, None
     parts = urlsplit(address)
     host = (parts.hostname or "").lower()
     deployment = ""
@@ -89,21 +126,29 @@ def endpoint_for(base_url: str, name: str, wire: str = "auto") -> Endpoint:
     else:
         provider = Provider.COMPATIBLE
     if wire == "auto":
-        named = provider in {Provider.OPENAI, Provider.AZURE} and any(
-            part in name for part in _RESPONSES_ONLY
+        named_so = provider in {Provider.OPENAI, Provider.AZURE} and any(
+            part in model for part in _RESPONSES_ONLY
         )
-        chosen = from_path or (Wire.RESPONSES if named else Wire.CHAT)
+        usual = Wire.CHAT if preset is None else Wire(preset.wire)
+        chosen = from_path or (Wire.RESPONSES if named_so else usual)
     else:
         chosen = Wire(wire)
-    return Endpoint(base_url=address, provider=provider, wire=chosen, deployment=deployment)
+    return Endpoint(
+        base_url=address,
+        provider=provider,
+        wire=chosen,
+        deployment=deployment,
+        model=deployment or model,
+        preset="" if preset is None else preset.name,
+    )
 
 
 def _without_method(url: str) -> tuple[str, Wire | None]:
     """Take off what belongs to one call and not to the endpoint."""
     address = url.strip().partition("?")[0].rstrip("/")
-    for tail, wire in (("/chat/completions", Wire.CHAT), ("/responses", Wire.RESPONSES)):
-        if address.endswith(tail):
-            return address.removesuffix(tail), wire
+    for wire, row in WIRES.items():
+        if address.endswith(row.path):
+            return address.removesuffix(row.path), wire
     return address, None
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import msgspec
 
 from agent.errors import ConfigError
-from agent.models.endpoint import KEY_VARIABLES, Endpoint, Provider
+from agent.models.catalog import catalog
+from agent.models.endpoint import Endpoint, Provider
 from agent.text import one_line
 
 SERVICE = "switchboard"
@@ -63,7 +64,7 @@ def find_key(
         ConfigError: the file is readable by others, or is no key file; or the keyring is broken.
     """
     env = os.environ if environ is None else environ
-    for name in _variables(endpoint.provider, variable):
+    for name in variables(endpoint, variable):
         value = env.get(name, "").strip()
         if value:
             return Key(value=_usable(value, name), source=Source.ENVIRONMENT, where=name)
@@ -71,7 +72,7 @@ def find_key(
     if value:
         return Key(value=_usable(value, str(file)), source=Source.FILE, where=str(file))
     # What runs on this machine mostly wants no key, and a keyring may be slow to ask.
-    if use_keyring and endpoint.host not in {"127.0.0.1", "localhost", "::1"}:
+    if use_keyring and not endpoint.is_local:
         value = _from_keyring(endpoint.host)
         if value:
             return Key(
@@ -80,17 +81,20 @@ def find_key(
     return Key(value="", source=Source.NONE)
 
 
-def _variables(provider: Provider, variable: str) -> tuple[str, ...]:
-    """Say where to look, in order: one provider's key is not sent to another."""
-    own = KEY_VARIABLES[provider]
-    match provider:
-        case Provider.OPENAI | Provider.COMPATIBLE:
-            return (variable,)
-        case Provider.AZURE:
-            return (own, variable)
-        case Provider.ANTHROPIC:
-            foreign = variable == KEY_VARIABLES[Provider.OPENAI]
-            return (own,) if foreign else (variable, own)
+def variables(endpoint: Endpoint, variable: str) -> tuple[str, ...]:
+    """Return where to look, in order: one provider's key is not sent to another.
+
+    Args:
+        variable: what the settings name; another provider's own variable does not count here.
+    """
+    own = endpoint.key_variable
+    if endpoint.provider is Provider.AZURE:
+        return (own, variable)
+    if endpoint.row is None:
+        return (variable,)
+    of_others = {preset.key for preset in catalog().presets.values()} - {own, ""}
+    named = () if variable in of_others else (variable,)
+    return tuple(dict.fromkeys((*named, *((own,) if own else ()))))
 
 
 def read_key_file(path: Path) -> dict[str, str]:

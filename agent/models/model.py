@@ -36,6 +36,33 @@ class MessageKind(StrEnum):
     SUMMARY = "summary"
 
 
+class ToolChoice(StrEnum):
+    """Whether an answer has to call a tool."""
+
+    AUTO = "auto"
+    REQUIRED = "required"
+
+
+class ImageDetail(StrEnum):
+    """How finely an endpoint looks at a picture, where its wire lets that be said."""
+
+    AUTO = "auto"
+    LOW = "low"
+    HIGH = "high"
+
+
+class FinishReason(StrEnum):
+    """Why an answer ended, in one set of words for all wires."""
+
+    UNKNOWN = ""
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    """Cut off at the output limit, or at the end of the context window."""
+    FILTERED = "filtered"
+    """Withheld by the endpoint's own content rules, or refused by the model."""
+
+
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One tool the model wants called; arguments are its JSON, unchecked."""
 
@@ -53,8 +80,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     """On a tool message, the call it answers."""
+    brief: str = ""
+    """On an observation, the line that stands for it once it is old; never sent beside it."""
     image: bytes | None = None
     image_type: str = "image/jpeg"
+    reasoning: tuple[dict[str, Any], ...] = ()
+    """On a reply, the reasoning it came with: see `ModelReply.reasoning`."""
 
 
 class ToolSchema(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +101,12 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...]
-    max_output_tokens: int = 1024
+    max_output_tokens: int = 0
+    """The most tokens of the answer, hidden reasoning included; 0: what suits the model."""
+    tool_choice: ToolChoice = ToolChoice.AUTO
+    cache_key: str = ""
+    """Names the conversation, so that its calls reach the machine that cached its beginning."""
+    image_detail: ImageDetail = ImageDetail.AUTO
 
 
 class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +115,12 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
+    finish: FinishReason = FinishReason.UNKNOWN
+    output_limit: int = 0
+    """The limit in tokens that the answer was asked with; 0: none, or not known."""
+    reasoning: tuple[dict[str, Any], ...] = ()
+    """Items of the model's own reasoning, in its wire's form: signed or encrypted, so they go back
+    unchanged with the reply they came with, and are kept for the length of a turn only."""
 
 
 class Model(Protocol):

@@ -1,26 +1,20 @@
-"""What models cost: a table of dollars for a million tokens, which the operator can edit.
+"""What a call costs, by a price in dollars for a million tokens.
 
-Not a bill: providers change their prices, and what an endpoint really charges only it knows.
-Invariant: a model without a price costs nothing here, and the operator is told that nobody counts.
+Not the table of prices (that is `agent.models.catalog`), and not a bill: what an endpoint really
+charges only it knows. Invariant: a model without a price costs nothing here.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from agent.errors import ConfigError
 from agent.models.model import Message, ModelReply, ModelRequest
 from agent.records import Usage
-from agent.text import one_line
 
-FILE_NAME = "prices.toml"
 _MILLION = 1_000_000
-_MAX_BYTES = 1_000_000
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,52 +24,41 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     output: float
     cached_input: float | None = None
     """Of what the endpoint had in its cache; as `input` when left out."""
+    cache_write: float | None = None
+    """Of what the endpoint put into its cache; as `input` when left out."""
 
-
-def load_prices(own: Path | None = None) -> dict[str, Price]:
-    """Read the table that comes along, and the operator's own over it.
-
-    Args:
-        own: a TOML file of the same form; it need not exist.
-
-    Raises:
-        ConfigError: the operator's file cannot be used.
-    """
-    text = files("agent.models").joinpath(FILE_NAME).read_text(encoding="utf-8")
-    prices = _read(text, FILE_NAME)
-    if own is None:
-        return prices
-    try:
-        with own.open("rb") as file:
-            mine = file.read(_MAX_BYTES).decode("utf-8")
-    except FileNotFoundError:
-        return prices
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"The price table {own} could not be read: {one_line(str(error), 100)}.",
-            "Check its mode and that it is UTF-8.",
-        ) from error
-    return {**prices, **_read(mine, str(own))}
-
-
-def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
-    """Find the price of a model: by its name, else by the longest name that it begins with.
-
-    `gpt-5-mini-2025-08-07` is a dated `gpt-5-mini`; `gpt-5-miniature` is another model.
-    """
-    if name in prices:
-        return prices[name]
-    dated = [known for known in prices if name.startswith((known + "-", known + "@"))]
-    return prices[max(dated, key=len)] if dated else None
+    @property
+    def lowest(self) -> float:
+        """The lowest of its figures."""
+        return min(self.input, self.output, self.cached_input or 0.0, self.cache_write or 0.0)
 
 
 def cost_usd(usage: Usage, price: Price) -> float:
     """Say what a usage costs."""
-    cached = min(usage.cached_input_tokens, usage.input_tokens)
-    for_cached = price.input if price.cached_input is None else price.cached_input
-    cost = (usage.input_tokens - cached) * price.input
-    cost += cached * for_cached + usage.output_tokens * price.output
+    read = min(usage.cached_input_tokens, usage.input_tokens)
+    written = min(usage.cache_write_tokens, usage.input_tokens - read)
+    for_read = price.input if price.cached_input is None else price.cached_input
+    for_written = price.input if price.cache_write is None else price.cache_write
+    cost = (usage.input_tokens - read - written) * price.input
+    cost += read * for_read + written * for_written + usage.output_tokens * price.output
     return cost / _MILLION
+
+
+def metered(request: ModelRequest, reply: ModelReply, price: Price | None) -> ModelReply:
+    """Return a reply with what it used and cost.
+
+    What the endpoint does not say is estimated, so that budgets hold it too; without a price the
+    cost stays 0.
+    """
+    used = reply.usage
+    # Nothing is asked for nothing, and what was said has a length.
+    usage = replace(
+        used,
+        input_tokens=used.input_tokens or estimate_tokens(request),
+        output_tokens=used.output_tokens or estimate_tokens(reply),
+    )
+    cost = used.cost_usd if price is None else cost_usd(usage, price)
+    return replace(reply, usage=replace(usage, cost_usd=cost))
 
 
 def estimate_tokens(said: ModelRequest | ModelReply) -> int:
@@ -91,23 +74,3 @@ def estimate_tokens(said: ModelRequest | ModelReply) -> int:
     if isinstance(said, ModelRequest):
         chars += len(msgspec.json.encode(said.tools))
     return chars // 4
-
-
-def _read(text: str, where: str) -> dict[str, Price]:
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{where} is not TOML: {one_line(str(error), 200)}.") from error
-    prices: dict[str, Price] = {}
-    for name, table in tables.items():
-        try:
-            price = msgspec.convert(table, Price, strict=False)
-        except msgspec.ValidationError as error:
-            raise ConfigError(
-                f"{where}: the price of {one_line(name, 60)} cannot be used: {error}.",
-                'Write it as ["model-name"] with input, output and, if you like, cached_input.',
-            ) from error
-        if min(price.input, price.output, price.cached_input or 0.0) < 0:
-            raise ConfigError(f"{where}: a price of {one_line(name, 60)} is below zero.")
-        prices[name] = price
-    return prices

@@ -110,6 +110,7 @@ def _as_json(notice: Notice) -> bytes:
         "kind": notice.kind.value,
         "title": one_line(notice.title),
         "text": notice.text,
+        "speaker": notice.speaker.value,
         "options": list(notice.options),
         "mayReply": notice.may_reply,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Protocol, runtime_checkable
 
-from agent.devices.device import Rack
+from agent.devices.protocols import Fleet
 from agent.errors import SwitchboardError
 from agent.records import Notice
 
@@ -29,7 +29,7 @@ class CanNotify(Protocol):
 class PhoneSink:
     """The phones that sessions are on."""
 
-    def __init__(self, rack: Rack) -> None:
+    def __init__(self, rack: Fleet) -> None:
         self._rack = rack
 
     async def post(self, notice: Notice) -> str:

@@ -1,4 +1,4 @@
-"""What a tap on a session, Done and Send do, pure (CONTRACTS 1.14).
+"""What a tap on a session and Send do, pure (CONTRACTS 1.14).
 
 It does nothing itself. Invariant: no state and no kind of session is without an answer.
 """
@@ -25,14 +25,6 @@ class Tap(StrEnum):
     DETAIL = "detail"
 
 
-class Done(StrEnum):
-    """What Done does."""
-
-    CONSUME_AND_CLOSE_TARGET = "consume_and_close_target"
-    CONSUME = "consume"
-    """The tree stays and can be looked at."""
-
-
 class Send(StrEnum):
     """What Send does."""
 
@@ -44,7 +36,7 @@ class Send(StrEnum):
 def tap(session: Session, question: Question | None) -> Tap:
     """Say what a tap opens."""
     state = session.state
-    if state is SessionState.WAITING_FOR_USER and question is not None and question.text.strip():
+    if state is SessionState.WAITING_FOR_USER and question is not None and question.shown.strip():
         return Tap.QUESTION
     if state.is_terminal:
         return Tap.RESULT
@@ -54,13 +46,6 @@ def tap(session: Session, question: Question | None) -> Tap:
     if state is SessionState.CREATED and is_home_draft:
         return Tap.START
     return Tap.DETAIL
-
-
-def done(session: Session) -> Done:
-    """Say what Done does with the notice of a session."""
-    if session.kind is SessionKind.HOME:
-        return Done.CONSUME_AND_CLOSE_TARGET
-    return Done.CONSUME
 
 
 def send(session: Session) -> Send:

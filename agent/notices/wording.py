@@ -6,7 +6,16 @@ what passes between programs only is never shown.
 
 from __future__ import annotations
 
-from agent.records import Notice, NoticeKind, Question, Session, SessionState
+from agent.records import (
+    Notice,
+    NoticeKind,
+    Question,
+    Session,
+    SessionState,
+    Speaker,
+    attributed,
+)
+from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.text import one_line
 
 PREVIEW_LIMIT_CHARS = 400
@@ -50,7 +59,8 @@ def notice_for(session: Session, token: str, question: Question | None, now_ms: 
         session_id=session.session_id,
         kind=kind,
         title=_TITLES[kind].format(name),
-        text=_text(session, kind, question),
+        text=one_line(_text(session, kind, question), PREVIEW_LIMIT_CHARS),
+        speaker=_speaker(kind, question),
         serial=session.serial,
         question_id=question.question_id if question else "",
         options=tuple(option.label for option in question.options) if question else (),
@@ -63,13 +73,20 @@ def notice_for(session: Session, token: str, question: Question | None, now_ms: 
 def _text(session: Session, kind: NoticeKind, question: Question | None) -> str:
     match kind:
         case NoticeKind.WAITING:
-            said = question.text if question else session.latest_error or "It waits to go on."
-            if said.startswith(_INTERNAL):
-                said = _INTERNAL_SHOWN
+            if question is not None and not question.text.startswith(_INTERNAL):
+                return question.shown
+            said = session.latest_error or "It waits to go on."
+            return said if question is None else _INTERNAL_SHOWN
         case NoticeKind.COMPLETED:
-            said = session.latest_result
+            said = attributed(session.latest_result, Speaker.MODEL)
+            return f"{said} ({FLAGGED})" if asks_for_secret(session.latest_result) else said
         case NoticeKind.FAILED:
-            said = session.latest_error
+            return session.latest_error
         case _:
-            said = ""
-    return one_line(said, PREVIEW_LIMIT_CHARS)
+            return ""
+
+
+def _speaker(kind: NoticeKind, question: Question | None) -> Speaker:
+    if kind is NoticeKind.COMPLETED:
+        return Speaker.MODEL
+    return Speaker.PRODUCT if question is None else question.speaker

@@ -7,24 +7,7 @@ leniently, so that an older Switchboard can read a newer store. Nothing here doe
 
 from __future__ import annotations
 
-from agent.protocol.job_events import JobsDropped, RunChanged
-from agent.protocol.job_ops import (
-    AnyJobOp,
-    JobCreate,
-    JobEdit,
-    JobHistory,
-    JobList,
-    JobPause,
-    JobQueue,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-)
-from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
-from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
-from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
-from agent.protocol.rack_events import (
+from agent.protocol.events.device_events import (
     AdbServerChanged,
     DeviceChanged,
     JobChanged,
@@ -33,37 +16,17 @@ from agent.protocol.rack_events import (
     WheelHandedBack,
     WheelTaken,
 )
-from agent.protocol.rack_ops import (
-    DeviceTag,
-    SessionMove,
-    WheelAct,
-    WheelButton,
-    WheelGesture,
-    WheelHandBack,
-    WheelLongPress,
-    WheelPaste,
-    WheelSwipe,
-    WheelTake,
-    WheelTap,
-    WheelText,
-)
-from agent.protocol.record_events import (
+from agent.protocol.events.job_events import JobsDropped, RunChanged
+from agent.protocol.events.notice_events import NoticePosted, NoticeWithdrawn, WithdrawReason
+from agent.protocol.events.record_events import (
+    SessionDismissed,
     SessionKept,
     SessionPruned,
     SessionRolledBack,
     SessionsDeleted,
+    SessionTagged,
 )
-from agent.protocol.record_ops import (
-    SessionClear,
-    SessionDelete,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionPrune,
-    SessionRollback,
-)
-from agent.protocol.routes import RouteGiven, SessionReplay
-from agent.protocol.session_events import (
+from agent.protocol.events.session_events import (
     AbortReason,
     ErrorEvent,
     QuestionAnswered,
@@ -79,26 +42,17 @@ from agent.protocol.session_events import (
     SteerApplied,
     TaskComplete,
     TaskStarted,
+    TextLetThrough,
+    TextRedacted,
     TurnAborted,
     UserMessage,
     WarningEvent,
 )
-from agent.protocol.session_ops import (
-    Interrupt,
-    SessionAttach,
-    SessionCancel,
-    SessionCreate,
-    SessionDetach,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    Target,
-    UserInput,
-    UserInputAnswer,
-)
-from agent.protocol.step_events import (
+from agent.protocol.events.step_events import (
     AgentMessage,
+    AllowanceUsed,
     BudgetExtended,
+    FactsUpdate,
     ObservationRecorded,
     PlanUpdate,
     StepCompleted,
@@ -107,7 +61,7 @@ from agent.protocol.step_events import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.protocol.tree_events import (
+from agent.protocol.events.tree_events import (
     HistoryCompacted,
     RecoveryScheduled,
     ReviewPublished,
@@ -116,15 +70,73 @@ from agent.protocol.tree_events import (
     TargetObserved,
     TargetsPlanned,
 )
-from agent.protocol.tree_ops import (
+from agent.protocol.events.verification_events import VerificationRecorded
+from agent.protocol.events.watch_events import CommitmentChanged, WatcherChanged
+from agent.protocol.ops.device_ops import (
+    DeviceDismiss,
+    DeviceTag,
+    SessionMove,
+    WheelAct,
+    WheelButton,
+    WheelGesture,
+    WheelHandBack,
+    WheelLongPress,
+    WheelPaste,
+    WheelSwipe,
+    WheelTake,
+    WheelTap,
+    WheelText,
+)
+from agent.protocol.ops.direct_ops import MAX_DIRECT_WAIT_S, DirectCall
+from agent.protocol.ops.job_ops import (
+    AnyJobOp,
+    JobCreate,
+    JobEdit,
+    JobHistory,
+    JobList,
+    JobPause,
+    JobQueue,
+    JobRead,
+    JobResume,
+    JobRun,
+    JobStop,
+)
+from agent.protocol.ops.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
+from agent.protocol.ops.notice_ops import NoticeDone, NoticeReply, NoticeSend
+from agent.protocol.ops.record_ops import (
+    SessionClear,
+    SessionDelete,
+    SessionDismiss,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionPrune,
+    SessionRollback,
+    SessionTag,
+)
+from agent.protocol.ops.session_ops import (
+    Interrupt,
+    SessionAttach,
+    SessionCancel,
+    SessionCreate,
+    SessionDetach,
+    SessionLetThrough,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    Target,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.protocol.ops.tree_ops import (
     SessionCompact,
     SessionReview,
     SteerEdit,
     SteerWithdraw,
     TargetControl,
 )
-from agent.protocol.watch_events import CommitmentChanged, WatcherChanged
-from agent.protocol.watch_ops import (
+from agent.protocol.ops.verification_ops import SessionVerify
+from agent.protocol.ops.watch_ops import (
     CommitmentCreate,
     CommitmentSearch,
     CommitmentUpdate,
@@ -134,6 +146,7 @@ from agent.protocol.watch_ops import (
     WatcherShow,
     WatcherStop,
 )
+from agent.protocol.routes import RouteGiven, SessionReplay
 from agent.protocol.wire import (
     OF_NO_SESSION,
     PROTOCOL_VERSION,
@@ -149,11 +162,13 @@ from agent.protocol.wire import (
 )
 
 __all__ = [
+    "MAX_DIRECT_WAIT_S",
     "OF_NO_SESSION",
     "PROTOCOL_VERSION",
     "AbortReason",
     "AdbServerChanged",
     "AgentMessage",
+    "AllowanceUsed",
     "AnyJobOp",
     "BudgetExtended",
     "CommitmentChanged",
@@ -161,14 +176,17 @@ __all__ = [
     "CommitmentSearch",
     "CommitmentUpdate",
     "DeviceChanged",
+    "DeviceDismiss",
     "DeviceExamine",
     "DeviceLog",
     "DeviceLook",
     "DeviceRepair",
     "DeviceTag",
+    "DirectCall",
     "ErrorEvent",
     "Event",
     "EventMsg",
+    "FactsUpdate",
     "HistoryCompacted",
     "Interrupt",
     "JobChanged",
@@ -211,11 +229,14 @@ __all__ = [
     "SessionDeferred",
     "SessionDelete",
     "SessionDetach",
+    "SessionDismiss",
+    "SessionDismissed",
     "SessionFlagsChanged",
     "SessionFork",
     "SessionImport",
     "SessionKeep",
     "SessionKept",
+    "SessionLetThrough",
     "SessionMove",
     "SessionPause",
     "SessionPrune",
@@ -227,6 +248,9 @@ __all__ = [
     "SessionRolledBack",
     "SessionStart",
     "SessionStateChanged",
+    "SessionTag",
+    "SessionTagged",
+    "SessionVerify",
     "SessionsDeleted",
     "Shutdown",
     "ShutdownComplete",
@@ -244,12 +268,15 @@ __all__ = [
     "TargetsPlanned",
     "TaskComplete",
     "TaskStarted",
+    "TextLetThrough",
+    "TextRedacted",
     "ToolCallFinished",
     "ToolCallRequested",
     "TurnAborted",
     "UserInput",
     "UserInputAnswer",
     "UserMessage",
+    "VerificationRecorded",
     "WarningEvent",
     "WatcherChanged",
     "WatcherCreate",

@@ -9,12 +9,7 @@ import msgspec
 
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import EventBase, OpBase
-from agent.protocol.job_events import JobsDropped, RunChanged
-from agent.protocol.job_ops import AnyJobOp
-from agent.protocol.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
-from agent.protocol.notice_events import NoticePosted, NoticeWithdrawn
-from agent.protocol.notice_ops import NoticeDone, NoticeReply, NoticeSend
-from agent.protocol.rack_events import (
+from agent.protocol.events.device_events import (
     AdbServerChanged,
     DeviceChanged,
     JobChanged,
@@ -23,24 +18,17 @@ from agent.protocol.rack_events import (
     WheelHandedBack,
     WheelTaken,
 )
-from agent.protocol.rack_ops import DeviceTag, SessionMove, WheelAct, WheelHandBack, WheelTake
-from agent.protocol.record_events import (
+from agent.protocol.events.job_events import JobsDropped, RunChanged
+from agent.protocol.events.notice_events import NoticePosted, NoticeWithdrawn
+from agent.protocol.events.record_events import (
+    SessionDismissed,
     SessionKept,
     SessionPruned,
     SessionRolledBack,
     SessionsDeleted,
+    SessionTagged,
 )
-from agent.protocol.record_ops import (
-    SessionClear,
-    SessionDelete,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionPrune,
-    SessionRollback,
-)
-from agent.protocol.routes import RouteGiven, SessionReplay
-from agent.protocol.session_events import (
+from agent.protocol.events.session_events import (
     ErrorEvent,
     QuestionAnswered,
     QuestionClosed,
@@ -55,25 +43,17 @@ from agent.protocol.session_events import (
     SteerApplied,
     TaskComplete,
     TaskStarted,
+    TextLetThrough,
+    TextRedacted,
     TurnAborted,
     UserMessage,
     WarningEvent,
 )
-from agent.protocol.session_ops import (
-    Interrupt,
-    SessionAttach,
-    SessionCancel,
-    SessionCreate,
-    SessionDetach,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    UserInput,
-    UserInputAnswer,
-)
-from agent.protocol.step_events import (
+from agent.protocol.events.step_events import (
     AgentMessage,
+    AllowanceUsed,
     BudgetExtended,
+    FactsUpdate,
     ObservationRecorded,
     PlanUpdate,
     StepCompleted,
@@ -82,7 +62,7 @@ from agent.protocol.step_events import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.protocol.tree_events import (
+from agent.protocol.events.tree_events import (
     HistoryCompacted,
     RecoveryScheduled,
     ReviewPublished,
@@ -91,15 +71,53 @@ from agent.protocol.tree_events import (
     TargetObserved,
     TargetsPlanned,
 )
-from agent.protocol.tree_ops import (
+from agent.protocol.events.verification_events import VerificationRecorded
+from agent.protocol.events.watch_events import CommitmentChanged, WatcherChanged
+from agent.protocol.ops.device_ops import (
+    DeviceDismiss,
+    DeviceTag,
+    SessionMove,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
+)
+from agent.protocol.ops.direct_ops import DirectCall
+from agent.protocol.ops.job_ops import AnyJobOp
+from agent.protocol.ops.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
+from agent.protocol.ops.notice_ops import NoticeDone, NoticeReply, NoticeSend
+from agent.protocol.ops.record_ops import (
+    SessionClear,
+    SessionDelete,
+    SessionDismiss,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionPrune,
+    SessionRollback,
+    SessionTag,
+)
+from agent.protocol.ops.session_ops import (
+    Interrupt,
+    SessionAttach,
+    SessionCancel,
+    SessionCreate,
+    SessionDetach,
+    SessionLetThrough,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.protocol.ops.tree_ops import (
     SessionCompact,
     SessionReview,
     SteerEdit,
     SteerWithdraw,
     TargetControl,
 )
-from agent.protocol.watch_events import CommitmentChanged, WatcherChanged
-from agent.protocol.watch_ops import (
+from agent.protocol.ops.verification_ops import SessionVerify
+from agent.protocol.ops.watch_ops import (
     CommitmentCreate,
     CommitmentSearch,
     CommitmentUpdate,
@@ -109,8 +127,10 @@ from agent.protocol.watch_ops import (
     WatcherShow,
     WatcherStop,
 )
+from agent.protocol.routes import RouteGiven, SessionReplay
 from agent.records import (
     Commitment,
+    DirectView,
     Job,
     PhoneFinding,
     PhoneLook,
@@ -130,6 +150,7 @@ Op: TypeAlias = (
     SessionCreate
     | SessionStart
     | UserInput
+    | SessionLetThrough
     | UserInputAnswer
     | Interrupt
     | SessionPause
@@ -144,6 +165,9 @@ Op: TypeAlias = (
     | SessionReplay
     | SessionRollback
     | SessionKeep
+    | SessionTag
+    | SessionDismiss
+    | SessionVerify
     | SessionDelete
     | SessionClear
     | SessionPrune
@@ -153,8 +177,10 @@ Op: TypeAlias = (
     | SteerEdit
     | SteerWithdraw
     | TargetControl
+    | DirectCall
     | SessionMove
     | DeviceTag
+    | DeviceDismiss
     | DeviceLook
     | DeviceLog
     | DeviceExamine
@@ -179,6 +205,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one op came to."""
 
     submission_id: str
+    event_id: int = 0
+    """The newest event when the op had been carried out: no effect of it has a higher id."""
     session_id: str = ""
     child_ids: tuple[str, ...] = ()
     session_ids: tuple[str, ...] = ()
@@ -191,6 +219,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Broken lines of an imported rollout."""
     target: TargetResult | None = None
     """What a call about a session's app came to."""
+    direct: DirectView | None = None
+    """What a direct session shows."""
     look: PhoneLook | None = None
     lines: tuple[str, ...] = ()
     """Of a phone's log, the newest last."""
@@ -218,6 +248,8 @@ EventMsg: TypeAlias = (
     | TaskComplete
     | TurnAborted
     | UserMessage
+    | TextRedacted
+    | TextLetThrough
     | SteerApplied
     | StepStarted
     | ObservationRecorded
@@ -226,16 +258,21 @@ EventMsg: TypeAlias = (
     | ToolCallFinished
     | StepCompleted
     | PlanUpdate
+    | FactsUpdate
     | RequestUserInput
     | QuestionAnswered
     | QuestionClosed
+    | VerificationRecorded
     | ResultPublished
     | ErrorEvent
     | WarningEvent
     | StreamError
     | BudgetExtended
+    | AllowanceUsed
     | SessionRolledBack
     | SessionKept
+    | SessionTagged
+    | SessionDismissed
     | SessionPruned
     | SessionsDeleted
     | TargetsPlanned

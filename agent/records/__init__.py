@@ -7,6 +7,7 @@ the top left; times are integer milliseconds since the epoch; durations carry th
 
 from __future__ import annotations
 
+from agent.records.allowances import Allowance
 from agent.records.confirmations import (
     CHECKPOINT_SCHEMA,
     Checkpoint,
@@ -27,6 +28,8 @@ from agent.records.devices import (
     ServerAway,
     Transport,
 )
+from agent.records.direct import DIRECT, DirectStatus, DirectView
+from agent.records.effects import Effect, EffectVerb, Source, Stated
 from agent.records.jobs import (
     LATEST_MS,
     LATEST_SHOWN_MS,
@@ -78,6 +81,7 @@ from agent.records.sessions import (
     SessionState,
     Subject,
 )
+from agent.records.speaker import Speaker, attributed
 from agent.records.spending import (
     DaySpent,
     SessionSpent,
@@ -89,6 +93,13 @@ from agent.records.targets import (
     TargetResult,
     TargetRuntime,
     TargetStatus,
+)
+from agent.records.verification import (
+    Evidence,
+    FieldSource,
+    GoalVerdict,
+    Verification,
+    VerifiedBy,
 )
 from agent.records.watchers import (
     Commitment,
@@ -108,9 +119,11 @@ from agent.records.watchers import (
 
 __all__ = [
     "CHECKPOINT_SCHEMA",
+    "DIRECT",
     "LATEST_MS",
     "LATEST_SHOWN_MS",
     "ActionOutcome",
+    "Allowance",
     "Answer",
     "AppInfo",
     "AtLimit",
@@ -126,13 +139,20 @@ __all__ = [
     "DaySpent",
     "DeviceInfo",
     "DeviceState",
+    "DirectStatus",
+    "DirectView",
+    "Effect",
+    "EffectVerb",
     "Element",
     "Evaluator",
+    "Evidence",
+    "FieldSource",
     "Finding",
     "Foreground",
     "Frame",
     "FrameSource",
     "FrameStatus",
+    "GoalVerdict",
     "Job",
     "JobStatus",
     "JobType",
@@ -173,7 +193,10 @@ __all__ = [
     "SessionKind",
     "SessionSpent",
     "SessionState",
+    "Source",
+    "Speaker",
     "Spending",
+    "Stated",
     "Subject",
     "TargetAction",
     "TargetPresentation",
@@ -186,8 +209,11 @@ __all__ = [
     "TriggerType",
     "UiNode",
     "Usage",
+    "Verification",
+    "VerifiedBy",
     "WatchSchedule",
     "Watcher",
     "WatcherStatus",
     "WatcherType",
+    "attributed",
 ]

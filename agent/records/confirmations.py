@@ -1,7 +1,7 @@
 """Actions that a background job may take only once a person has looked: what is asked, and decided.
 
 The field names of `Confirmation` are OpenPhone's `background-confirmation.schema.json`, those of
-`Checkpoint` ours. No behaviour: digests and checks are `agent.safety.confirmable`'s.
+`Checkpoint` ours. No behaviour: digests and checks are `agent.safety.review_binding`'s.
 """
 
 from __future__ import annotations

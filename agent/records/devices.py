@@ -69,6 +69,8 @@ class DeviceInfo(Record, frozen=True, kw_only=True):
     """Who holds the lease: a session id, "operator", or empty."""
     note: str = ""
     """Why the device cannot be used and what to do about it, when it cannot."""
+    dismissed: bool = False
+    """Whether the operator has dismissed that note; until the state changes."""
 
 
 class AppInfo(Record, frozen=True, kw_only=True):

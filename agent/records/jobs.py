@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from agent.records.observation import TimeSplit, Usage
 from agent.records.record import Record
+from agent.records.verification import FieldSource, GoalVerdict, VerifiedBy
 
 
 class JobType(StrEnum):
@@ -137,6 +138,28 @@ class Job(
     """Whether it came to something that the operator has yet to look at."""
     paused_at: Stamp = 0
 
+    @property
+    def is_told(self) -> bool:
+        """Whether notices tell of its runs at all."""
+        mode = self.delivery_json.get("mode", "notification")
+        return mode == "notification" and self.type is not JobType.HEARTBEAT
+
+    @property
+    def notice_text(self) -> str:
+        """What is said of a good run; empty when nothing is.
+
+        The exact wording the operator chose wins; a result or a trace is never in it.
+        """
+        if not self.is_told:
+            return ""
+        wording = self.delivery_json.get("notification_text", "")
+        return wording if isinstance(wording, str) and wording else "Run finished."
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether its newest run that has ended failed."""
+        return self.status is JobStatus.FAILED or self.failure_count > 0
+
 
 class RunStatus(StrEnum):
     """Where a run stands."""
@@ -190,3 +213,10 @@ class RunRecord(Record, frozen=True, kw_only=True):
     """For the operator's word."""
     time: TimeSplit = TimeSplit()
     usage: Usage = Usage()
+    verified_by: VerifiedBy = VerifiedBy.NOBODY
+    """Who confirmed that a finished run did what it was for."""
+    verdict: GoalVerdict = GoalVerdict.CANNOT_TELL
+    result_json: str = ""
+    """Its result as data, as JSON, where the job has an output schema."""
+    sources: tuple[FieldSource, ...] = ()
+    """Where each value of that was read, by steps of the session."""

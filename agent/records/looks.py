@@ -15,7 +15,7 @@ class PhoneLook(Record, frozen=True, kw_only=True):
     foreground: Foreground
     elements: tuple[Element, ...] = ()
     note: str = ""
-    """Why there are no elements, when there are none."""
+    """Why there are no elements, or what they were read from where the tree says little."""
 
 
 class PhoneFinding(Record, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from agent.records.record import Record
+from agent.records.speaker import Speaker
 
 
 class NoticeKind(StrEnum):
@@ -32,6 +33,8 @@ class Notice(Record, frozen=True, kw_only=True):
     kind: NoticeKind
     title: str
     text: str = ""
+    """What it says; the words of a model or a phone begin with who that is."""
+    speaker: Speaker = Speaker.PRODUCT
     serial: str = ""
     """The phone that the session was on."""
     question_id: str = ""

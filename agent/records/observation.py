@@ -61,6 +61,10 @@ class Element(Record, frozen=True, kw_only=True):
     password: bool = False
     long_clickable: bool = False
     is_new: bool = False
+    parent: int = 0
+    """Number of the element that it lies in, such as its row or its list; 0 for none."""
+    length: int = 0
+    """How many characters a secret field shows; what they are is not kept."""
 
 
 class Observation(Record, frozen=True, kw_only=True):
@@ -80,6 +84,15 @@ class Observation(Record, frozen=True, kw_only=True):
     """When the tree's reading began and ended; 0 without a tree. The frame has its own two ends."""
     tree_note: str = ""
     """Why there is no UI tree, when there is none."""
+    toast: str = ""
+    """What a toast said since the observation before."""
+    picture_change: float = 0.0
+    """The share of the picture that differs from the observation before, in [0, 1]; measured only
+    where no element changed."""
+    is_loading: bool = False
+    """The screen still said that it was loading when the wait for it ended."""
+    is_silent: bool = False
+    """A large part of the screen has no names in the tree, and its picture was not read."""
 
 
 class ActionOutcome(StrEnum):
@@ -110,6 +123,8 @@ class Usage(Record, frozen=True, kw_only=True):
 
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    """Of the input tokens, those that went into the endpoint's cache, where that has a price."""
     output_tokens: int = 0
     cost_usd: float = 0.0
     calls: int = 0
@@ -119,6 +134,7 @@ class Usage(Record, frozen=True, kw_only=True):
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cost_usd=self.cost_usd + other.cost_usd,
             calls=self.calls + other.calls,

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from agent.records.allowances import Allowance
 from agent.records.confirmations import ReviewTicket
 from agent.records.devices import Frame
+from agent.records.effects import Effect
 from agent.records.observation import Element, PlanItem, TimeSplit, Usage
 from agent.records.record import Record
+from agent.records.speaker import Speaker, attributed
 from agent.records.targets import TargetPresentation, TargetRuntime
+from agent.records.verification import GoalVerdict, VerifiedBy
 
 
 class SessionKind(StrEnum):
@@ -114,6 +118,14 @@ class Session(Record, frozen=True, kw_only=True):
     budget: Budget = Budget()
     at_limit: AtLimit = AtLimit.ASK
     autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
+    tool_servers: tuple[str, ...] = ()
+    """The MCP servers whose tools it was given, by their names in the settings."""
+    allowances: tuple[Allowance, ...] = ()
+    """What it may send or spend without asking, at `trusted_actions` alone."""
+    let_through: tuple[str, ...] = ()
+    """What looks like a secret and the operator let through: it is not redacted here."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets taken out of what the operator wrote, on which they may still decide."""
     dry_run: bool = False
     """Nothing is done to the phone; the first action is drawn, and the turn ends."""
     job_id: int = 0
@@ -123,12 +135,24 @@ class Session(Record, frozen=True, kw_only=True):
     """
     forked_from: str = ""
     """The session whose past this one began with."""
+    forked_step: int = 0
+    """The last step of that past; 0 where that was not kept, or it had none."""
     kept: bool = False
     """Whether the operator keeps its frames and caches from retention."""
+    tags: tuple[str, ...] = ()
+    """Words of the operator's own to find it by."""
+    dismissed: bool = False
+    """Whether the operator has dismissed it since it ended: it is on no Deck, and no news."""
     pruned: bool = False
     """Whether retention dropped its frames and caches."""
+    provisional: bool = False
+    """A draft that ends with the client that made it, unless it is started or driven before."""
+    part_ids: tuple[str, ...] = ()
+    """The children of its newest plan; empty: every child is part of what it does."""
     generation: int = 0
     """Continuation generation: rises by one with each resume of a terminal session."""
+    stopped: bool = False
+    """Whether a stop ended its newest turn."""
     paused: bool = False
     held: bool = False
     """A client drives it, or its planner: the end of a turn does not settle it."""
@@ -149,12 +173,30 @@ class Session(Record, frozen=True, kw_only=True):
     last_step: int = 0
     """The number of the newest step, counted or not."""
     plan: tuple[PlanItem, ...] = ()
+    facts: tuple[str, ...] = ()
+    """What the session asked to remember."""
     usage: Usage = Usage()
     time: TimeSplit = TimeSplit()
     latest_question: str = ""
     latest_result: str = ""
     latest_error: str = ""
     latest_trace: str = ""
+    verified_by: VerifiedBy = VerifiedBy.NOBODY
+    """Who confirmed or denied that its goal is met; says something once it has ended."""
+    verdict: GoalVerdict = GoalVerdict.CANNOT_TELL
+    output_schema: str = ""
+    """The JSON Schema that its result has to fit, as JSON; empty: any words will do."""
+    result_json: str = ""
+    """Its result as data, as JSON; empty without a schema."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether it is completed, and somebody other than its own model says so."""
+        return (
+            self.state is SessionState.COMPLETED
+            and self.verdict is GoalVerdict.MET
+            and self.verified_by is not VerifiedBy.NOBODY
+        )
 
 
 class QuestionKind(StrEnum):
@@ -169,6 +211,12 @@ class QuestionOption(Record, frozen=True, kw_only=True):
 
     label: str
     description: str = ""
+    speaker: Speaker = Speaker.PRODUCT
+
+    @property
+    def shown(self) -> str:
+        """Its label as it is shown: quoted where it is not Switchboard's own."""
+        return self.label if self.speaker is Speaker.PRODUCT else f"“{self.label}”"
 
 
 class Subject(Record, frozen=True, kw_only=True):
@@ -180,6 +228,8 @@ class Subject(Record, frozen=True, kw_only=True):
     risk: str = ""
     element: Element | None = None
     frame: Frame | None = None
+    effect: Effect | None = None
+    """What the action would do; None in approvals that were asked before effects were judged."""
 
 
 class QuestionPart(Record, frozen=True, kw_only=True):
@@ -190,6 +240,14 @@ class QuestionPart(Record, frozen=True, kw_only=True):
     header: str = ""
     options: tuple[QuestionOption, ...] = ()
     secret: bool = False
+    speaker: Speaker = Speaker.PRODUCT
+
+    @property
+    def shown(self) -> str:
+        """What it says, marked with its speaker; a header that is not Switchboard's is part."""
+        own = self.speaker is Speaker.PRODUCT
+        text = self.text if own or not self.header else f"{self.header}: {self.text}"
+        return attributed(text, self.speaker, asks=True)
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -206,8 +264,12 @@ class Question(Record, frozen=True, kw_only=True):
     question_id: str
     session_id: str
     text: str
+    """The words of the speaker; those of older records begin with who that is."""
     asked_ms: int
     kind: QuestionKind = QuestionKind.QUESTION
+    speaker: Speaker = Speaker.PRODUCT
+    note: str = ""
+    """What Switchboard adds to another speaker's words."""
     header: str = ""
     options: tuple[QuestionOption, ...] = ()
     parts: tuple[QuestionPart, ...] = ()
@@ -222,3 +284,9 @@ class Question(Record, frozen=True, kw_only=True):
     subject: Subject | None = None
     review: ReviewTicket | None = None
     """Set on a job's: no turn waits for the answer, its job goes on or ends by it."""
+
+    @property
+    def shown(self) -> str:
+        """What it says, marked with its speaker, and what Switchboard adds."""
+        said = attributed(self.text, self.speaker, asks=True)
+        return f"{said}\n\n{self.note}" if self.note else said

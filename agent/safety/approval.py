@@ -7,7 +7,7 @@ answer and anything unclear are a no.
 from __future__ import annotations
 
 from agent.records import QuestionOption
-from agent.safety.redaction import redact_secrets
+from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.words import words
 from agent.text import one_line
 

@@ -27,10 +27,18 @@ class Capability(StrEnum):
     SEND = "messages.send"
     CALL = "calls.place"
     SHARE = "share.content"
+    SETTINGS = "settings.protect"
+    """What protects the phone or connects it: screen lock, debugging, airplane mode."""
     BACKGROUND = "background.run"
     """Work that goes on by itself later: it observes, and asks before it acts."""
     ACCOUNT = "account.access"
     """Passwords and other secrets."""
+    READ_ELSEWHERE = "tools.read"
+    """A tool of another program that the operator says changes nothing."""
+    ACT_TRUSTED = "tools.act.trusted"
+    """A tool of another program that the operator trusts."""
+    ACT_ELSEWHERE = "tools.act"
+    """Any other tool of another program."""
 
 
 class RiskLevel(StrEnum):
@@ -44,9 +52,12 @@ class RiskLevel(StrEnum):
 LEVELS: dict[Capability, RiskLevel] = {
     Capability.OBSERVE: RiskLevel.LOW,
     Capability.NAVIGATE: RiskLevel.LOW,
+    Capability.READ_ELSEWHERE: RiskLevel.LOW,
     Capability.PERFORM: RiskLevel.MEDIUM,
     Capability.LAUNCH: RiskLevel.MEDIUM,
     Capability.BACKGROUND: RiskLevel.MEDIUM,
+    Capability.ACT_TRUSTED: RiskLevel.MEDIUM,
+    Capability.ACT_ELSEWHERE: RiskLevel.HIGH,
     Capability.GRANT: RiskLevel.HIGH,
     Capability.INSTALL: RiskLevel.HIGH,
     Capability.PAY: RiskLevel.HIGH,
@@ -55,6 +66,7 @@ LEVELS: dict[Capability, RiskLevel] = {
     Capability.CALL: RiskLevel.HIGH,
     Capability.SHARE: RiskLevel.HIGH,
     Capability.ACCOUNT: RiskLevel.HIGH,
+    Capability.SETTINGS: RiskLevel.HIGH,
 }
 
 
@@ -72,7 +84,8 @@ def decide(capability: Capability, autonomy: Autonomy) -> Decision:
     if level is None:
         return Decision.BLOCK
     if autonomy is Autonomy.OBSERVE_ONLY:
-        return Decision.ALLOW if capability is Capability.OBSERVE else Decision.BLOCK
+        looks = {Capability.OBSERVE, Capability.READ_ELSEWHERE}
+        return Decision.ALLOW if capability in looks else Decision.BLOCK
     if level is RiskLevel.HIGH:
         return Decision.ASK
     if level is RiskLevel.MEDIUM and autonomy is Autonomy.ASK_BEFORE_ACTION:

@@ -1,8 +1,9 @@
-"""What the operator approved for the rest of a session: the same button of the same app.
+"""What the operator approved for the rest of a session: the same effect, for the same recipient.
 
-Not the asking. Invariants: a grant is as narrow as the button it was given for, by tool, app, id
-and words; money, secrets, permissions, what is typed and what is no button are never granted for
-longer than once; a grant outlives a restart, because it is read from the session's own history.
+Not the asking. Invariants: a grant is as narrow as its effect, by verb, app and recipient, or by
+verb, app and screen where nobody receives anything; money, secrets, permissions, protections and
+overwriting are never granted for longer than once, nor what has a recipient that nobody can read;
+a grant outlives a restart, because it is read from the session's own history.
 """
 
 from __future__ import annotations
@@ -10,11 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.protocol import Event, QuestionAnswered, RequestUserInput
-from agent.records import Subject
+from agent.records import Effect, EffectVerb, Source, Subject
 from agent.safety.approval import is_for_session
-from agent.safety.policy import Risk
+from agent.safety.effects.verdict import Risk
 from agent.safety.words import words
 
+_VERBS = frozenset(
+    {
+        *(EffectVerb.SEND, EffectVerb.CALL, EffectVerb.PUBLISH, EffectVerb.DELETE),
+        *(EffectVerb.CANCEL, EffectVerb.CARRY_OUT),
+    }
+)
+_TO_SOMEBODY = frozenset({EffectVerb.SEND, EffectVerb.CALL})
 _GRANTABLE = frozenset({Risk.NONE, Risk.DESTRUCTIVE, Risk.OUTGOING})
 _TOOLS = frozenset({"click_element", "long_press_element"})
 
@@ -59,6 +67,9 @@ class Grants:
 
 
 def _deed(subject: Subject | None) -> Deed | None:
+    if subject is not None and subject.effect is not None:
+        return _effect(subject.effect)
+    # Approvals that were asked before effects were judged are known by their button.
     if subject is None or subject.element is None or subject.action not in _TOOLS:
         return None
     if subject.risk not in _GRANTABLE or not words(subject.element.label):
@@ -71,3 +82,17 @@ def _deed(subject: Subject | None) -> Deed | None:
         f"{subject.capability} {subject.risk}",
         tuple(words(element.label)),
     )
+
+
+def _effect(effect: Effect) -> Deed | None:
+    """Name an effect so that the same one is known again; None: it is not granted for longer."""
+    if effect.verb not in _VERBS:
+        return None
+    if effect.verb not in _TO_SOMEBODY:
+        # The same button opens another address the next time: a host that is named counts too.
+        host = "" if effect.recipient is None else effect.recipient.text
+        return "effect", effect.app, effect.verb.value, effect.screen, words(host)
+    to = effect.recipient
+    if to is None or to.source in {Source.UNREADABLE, Source.MODEL} or not words(to.text):
+        return None
+    return "effect", effect.app, effect.verb.value, "", words(to.text)

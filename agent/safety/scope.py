@@ -1,7 +1,7 @@
 """Say whether an action stays within the app that a session belongs to.
 
-Not the warning that another app is in front (that is `agent.loop.recover`). Invariant: only what
-leads back, or belongs to the system on the app's behalf, is let pass outside it.
+Not the warning that another app is in front (that is `agent.loop.signals.recover`). Invariant: only
+what leads back, or belongs to the system on the app's behalf, is let pass outside it.
 """
 
 from __future__ import annotations

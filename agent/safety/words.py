@@ -11,6 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from agent.safety.currencies import AFTER, CURRENCY, NUMBER
+
 # Shapes from Unicode's confusables table (UTS 39) in Cyrillic, Greek, Armenian, Cherokee, Lisu and
 # the phonetic letters, for the letters that English keywords need. What a table misses,
 # `is_disguised` still notices.
@@ -44,7 +46,7 @@ _SHAPES = {
 }
 _PANELS = {first + at: chr(ord("a") + at) for first in (0x1F150, 0x1F170) for at in range(26)}
 """Letters in black circles and squares, which no compatibility form leads back to letters."""
-_LOOK_ALIKES = str.maketrans(
+LOOK_ALIKES = str.maketrans(
     {shape: letter for letter, shapes in _SHAPES.items() for shape in shapes}
     | {shape.lower(): letter for letter, shapes in _SHAPES.items() for shape in shapes}
     | {chr(panel): letter for panel, letter in _PANELS.items()}
@@ -60,13 +62,8 @@ _OVERRIDE = re.compile("\u202e([^\u202c\n]*)\u202c?")
 _MAX_CHARS = 4000
 _FEW_WORDS = 5
 _MAX_PRICE_CHARS = 60
-_CURRENCY = (
-    r"(?:[$€£¥₹₩₽₺₫₴₪฿₦₱₲₵₡₸₼₾]|R\$|(?:US|CA|AU|NZ|HK|A|C|NT)\$|USD|EUR|GBP|JPY|CNY|INR|KRW|CHF|CAD"
-    r"|AUD|BRL|MXN|PLN|CZK|HUF|SEK|NOK|DKK|TRY|UAH|ILS|AED|zł|kr\.?|Kč|Ft|Rs\.?|Fr\.|lei|лв\.?|руб\.?)"
-)
-_AMOUNT = r"\d[\d.,'\u00a0\u202f ]{0,14}(?:[.,]-)?"
 _PRICE = re.compile(
-    rf"\s*(?:{_CURRENCY}\s*{_AMOUNT}|{_AMOUNT}\s*{_CURRENCY})"
+    rf"\s*(?:{CURRENCY}\s*{NUMBER}|{NUMBER}\s*{AFTER})"
     r"\s*(?:/\s*|per\s+|a\s+)?(?:mo|month|yr|year|wk|week|day)?\.?\s*",
     re.IGNORECASE,
 )
@@ -84,8 +81,8 @@ def skeleton(text: str) -> str:
         # Nearly every label: nothing in it is a look-alike, a mark or an override.
         drawn = text.lower()
     else:
-        folded = unicodedata.normalize("NFKD", as_drawn(text)).translate(_LOOK_ALIKES)
-        folded = folded.casefold().translate(_LOOK_ALIKES)
+        folded = unicodedata.normalize("NFKD", as_drawn(text)).translate(LOOK_ALIKES)
+        folded = folded.casefold().translate(LOOK_ALIKES)
         drawn = "".join(c for c in folded if _is_drawn(c))
     return _DIGIT_INSIDE.sub(lambda m: _DIGIT_SHAPES[m[0]], drawn)
 
@@ -114,6 +111,7 @@ def squeezed(found: tuple[str, ...]) -> str:
     return "".join(found).strip("0123456789")
 
 
+@lru_cache(maxsize=8192)
 def is_price(text: str) -> bool:
     """Tell whether a label says nothing but what something costs, as a button that buys may."""
     parts = text[:_MAX_PRICE_CHARS].split(" | ")

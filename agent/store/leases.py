@@ -1,6 +1,6 @@
 """Leases: an exclusive right that ends by itself and carries an epoch. No I/O.
 
-Not a lock on a file (`agent.store.lock`) and not the queue for a phone (`agent.sessions`).
+Not a lock on a file (`agent.store.database.lock`) and not the queue for a phone (`agent.sessions`).
 Invariants: the epoch of a key only rises; a key has at most one lease that counts; whoever was
 overtaken can never write under its lease again, however late it wakes.
 """

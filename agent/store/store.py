@@ -1,8 +1,9 @@
 """What the core asks of a store: durable facts, and leases that fence them.
 
-Not an implementation: `agent.store.sqlite` is the embedded one. Invariants that each keeps: a write
-is durable when it returns and nothing is published sooner (append, then publish); a write under a
-lease that was taken over is refused; the records beside the log are what folding the log gives.
+Not an implementation: `agent.store.embedded.sqlite_store` is the embedded one. Invariants that each
+keeps: a write is durable when it returns and nothing is published sooner (append, then publish); a
+write under a lease that was taken over is refused; the records beside the log are what folding the
+log gives.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import msgspec
 from agent.errors import StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
-from agent.store.job_pages import JobQueue
-from agent.store.job_runs import RunRecords
+from agent.store.changes.event_ledger import EventDraft
 from agent.store.leases import Lease
-from agent.store.ledger import EventDraft
-from agent.store.spendings import SpendingRecords
-from agent.store.watches import WatchRecords
+from agent.store.queries.job_pages import JobQueue
+from agent.store.queries.job_runs import RunRecords
+from agent.store.queries.spendings import SpendingRecords
+from agent.store.queries.watcher_queries import WatchRecords
 
 __all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
 
@@ -69,6 +70,12 @@ class Store(Protocol):
         """Where what sessions used is added up."""
         ...
 
+    async def check_owned(self) -> None:
+        """Raise when what is written would not be kept: FencedError when somebody else owns the
+        store now, StoreGoneError when its files are gone; StoreError when it cannot be known.
+        """
+        ...
+
     # --- events ----------
 
     async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
@@ -110,7 +117,7 @@ class Store(Protocol):
         ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first; see `agent.store.words.compiled`.
+        """Find events by words, the newest first; see `agent.store.queries.search_words.compiled`.
 
         Raises UsageError for a query with nothing to look for.
         """
@@ -251,6 +258,10 @@ class Store(Protocol):
         A blob is named by the sessions whose events hold its digest, until they are pruned (a
         SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
         """
+        ...
+
+    async def blob_bytes(self) -> int:
+        """Return how many bytes all blobs take."""
         ...
 
     async def blob_type(self, digest: str) -> str:

@@ -1,7 +1,8 @@
 """What a planner knows of the phones, and how it sends others off: the Delegation protocol.
 
-Not the planner (`agent.tasks.plan`) and not what carries it out (`agent.sessions.delegating`).
-Invariant: what a planner is told of a phone was asked of that phone, or says that it was not.
+Not the planner (`agent.tasks.plan`) and not what carries it out
+(`agent.sessions.tree.delegation_host`). Invariant: what a planner is told of a phone was asked of
+that phone, or says that it was not.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class PhoneView(msgspec.Struct, frozen=True, kw_only=True):
     apps: tuple[AppInfo, ...] = ()
     apps_known: bool = True
     """False when it could not be asked: then nothing is known not to be there."""
+    local_time: str = ""
+    """Its date, time, time zone and language; empty where it does not tell."""
     detach_refusal: str = ""
     """Why it cannot show an app on a display of its own; empty when it can."""
 

@@ -15,19 +15,23 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from agent.loop import verify
-from agent.loop.controls import Controls
-from agent.loop.ledger import Ledger
-from agent.loop.memory import Memory
+from agent.knowledge.app_names import with_names
+from agent.loop.conversation.memory import Memory
+from agent.loop.conversation.model_call import Thought, keep, think, tidy
 from agent.loop.observe import Seconds, Sleep
-from agent.loop.think import Thought, keep, think, tidy
-from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall
-from agent.protocol import AgentMessage, SteerApplied, ToolCallRequested, UserMessage, WarningEvent
+from agent.loop.screen import verify
+from agent.loop.task_context import Following, TaskContext, TurnEnd
+from agent.loop.turn.budget import budget_words
+from agent.loop.turn.control_tools import Controls
+from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.loop.turn.unfinished_call import OVERTAKEN
+from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
+from agent.protocol import AgentMessage, ToolCallRequested, WarningEvent
 from agent.records import ActionOutcome
 from agent.tasks.delegation import Delegation, PhoneView
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
-from agent.tasks.task import Following, TaskContext, TurnEnd
+from agent.text import counted
 from agent.tools.arguments import AskUser, BadArguments, Finish, UpdatePlan
 from agent.tools.planning import (
     ListApps,
@@ -102,7 +106,7 @@ class _Planning:
         self.seconds = seconds
         self.jitter = jitter
         self.memory = Memory(context.session.goal)
-        self.ledger = Ledger(context, self.memory, seconds)
+        self.ledger = TurnRecorder(context, self.memory, seconds)
         self.controls = Controls(context, self.ledger, None, sleep, seconds)
         self.phones: tuple[PhoneView, ...] = ()
         self.refusals = 0
@@ -111,13 +115,16 @@ class _Planning:
 
     async def begin(self) -> TurnEnd | None:
         """Look at the phones, remember the past, and take up the question it left open."""
-        self.phones = await self.delegation.phones()
+        await self._look()
         self._brief(self.context.session.goal)
         for event in self.context.history:
             self.ledger.recall(event)
         self.memory.order(self.context.prompt)
         lost = self.memory.pending
         if lost is None:
+            return None
+        if self.memory.overtaken:
+            await self.ledger.finish(lost, ActionOutcome.FAILED, verify.failed(OVERTAKEN))
             return None
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
         try:
@@ -127,12 +134,29 @@ class _Planning:
             return None
         return await self._do(arguments, lost)
 
+    async def _look(self) -> None:
+        """Look at the phones, and name the apps of which they tell only the package."""
+        library = self.context.library
+        self.phones = tuple(
+            replace(phone, apps=with_names(phone.apps, library))
+            for phone in await self.delegation.phones()
+        )
+
     def _brief(self, goal: str) -> None:
         """Write the planner's own instructions in the place of those for a phone."""
         self.memory.messages[:2] = [
             Message(role=Role.SYSTEM, kind=MessageKind.INSTRUCTIONS, text=INSTRUCTIONS),
-            Message(role=Role.USER, kind=MessageKind.GOAL, text=goal_text(goal, self.phones)),
+            Message(role=Role.USER, kind=MessageKind.GOAL, text=self._goal_text(goal)),
         ]
+
+    def _goal_text(self, goal: str) -> str:
+        session = self.context.session
+        each = budget_words(self.context.limits.max_steps, session.budget)
+        return goal_text(
+            goal,
+            self.phones,
+            budget=f"Each session on a phone: {each}. For this plan: {MAX_STEPS} calls.",
+        )
 
     async def step(self) -> TurnEnd | None:
         """Think once, and do what the planner chose."""
@@ -141,11 +165,14 @@ class _Planning:
         self.steps += 1
         step = self.ledger.open_step()
         await self.ledger.tell()
-        for hint in self.context.take_steering():
-            self.memory.fold(UserMessage(text=hint.text, message_id=hint.message_id, steer=True))
-            await self.ledger.tell(SteerApplied(message_id=hint.message_id, step=step))
+        await self.ledger.steer(step)
         began = self.seconds()
-        request = ModelRequest(messages=self.memory.conversation(), tools=planning_schemas())
+        request = ModelRequest(
+            messages=self.memory.conversation(),
+            tools=planning_schemas(),
+            tool_choice=ToolChoice.REQUIRED,
+            cache_key=self.context.session.session_id,
+        )
         thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
         spent_ms = self.ledger.since(began)
         self.thinking_ms += spent_ms
@@ -185,7 +212,7 @@ class _Planning:
                 await self.ledger.finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._alone(tidy(reason))
             case ListDevices():
-                self.phones = await self.delegation.phones()
+                await self._look()
                 await self.ledger.finish(request, ActionOutcome.DONE, phones_text(self.phones))
             case ListApps(device=serial):
                 text = apps_text(self.phones, serial)
@@ -227,13 +254,15 @@ class _Planning:
             return TurnEnd(completed=False, message=f"The plan cannot be carried out: {error}.")
         notes = on_main_displays(targets, self.phones)
         # The result first: with the children stored, the session is no planner any more.
-        told = "\n".join((f"{len(targets)} are sent off.", *notes))
+        told = "\n".join(
+            (f"{counted(len(targets), 'session is', 'sessions are')} started.", *notes)
+        )
         await self.ledger.finish(request, ActionOutcome.DONE, told)
         reason = "\n".join(filter(None, (tidy(proposal.reason), *notes)))
         await self.delegation.delegate(targets, reason)
         return TurnEnd(
             completed=True,
-            message=f"Delegated to {len(targets)} sessions.",
+            message=f"Delegated to {counted(len(targets), 'session')}.",
             following=Following.CHILDREN,
         )
 

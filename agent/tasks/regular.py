@@ -10,46 +10,53 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
-from agent.errors import DeviceLostError
-from agent.loop import prompts, verify
-from agent.loop.act import Act, Actor
-from agent.loop.budget import BudgetWatch
-from agent.loop.choice import Choice, deed_of, read_choice
-from agent.loop.controls import Controls
-from agent.loop.elements import find_by_key
-from agent.loop.eyes import Eyes
-from agent.loop.guard import ban_refusal, duplicate_refusal
-from agent.loop.hands import watched
-from agent.loop.ladder import Ladder
-from agent.loop.ledger import Ledger
-from agent.loop.memory import Memory, action_key
+from agent.errors import DeviceLostError, ModelError
+from agent.loop.acting.action_replay import Route
+from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
+from agent.loop.acting.dry_run import rehearse, unfit
+from agent.loop.acting.executor import Act, Actor
+from agent.loop.acting.guard import ban_refusal, duplicate_refusal
+from agent.loop.acting.tool_call_parsing import Choice, deed_of, read_choice
+from agent.loop.conversation import prompts
+from agent.loop.conversation.memory import Memory, action_key
+from agent.loop.conversation.model_call import Thought, keep, remembered, think
+from agent.loop.images.image_prep import Pictures
 from agent.loop.observe import Observer, Seconds, Sleep
-from agent.loop.office import Office
-from agent.loop.pace import PACE, Pace
-from agent.loop.patterns import NOTHING, Pattern, Without
-from agent.loop.pictures import Pictures
-from agent.loop.rehearse import rehearse, unfit
-from agent.loop.resume import Lost, what_became_of
-from agent.loop.reviewing import CHANGED_SINCE, Reviewing
-from agent.loop.route import Route
-from agent.loop.think import Thought, keep, remembered, think
-from agent.models.model import ModelRequest, ToolCall
+from agent.loop.ocr.reader import shared_reader
+from agent.loop.screen import verify
+from agent.loop.screen.elements import find_by_key
+from agent.loop.signals.keypad import is_repeatable
+from agent.loop.task_context import Grant, TaskContext, TurnEnd
+from agent.loop.timing import PACE, Pace
+from agent.loop.turn.budget import BudgetWatch
+from agent.loop.turn.compaction import Compactor
+from agent.loop.turn.control_tools import ControlArguments, Controls
+from agent.loop.turn.escalation import Escalation
+from agent.loop.turn.finish import Completion
+from agent.loop.turn.foreign_tools import Foreign, read_arguments
+from agent.loop.turn.observation_cache import ObservationCache
+from agent.loop.turn.service_tools import ServiceTools
+from agent.loop.turn.touch_guard import watched
+from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.loop.turn.unfinished_call import OVERTAKEN, Lost, what_became_of
+from agent.loop.verification.past import Past
+from agent.loop_features import NOTHING, Pattern, Without
+from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
 from agent.protocol import (
     AgentMessage,
-    SteerApplied,
     TaskComplete,
     ToolCallRequested,
     TurnAborted,
-    UserMessage,
     WarningEvent,
 )
 from agent.records import ActionOutcome, Observation
-from agent.safety.secrets import SECRET, Secrets
-from agent.tasks.task import Grant, TaskContext, TurnEnd
+from agent.safety.redacting.secrets import SECRET, Secrets
+from agent.text import counted
 from agent.tools.actions import Deed
 from agent.tools.arguments import (
     AskUser,
@@ -57,13 +64,11 @@ from agent.tools.arguments import (
     ClickElement,
     Finish,
     LongPressElement,
-    MoreElements,
     TypeText,
-    UpdatePlan,
-    Wait,
 )
-from agent.tools.office_calls import OfficeArguments
+from agent.tools.foreign import ForeignTool, NoServers, Toolbox, ToolServers
 from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
+from agent.tools.service_tool_args import OfficeArguments
 
 MAX_SPEECHLESS = 4
 """Replies in a row without a tool call, after which the turn ends (CONTRACTS 5.4)."""
@@ -76,6 +81,7 @@ class RegularTask:
         pace: bounds on watching a screen.
         sleep: waits; seconds: a monotonic clock; jitter: a number from [0, 1). Tests give theirs.
         without: patterns that are switched off, for measuring.
+        servers: the programs whose tools a session may be given.
     """
 
     def __init__(
@@ -86,8 +92,10 @@ class RegularTask:
         seconds: Seconds = time.monotonic,
         jitter: Callable[[], float] = random.random,
         without: Without = NOTHING,
+        servers: ToolServers | None = None,
     ) -> None:
         self._without = without
+        self._servers = servers or NoServers()
         self._pace = pace
         self._sleep = sleep
         self._seconds = seconds
@@ -99,8 +107,19 @@ class RegularTask:
 
     async def run(self, context: TaskContext) -> TurnEnd:
         """Work until the turn ends."""
-        turn = _Turn(context, self._pace, self._sleep, self._seconds, self._jitter, self._without)
-        async with watched(context, self._sleep):
+        async with (
+            self._servers.open(context.session, _package_of(context)) as toolbox,
+            watched(context, self._sleep),
+        ):
+            turn = _Turn(
+                context,
+                toolbox,
+                self._pace,
+                self._sleep,
+                self._seconds,
+                self._jitter,
+                self._without,
+            )
             try:
                 end = await turn.begin()
                 while end is None:
@@ -121,6 +140,7 @@ class _Turn:
     def __init__(
         self,
         context: TaskContext,
+        toolbox: Toolbox,
         pace: Pace,
         sleep: Sleep,
         seconds: Seconds,
@@ -143,7 +163,8 @@ class _Turn:
             card=None if Pattern.APP_CARDS in without else card,
             without=without,
         )
-        self.ledger = Ledger(context, self.memory, seconds)
+        past = Past(session.goal)
+        self.ledger = TurnRecorder(context, self.memory, seconds, past=past)
         observer = Observer(
             put_blob=context.put_blob,
             now_ms=context.now_ms,
@@ -151,18 +172,26 @@ class _Turn:
             sleep=sleep,
             seconds=seconds,
             pictures=Pictures() if context.model.sees else None,
+            reader=shared_reader(),
             hide=self.secrets.hide,
             without=without,
         )
-        self.eyes = Eyes(context, observer, self.ledger, pace, sleep, seconds)
+        self.eyes = ObservationCache(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
         self.reviewing = Reviewing(context, self.actor.guard)
-        self.office = Office(context)
+        self.office = ServiceTools(context)
+        self.foreign = Foreign(context, toolbox)
         self.budget = BudgetWatch(context, self.ledger)
-        self.ladder = Ladder(context, self.ledger)
+        self.ladder = Escalation(context, self.ledger)
         self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds, self.secrets)
+        self.completion = Completion(context, self.ledger, past)
+        self.compactor = Compactor(
+            context, self.ledger, sleep, jitter, window=context.limits.context_window
+        )
         self.route = Route.of(context.history)
         self.speechless = 0
+        self.output_limit = 0
+        """Tokens of an answer, once one was cut off; 0: what suits the model."""
 
     # --- a turn ----------
 
@@ -172,7 +201,9 @@ class _Turn:
             isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
         ):
             await self.ledger.tell(WarningEvent(message=self.context.model.notice))
-        self.memory.know(await self.eyes.installed())
+        for trouble in self.foreign.toolbox.troubles:
+            await self.ledger.tell(WarningEvent(message=trouble))
+        self.memory.know(await self.eyes.installed(), await self.eyes.local_time())
         for event in self.context.history:
             self.ledger.recall(event)
         self.memory.order(self.context.prompt)
@@ -185,26 +216,45 @@ class _Turn:
 
     async def step(self) -> TurnEnd | None:
         """Observe, think, act, once."""
+        await self.compactor.before_step()
         step = self.ledger.open_step()
-        await self._steer(step)
+        await self.ledger.steer(step)
         screen = await self.eyes.look(step)
         thought = remembered(self.route.next(screen)) or await self._think()
         end, counted = await self._carry_out(step, thought, screen)
         await self.ledger.close_step(step, counted=counted)
         return end
 
-    async def _steer(self, step: int) -> None:
-        for hint in self.context.take_steering():
-            # Where the hint came with the live turn, its own event is not in the history.
-            self.memory.fold(UserMessage(text=hint.text, message_id=hint.message_id, steer=True))
-            await self.ledger.tell(SteerApplied(message_id=hint.message_id, step=step))
+    def _request(self) -> ModelRequest:
+        return ModelRequest(
+            messages=self.memory.conversation(),
+            tools=self._offered(),
+            tool_choice=ToolChoice.REQUIRED,
+            max_output_tokens=self.output_limit,
+            cache_key=self.context.session.session_id,
+        )
+
+    def _offered(self) -> tuple[ToolSchema, ...]:
+        """Return the tools of this step."""
+        own = schemas(self.memory.groups, sees=self.context.model.sees)
+        return self.completion.tools((*own, *self.foreign.schemas()))
 
     async def _think(self) -> Thought:
         began = self.seconds()
-        request = ModelRequest(messages=self.memory.conversation(), tools=schemas())
-        thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
+        request = self._request()
+        try:
+            thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
+        except ModelError as error:
+            if not error.too_long:
+                raise
+            await self.compactor.too_long(error, request)
+            request = self._request()
+            thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
+        self.compactor.sent(request, thought.reply.usage)
         self.ledger.spent(model_ms=self.ledger.since(began))
         self.ledger.usage = self.ledger.usage.plus(thought.reply.usage)
+        # It needed more room once: from now on it has it.
+        self.output_limit = thought.doubled_to or self.output_limit
         return thought
 
     async def _carry_out(
@@ -213,20 +263,35 @@ class _Turn:
         """Do what the model chose; gives the turn's end, if it is one, and whether it counts."""
         choice = Choice()
         if thought.call is not None:
-            choice = read_choice(thought.call, screen, self.memory.apps, self.context.library)
+            named = self.foreign.named(thought.call)
+            foreign = self.foreign.tool(named.name)
+            if foreign is not None:
+                self.speechless = 0
+                return await self._call_foreign(step, foreign, named, thought), True
+            choice = read_choice(
+                thought.call,
+                screen,
+                self.memory.apps,
+                self.context.library,
+                offered=[tool.name for tool in self._offered()],
+            )
         tool, arguments, deed, unusable = choice
         if deed is not None and deed.is_secret and isinstance(deed.action, TypeText):
             self.secrets.add(deed.action.text)
         kept = await keep(self.context, thought, self._hide(deed))
         if kept.text or thought.call is None:
-            self.ledger.hold(AgentMessage(step=step, text=kept.text or "(no reply)"))
+            said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
+            self.ledger.hold(AgentMessage(step=step, text=said or "(no reply)"))
         if thought.call is None:
             self.speechless += 1
             if self.speechless < MAX_SPEECHLESS:
                 return None, False
             message = f"The model called no tool {MAX_SPEECHLESS} times in a row."
+            if thought.cut_at:
+                message += f" Its answer was {thought.cut_off}: set model.max_output_tokens."
             return TurnEnd(completed=False, message=message), False
         self.speechless = 0
+        self.memory.reasoning = thought.reply.reasoning
         call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
         request = await self.ledger.request(
             step,
@@ -238,14 +303,14 @@ class _Turn:
         )
         if tool is None or arguments is None:
             ends = tool is not None and self.context.session.dry_run
-            text = unfit(call.name, unusable) if ends else verify.failed(unusable)
+            text = unfit(call.name, unusable) if ends else verify.malformed(unusable)
             await self._finish(call, ActionOutcome.FAILED, text, thought)
             return (_rehearsed(text) if ends else None), True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
         if isinstance(arguments, OfficeArguments):
             return await self._work_in_office(arguments, request, thought), tool.counted
-        assert isinstance(arguments, Finish | UpdatePlan | Wait | AskUser | MoreElements), "no deed"
+        assert isinstance(arguments, ControlArguments | Finish), "no deed"
         return await self._control(arguments, request, thought), tool.counted
 
     def _hide(self, deed: Deed | None) -> Callable[[str], str]:
@@ -277,7 +342,8 @@ class _Turn:
             text = ban_refusal(deed.element, banned)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
-        if self.memory.trail.is_duplicate(action_key(request)):
+        repeatable = deed.element is not None and is_repeatable(deed.element, screen.elements)
+        if self.memory.trail.is_duplicate(action_key(request)) and not repeatable:
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
@@ -305,13 +371,52 @@ class _Turn:
             await self._finish(request, done.outcome, done.text, thought)
         return done.end
 
-    async def _control(
+    async def _call_foreign(
+        self, step: int, tool: ForeignTool, said: ToolCall, thought: Thought
+    ) -> TurnEnd | None:
+        """Call a tool of another program."""
+        kept = await keep(self.context, thought, self.secrets.hide)
+        if kept.text:
+            self.ledger.hold(AgentMessage(step=step, text=kept.text))
+        self.memory.reasoning = thought.reply.reasoning
+        call = replace(said, call_id=self.ledger.call_id(said, step))
+        kind = ToolKind.OBSERVE if tool.reads_only else ToolKind.ACTION
+        verdict = self.foreign.judge(tool)
+        request = await self.ledger.request(step, call, kind=kind, kept=kept, verdict=verdict)
+        try:
+            arguments = read_arguments(tool, request.arguments)
+        except BadArguments as error:
+            await self._finish(call, ActionOutcome.FAILED, verify.malformed(str(error)), thought)
+            return None
+        rehearsed = self.foreign.rehearsed(tool, arguments)
+        if rehearsed:
+            await self._finish(call, ActionOutcome.FAILED, rehearsed, thought)
+            return _rehearsed(rehearsed)
+        return await self._work_elsewhere(tool, arguments, request, thought)
+
+    async def _work_elsewhere(
         self,
-        arguments: Finish | UpdatePlan | Wait | AskUser | MoreElements,
+        tool: ForeignTool,
+        arguments: Mapping[str, Any],
         request: ToolCallRequested,
         thought: Thought | None,
     ) -> TurnEnd | None:
-        done = await self.controls.do(arguments, request)
+        done = await self.foreign.work(tool, arguments, request)
+        if done.end is None:
+            self.eyes.keep()
+            await self._finish(request, done.outcome, done.text, thought)
+        return done.end
+
+    async def _control(
+        self,
+        arguments: ControlArguments | Finish,
+        request: ToolCallRequested,
+        thought: Thought | None,
+    ) -> TurnEnd | None:
+        if isinstance(arguments, Finish):
+            done = await self.completion.finish(arguments, request)
+        else:
+            done = await self.controls.do(arguments, request)
         await self._finish(request, done.outcome, done.text, thought)
         return done.end
 
@@ -323,9 +428,17 @@ class _Turn:
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
         grant = self.context.grant
         try:
+            foreign = self.foreign.tool(lost.tool)
+            if foreign is not None and grant is not None and grant.call_id == lost.call_id:
+                given = read_arguments(foreign, lost.arguments)
+                return await self._work_elsewhere(foreign, given, lost, None)
             _, arguments = read_call(call)
             if grant is not None and grant.call_id == lost.call_id:
                 return await self._do_granted(lost, arguments, grant)
+            if self.memory.overtaken and (waited or isinstance(arguments, AskUser)):
+                # The new words came in the place of an answer.
+                await self._finish(lost, ActionOutcome.FAILED, verify.failed(OVERTAKEN), None)
+                return None
             if isinstance(arguments, AskUser):
                 asked = await self.controls.ask(arguments, lost)
                 await self._finish(lost, asked.outcome, asked.text, None)
@@ -383,11 +496,19 @@ class _Turn:
     ) -> None:
         self.route.took(call.call_id, outcome, text)
         if thought is not None and thought.dropped_calls:
-            text += f" Your {thought.dropped_calls} other calls were left out: one at a time."
+            left = counted(thought.dropped_calls, "other call was", "other calls were")
+            text += f" Your {left} left out: one at a time."
         if thought is None:
             await self.ledger.finish(call, outcome, text)
         else:
             self.ledger.end(call, outcome, text)
+
+
+def _package_of(context: TaskContext) -> str:
+    """Return the package of the app that a session is about; empty where it is not known."""
+    session = context.session
+    card = context.library.named(session.goal)
+    return session.target_package or (card.package if card is not None else "")
 
 
 def _rehearsed(text: str) -> TurnEnd:

@@ -8,15 +8,14 @@ a deed points at the bounds of the very node the model's number meant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
-import msgspec
-
-from agent.devices.device import Button, Device
+from agent.devices.gestures import DoubleTap
+from agent.devices.protocols import Button, Device
 from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
-from agent.safety.redaction import redact_secrets
-from agent.safety.secrets import SECRET, is_secret_field
+from agent.safety.redacting.redaction import redact_secrets
+from agent.safety.redacting.secrets import SECRET, is_secret_field
 from agent.text import one_line
 from agent.tools.app_names import find_app
 from agent.tools.arguments import (
@@ -28,29 +27,22 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
+from agent.tools.gesture_arguments import Clipboard, DragTo, OpenLink, PressKeys, TapPoint
+from agent.tools.gestures.perform import perform_gesture
+from agent.tools.gestures.resolve import resolve_gesture
+from agent.tools.planned_action import ActionArguments, Deed, clip, element_at, name_of
 from agent.tools.relaunch import launch
+
+__all__ = ["ActionArguments", "Deed", "carry_out", "resolve", "swipe_for"]
 
 LONG_PRESS_MS = 1000
 SWIPE_MS = 700
 """Slow enough that lists glide on by less than the part of them that the swipe leaves out."""
+_TYPED_CHARS = 80
+"""How much of a typed text its result repeats."""
+_SHOWN_FIELDS = 6
 _MARGIN = 0.15
 """Share of an area that a swipe keeps clear of at either end."""
-
-ActionArguments: TypeAlias = (
-    ClickElement | LongPressElement | TypeText | Scroll | PressButton | LaunchApp
-)
-
-
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing about to be done; `said` is how results speak of it in the past tense."""
-
-    action: ActionArguments
-    said: str
-    element: Element | None = None
-    point: Point | None = None
-    package: str = ""
-    is_secret: bool = False
-    """Its text goes into a password field: the phone gets it and nobody else keeps it."""
 
 
 def resolve(
@@ -63,32 +55,35 @@ def resolve(
     """
     match action:
         case ClickElement(element=number):
-            element = _element(screen, number)
+            element = element_at(screen, number)
             if not element.enabled:
-                raise BadArguments(f"element [{number}] {_name(element)} is disabled")
+                raise BadArguments(f"element [{number}] {name_of(element)} is disabled")
+            how = "Double-clicked" if action.double else "Clicked"
             return Deed(
                 action=action,
-                said=f"Clicked [{number}] {_name(element)}",
+                said=f"{how} [{number}] {name_of(element)}",
                 element=element,
-                point=_clip(element.bounds.center),
+                point=clip(element.bounds.center),
             )
         case LongPressElement(element=number):
-            element = _element(screen, number)
+            element = element_at(screen, number)
             return Deed(
                 action=action,
-                said=f"Long-pressed [{number}] {_name(element)}",
+                said=f"Long-pressed [{number}] {name_of(element)}",
                 element=element,
-                point=_clip(element.bounds.center),
+                point=clip(element.bounds.center),
             )
         case TypeText(text=text, element=field_number):
             return _resolve_typing(action, text, field_number, screen)
         case Scroll(direction=direction, element=area_number):
-            area = None if area_number is None else _element(screen, area_number)
+            area = None if area_number is None else element_at(screen, area_number)
             if area is None:
                 area = _largest_scrollable(screen.elements)
             return Deed(action=action, said=f"Scrolled {direction}", element=area)
         case PressButton(button=button):
             return Deed(action=action, said=f"Pressed {button}")
+        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
+            return resolve_gesture(action, screen)
         case LaunchApp(app=name):
             app = find_app(name, apps, library)
             shown = app.label or app.package
@@ -104,6 +99,8 @@ async def carry_out(deed: Deed, device: Device, session: Session) -> str:
     """
     action = deed.action
     match action:
+        case ClickElement(double=True):
+            await device.perform(DoubleTap(_point(deed)))
         case ClickElement():
             await device.tap(_point(deed))
         case LongPressElement():
@@ -117,6 +114,8 @@ async def carry_out(deed: Deed, device: Device, session: Session) -> str:
             await device.swipe(start, end, duration_ms=SWIPE_MS)
         case PressButton(button=button):
             await device.press(Button(button))
+        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
+            return await perform_gesture(action, deed, device, session)
         case LaunchApp():
             await launch(device, deed.package, session)
         case _:
@@ -154,30 +153,25 @@ def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Obs
     if number is None:
         element = next((e for e in screen.elements if e.editable and e.focused), None)
         if element is None and screen.elements:
-            raise BadArguments("no field is focused: name the field's number in `element`")
+            fields = [e for e in screen.elements if e.editable]
+            named = ", ".join(f"[{e.number}] {name_of(e)}" for e in fields[:_SHOWN_FIELDS])
+            here = f"; the screen has {named}" if fields else "; the screen has no field"
+            raise BadArguments(f"no field is focused: name the field's number in `element`{here}")
     else:
-        element = _element(screen, number)
+        element = element_at(screen, number)
         if not element.editable:
-            raise BadArguments(f"element [{number}] {_name(element)} is not a field")
-    where = "" if element is None else f" into {_name(element)}"
+            raise BadArguments(f"element [{number}] {name_of(element)} is not a field")
+    where = "" if element is None else f" into {name_of(element)}"
     secret = element is not None and is_secret_field(element)
-    shown = SECRET if secret else f'"{redact_secrets(one_line(text, 2000))[:40]}"'
+    shown = (
+        SECRET if secret else f'"{one_line(redact_secrets(one_line(text, 2000)), _TYPED_CHARS)}"'
+    )
     return Deed(
         action=action,
         said=f"Typed {shown}{where}" if text else f"Emptied the field{where.replace(' into', '')}",
         is_secret=secret,
         element=element,
-        point=None if element is None or element.focused else _clip(element.bounds.center),
-    )
-
-
-def _element(screen: Observation, number: int) -> Element:
-    if 1 <= number <= len(screen.elements):
-        return screen.elements[number - 1]
-    if not screen.elements:
-        raise BadArguments(f"there is no element [{number}]: the screen shows no elements")
-    raise BadArguments(
-        f"there is no element [{number}]: the screen has 1 to {len(screen.elements)}"
+        point=None if element is None or element.focused else clip(element.bounds.center),
     )
 
 
@@ -188,14 +182,6 @@ def _largest_scrollable(elements: Sequence[Element]) -> Element | None:
         key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top),
         default=None,
     )
-
-
-def _name(element: Element) -> str:
-    return f'"{element.label[:60]}"'
-
-
-def _clip(point: Point) -> Point:
-    return Point(x=min(max(point.x, 0.0), 1.0), y=min(max(point.y, 0.0), 1.0))
 
 
 def _point(deed: Deed) -> Point:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import msgspec
+import msgspec.inspect
 
 from agent.records import PlanItem, PlanStatus
 from agent.text import one_line
+from agent.tools.lenient_json import NotJson, read_json
 
 MAX_ARGUMENT_CHARS = 100_000
 MAX_PLAN_ITEMS = 30
@@ -28,6 +33,19 @@ class BadArguments(Exception):
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     """Base of every tool's arguments."""
 
+    gathered: ClassVar[tuple[str, frozenset[str]]] = ("", frozenset())
+    """A field that is an object, and those of its names that are understood outside it, too."""
+    labelled: ClassVar[bool] = False
+    """Whether its element may be named by `label` too; the number is known only on a screen."""
+
+
+class ServiceArguments(Arguments, frozen=True, kw_only=True):
+    """Base of what the tools take that ask the core's desks: of jobs, watchers and commitments.
+
+    A name that means nothing is refused: to leave it out would change what goes on when nobody
+    looks.
+    """
+
 
 ElementNumber = Annotated[
     int, msgspec.Meta(ge=1, le=100_000, description="Number of the element on the screen.")
@@ -35,15 +53,22 @@ ElementNumber = Annotated[
 
 
 class ClickElement(Arguments, frozen=True, kw_only=True):
+    labelled = True
+
     element: ElementNumber
     expected: Annotated[str, msgspec.Meta(description="What should happen.")] = ""
+    double: Annotated[bool, msgspec.Meta(description="Tap twice, quickly.")] = False
 
 
 class LongPressElement(Arguments, frozen=True, kw_only=True):
+    labelled = True
+
     element: ElementNumber
 
 
 class TypeText(Arguments, frozen=True, kw_only=True):
+    labelled = True
+
     text: Annotated[str, msgspec.Meta(description="Exactly what to type.")]
     element: (
         Annotated[
@@ -93,11 +118,25 @@ class LaunchApp(Arguments, frozen=True, kw_only=True):
 
 
 class Wait(Arguments, frozen=True, kw_only=True):
-    seconds: Annotated[float, msgspec.Meta(ge=0, le=30)] = 2.0
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=600)] = 2.0
 
 
 class MoreElements(Arguments, frozen=True, kw_only=True):
     pass
+
+
+class Remember(Arguments, frozen=True, kw_only=True):
+    text: Annotated[
+        str, msgspec.Meta(description="The fact, complete in itself; empty to forget one.")
+    ] = ""
+    replaces: (
+        Annotated[int, msgspec.Meta(ge=1, le=1000, description="Number of the fact it replaces.")]
+        | None
+    ) = None
+
+
+class MoreTools(Arguments, frozen=True, kw_only=True):
+    group: Literal["jobs", "watchers", "commitments"]
 
 
 class UpdatePlan(Arguments, frozen=True, kw_only=True):
@@ -145,6 +184,8 @@ class Finish(Arguments, frozen=True, kw_only=True):
         bool, msgspec.Meta(description="True only when the screen shows that the goal is met.")
     ]
     summary: Annotated[str, msgspec.Meta(description="What was achieved, or why it cannot be.")]
+    result: Any = None
+    """In the shape of the session's output schema; no part of the tool without one."""
 
 
 # Resolve's names for the same things (CONTRACTS 5.6), and the usual slips.
@@ -162,9 +203,34 @@ _ALIASES = {
     "key": "button",
     "message": "text",
     "reason": "summary",
+    "fact": "text",
+    "note": "text",
 }
 NUMBERS = frozenset({"element"} | {alias for alias, name in _ALIASES.items() if name == "element"})
 """What an element's number may be called."""
+
+_TEXTS = (
+    *("step", "label", "text", "option", "value", "title", "name", "content", "task"),
+    *("description",),
+)
+"""Where the text stands in an entry that was written as an object."""
+_STATUSES = {
+    **{status.value: status.value for status in PlanStatus},
+    **dict.fromkeys(("done", "complete", "finished", "[x]", "x"), PlanStatus.COMPLETED.value),
+    **dict.fromkeys(
+        ("doing", "active", "current", "started", "in-progress", "[~]"),
+        PlanStatus.IN_PROGRESS.value,
+    ),
+    **dict.fromkeys(
+        ("todo", "to_do", "open", "not_started", "waiting", "[_]", ""), PlanStatus.PENDING.value
+    ),
+}
+"""What else the statuses of a plan are called."""
+_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])\s+")
+_BETWEEN = re.compile(r"\s*(?:[,;/|]\s*(?:or\s+|and\s+)?|\s+or\s+)\s*", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?:element|index|id|no\.?|#)?\s*[#\[(]?\s*(\d{1,9})(?:\.0)?\s*[\])]?", re.I
+)
 
 A = TypeVar("A", bound=Arguments)
 
@@ -178,14 +244,14 @@ def decode(kind: type[A], arguments: str) -> A:
     if len(arguments) > MAX_ARGUMENT_CHARS:
         raise BadArguments(f"the arguments have {len(arguments)} characters, too many to read")
     try:
-        raw = json.loads(arguments or "{}")
+        raw = read_json(arguments or "{}")
         # No store, phone or terminal takes half of a surrogate pair.
         json.dumps(raw, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise BadArguments("the arguments hold half of a character; write it whole") from error
-    except (ValueError, RecursionError) as error:
+    except (NotJson, RecursionError) as error:
         raise BadArguments(
-            f"the arguments are not valid JSON ({one_line(str(error), 100)})"
+            f"the arguments are not valid JSON: {one_line(str(error), 160)}"
         ) from error
     if not isinstance(raw, dict):
         raise BadArguments("the arguments must be one JSON object")
@@ -196,26 +262,191 @@ def decode(kind: type[A], arguments: str) -> A:
     for alias, name in _ALIASES.items():
         if name in fields and name not in known and alias in raw:
             known[name] = raw[alias]
+    _gather(kind, raw, known)
+    _correct_names(raw, known, fields)
+    if issubclass(kind, ServiceArguments):
+        _check_known(kind, raw, fields)
     if "plan" in fields:
         known["plan"] = _plan_items(known.get("plan"))
     for name in ("payload", "arguments"):
         if isinstance(known.get(name), dict):
             known[name] = json.dumps(known[name])
-    if isinstance(known.get("element"), str):
-        known["element"] = known["element"].strip().strip("[]")
+    _read_forms(kind, known)
+    if "element" in known:
+        known["element"] = _number(known["element"])
     if isinstance(known.get("button"), str):
-        known["button"] = known["button"].strip().upper().removeprefix("KEYCODE_")
+        known["button"] = _button(known["button"])
     if isinstance(known.get("direction"), str):
         known["direction"] = known["direction"].strip().lower()
     try:
         return msgspec.convert(known, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise BadArguments(one_line(str(error), 200)) from error
+        raise BadArguments(_worded(kind, error, raw, fields)) from error
     except (ValueError, OverflowError, RecursionError) as error:
         raise BadArguments("the arguments hold a value that cannot be used") from error
 
 
+def _read_forms(kind: type[Arguments], known: dict[str, Any]) -> None:
+    """Read lists and objects that were written as one text, where the field takes no text, and
+    numbers where it takes nothing else.
+    """
+    for field in _fields(kind):
+        said = known.get(field.name)
+        if isinstance(said, int | float) and not isinstance(said, bool) and _is_text(field.type):
+            known[field.name] = said = json.dumps(said)
+        if isinstance(said, str) and not _takes_text(field.type):
+            known[field.name] = said = _parsed(said)
+        if isinstance(said, str) and _is_list_of_texts(field.type):
+            known[field.name] = said = (
+                _alternatives(said) if field.name == "options" else [said] if said.strip() else []
+            )
+        if isinstance(said, list) and _is_list_of_texts(field.type):
+            known[field.name] = [_label(one) for one in said]
+        if isinstance(said, list) and field.name == "questions":
+            known[field.name] = [_question(one) for one in said]
+
+
+@cache
+def _fields(kind: type[Arguments]) -> tuple[msgspec.inspect.Field, ...]:
+    described = msgspec.inspect.type_info(kind)
+    assert isinstance(described, msgspec.inspect.StructType)
+    return described.fields
+
+
+def _bare(kind: msgspec.inspect.Type) -> msgspec.inspect.Type:
+    return _bare(kind.type) if isinstance(kind, msgspec.inspect.Metadata) else kind
+
+
+def _takes_text(kind: msgspec.inspect.Type) -> bool:
+    """Return whether a text is a value of a type as it is, or can be read as one."""
+    kind = _bare(kind)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return any(map(_takes_text, kind.types))
+    holds = (
+        msgspec.inspect.VarTupleType,
+        msgspec.inspect.StructType,
+        msgspec.inspect.ListType,
+        msgspec.inspect.NoneType,
+    )
+    return not isinstance(kind, holds)
+
+
+def _is_text(kind: msgspec.inspect.Type) -> bool:
+    return isinstance(_bare(kind), msgspec.inspect.StrType)
+
+
+def _is_list_of_texts(kind: msgspec.inspect.Type) -> bool:
+    kind = _bare(kind)
+    if not isinstance(kind, msgspec.inspect.VarTupleType):
+        return False
+    return isinstance(_bare(kind.item_type), msgspec.inspect.StrType)
+
+
+def _parsed(said: str) -> Any:
+    """Return what a text holds as JSON; the text where it is none."""
+    if not said.lstrip().startswith(("[", "{")):
+        return said
+    try:
+        return read_json(said)
+    except (NotJson, RecursionError):
+        return said
+
+
+def _alternatives(said: str) -> list[str]:
+    """Read "a, b or c", or a line each, as the answers to choose from."""
+    lines = [_BULLET.sub("", line).strip() for line in said.splitlines()]
+    lines = [line for line in lines if line]
+    if len(lines) > 1:
+        return lines
+    parts = (part.strip(" \t\"'.?") for part in _BETWEEN.split(lines[0] if lines else ""))
+    return [part for part in parts if part]
+
+
+def _label(one: object) -> object:
+    """Return an entry of a list of texts that was written as an object by its text."""
+    if isinstance(one, dict):
+        texts = (one.get(name) for name in _TEXTS)
+        return next((text for text in texts if isinstance(text, str)), one)
+    return str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one
+
+
+def _question(one: object) -> object:
+    """Return one of several questions as an object, its options as a list."""
+    if isinstance(one, str):
+        return {"question": one}
+    if isinstance(one, dict):
+        one = {name: value for name, value in one.items() if value is not None}
+        _read_forms(AskedQuestion, one)
+    return one
+
+
+def _gather(kind: type[Arguments], raw: dict[str, Any], known: dict[str, Any]) -> None:
+    """Put names that belong into an object of the arguments where they belong."""
+    into, names = kind.gathered
+    strays = {name: raw.pop(name) for name in names & raw.keys()}
+    if not strays:
+        return
+    inside = known.get(into, {})
+    if not isinstance(inside, dict):
+        return
+    known[into] = strays | inside
+
+
+def _check_known(kind: type[Arguments], raw: dict[str, Any], fields: set[str]) -> None:
+    strange = [
+        name
+        for name in sorted(raw.keys() - fields - _ALIASES.keys())
+        if not get_close_matches(name, fields, n=1, cutoff=0.8)
+    ]
+    if strange:
+        shown = ", ".join(f"`{one_line(name, 40)}`" for name in strange[:5])
+        raise BadArguments(f"there is no {shown}; the arguments are {', '.join(sorted(fields))}")
+
+
+def _correct_names(raw: dict[str, Any], known: dict[str, Any], fields: set[str]) -> None:
+    """Take a field whose name is misspelled for the one that is not given."""
+    for name in raw.keys() - fields - _ALIASES.keys():
+        near = get_close_matches(name, fields - known.keys(), n=1, cutoff=0.8)
+        if near:
+            known[near[0]] = raw[name]
+
+
+def _worded(
+    kind: type[Arguments], error: msgspec.ValidationError, raw: dict[str, Any], fields: set[str]
+) -> str:
+    """Say what is wrong, and which fields there are where one was called by another name."""
+    said = one_line(str(error), 200)
+    if kind.labelled:
+        fields = fields | {"label"}
+        if "`element`" in said or "$.element" in said:
+            said += "; give its number, or its exact `label`"
+    strange = sorted(raw.keys() - fields - _ALIASES.keys())[:5]
+    if not strange:
+        return said
+    shown = ", ".join(f"`{one_line(name, 40)}`" for name in strange)
+    return f"{said}; there is no {shown}; the arguments are {', '.join(sorted(fields))}"
+
+
+def _number(value: object) -> object:
+    """Read an element's number in any form that can mean one thing: 3, "3", "[3]", 3.0, [3]."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str):
+        found = _NUMBERED.fullmatch(value.strip())
+        return found[1] if found else value
+    return value
+
+
+def _button(value: str) -> str:
+    name = value.strip().upper().replace(" ", "_").replace("-", "_")
+    return name.removeprefix("KEYCODE_").removesuffix("_BUTTON").removesuffix("_KEY")
+
+
 def _plan_items(raw: object) -> list[dict[str, str]]:
+    if isinstance(raw, str):
+        raw = _parsed(raw)
+    if isinstance(raw, str) and len(lines := raw.strip().splitlines()) > 1:
+        raw = [_BULLET.sub("", line).strip() for line in lines if line.strip()]
     if not isinstance(raw, list) or not raw:
         raise BadArguments("`plan` must be a list of steps, each with `step` and `status`")
     items = []
@@ -223,12 +454,14 @@ def _plan_items(raw: object) -> list[dict[str, str]]:
         if isinstance(item, str):
             items.append({"step": one_line(item), "status": PlanStatus.PENDING.value})
             continue
-        if not isinstance(item, dict) or not isinstance(item.get("step"), str):
+        step = _label(item) if isinstance(item, dict) else item
+        if not isinstance(step, str):
             raise BadArguments("each step of `plan` needs `step`, a text")
         status = item.get("status", PlanStatus.PENDING.value)
+        status = _STATUSES.get(str(status).strip().casefold().replace(" ", "_"), status)
         if status not in {s.value for s in PlanStatus}:
             raise BadArguments("`status` must be pending, in_progress or completed")
-        items.append({"step": one_line(item["step"]), "status": str(status)})
+        items.append({"step": one_line(step), "status": str(status)})
     return items
 
 
@@ -267,8 +500,16 @@ def _tidied(value: object, tidy: Callable[[str], str], depth: int = 0) -> object
     return value
 
 
+_FAR = 100_000
+"""A bound that protects the reader and tells a model nothing."""
+
+
 def schema(kind: type[Arguments]) -> dict[str, Any]:
-    """Give the JSON Schema of a tool's arguments, without references."""
+    """Return the JSON Schema of a tool's arguments, without references.
+
+    What only the reader of a call needs is left out, as each call of a model pays for it: the
+    docstrings of nested types, and bounds that no screen comes near.
+    """
     (root,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     inlined = _inline(root, components)
     assert isinstance(inlined, dict)
@@ -282,8 +523,13 @@ def _inline(node: object, components: dict[str, Any]) -> Any:
     if isinstance(node, dict):
         reference = node.get("$ref")
         if isinstance(reference, str):
-            return _inline(components[reference.rsplit("/", 1)[-1]], components)
-        return {name: _inline(value, components) for name, value in node.items()}
+            nested = _inline(components[reference.rsplit("/", 1)[-1]], components)
+            return {name: value for name, value in nested.items() if name != "description"}
+        return {
+            name: _inline(value, components)
+            for name, value in node.items()
+            if not (name == "maximum" and isinstance(value, int) and value >= _FAR)
+        }
     if isinstance(node, (list, tuple)):
         return [_inline(item, components) for item in node]
     return node

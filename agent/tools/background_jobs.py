@@ -1,8 +1,8 @@
 """What a model may do with jobs: create one, list them, stop one; and the replies it reads.
 
-Not the carrying out (`agent.loop.office`) and not the checks, which are the jobs' own. Names,
-arguments and replies are OpenPhone's (its `background_job_*` tools). Invariant: a reply is one JSON
-object whose status says what happened.
+Not the carrying out (`agent.loop.turn.service_tools`) and not the checks, which are the jobs' own.
+Names, arguments and replies are OpenPhone's (its `background_job_*` tools). Invariant: a reply is
+one JSON object whose status says what happened.
 """
 
 from __future__ import annotations
@@ -14,30 +14,32 @@ from typing import Annotated, Any
 import msgspec
 
 from agent.errors import UsageError
+from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply
 from agent.records import Job, JobType, Misfire, QuietHours, Trigger
-from agent.safety.redaction import redact
+from agent.safety.redacting.redaction import redact
 from agent.text import one_line
-from agent.tools.arguments import Arguments, BadArguments
+from agent.tools.arguments import Arguments, BadArguments, ServiceArguments
 
 LIST_DEFAULT, LIST_MOST = 8, 20
 _RESULT_SHOWN_CHARS = 400
 
 Reason = Annotated[str, msgspec.Meta(description="Why you do this, for the operator.")]
 Moment = Annotated[
-    int | str, msgspec.Meta(description="Milliseconds since the epoch, or an ISO-8601 time.")
+    int | str,
+    msgspec.Meta(description="A time in ISO-8601; without a zone, this computer's."),
 ]
 
 
-class JobQuiet(Arguments, frozen=True, kw_only=True):
+class JobQuiet(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
     since: Annotated[str, msgspec.Meta(description="HH:MM")]
     until: Annotated[str, msgspec.Meta(description="HH:MM")]
 
 
-class JobSchedule(Arguments, frozen=True, kw_only=True):
+class JobSchedule(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When it runs beside `run_at` and `interval_ms`."""
 
-    next_run_at: int = 0
+    next_run_at: Moment = 0
     interval_ms: int = 0
     cron: Annotated[str, msgspec.Meta(description="Five fields.")] = ""
     timezone: Annotated[str, msgspec.Meta(description="As Europe/Berlin.")] = ""
@@ -46,14 +48,16 @@ class JobSchedule(Arguments, frozen=True, kw_only=True):
     misfire: Misfire = Misfire.ONCE
 
 
-class JobDelivery(Arguments, frozen=True, kw_only=True):
+class JobDelivery(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How it is told."""
 
     mode: str = ""
     notification_text: str = ""
 
 
-class BackgroundJobCreate(Arguments, frozen=True, kw_only=True):
+class BackgroundJobCreate(ServiceArguments, frozen=True, kw_only=True):
+    gathered = ("schedule", frozenset({"cron", "timezone", "on", "quiet", "misfire"}))
+
     title: Annotated[str, msgspec.Meta(description="A short name.")] = ""
     prompt: Annotated[str, msgspec.Meta(description="What each run is to do, in full.")] = ""
     reason: Reason = ""
@@ -77,13 +81,13 @@ class BackgroundJobCreate(Arguments, frozen=True, kw_only=True):
     task: Annotated[str, msgspec.Meta(description="Another name of prompt.")] = ""
 
 
-class BackgroundJobList(Arguments, frozen=True, kw_only=True):
+class BackgroundJobList(ServiceArguments, frozen=True, kw_only=True):
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
-class BackgroundJobStop(Arguments, frozen=True, kw_only=True):
+class BackgroundJobStop(ServiceArguments, frozen=True, kw_only=True):
     job_id: Annotated[int, msgspec.Meta(description="The job's number.")] = 0
     reason: Reason = ""
 
@@ -133,7 +137,8 @@ def _creation(wanted: BackgroundJobCreate) -> JobCreate | str:
         delivery = JobDelivery(mode=delivery)
     span = schedule.quiet
     quiet = None if span is None else QuietHours(since=span.since, until=span.until)
-    first_ms = moment_ms(wanted.next_run_at) or moment_ms(wanted.run_at) or schedule.next_run_at
+    moments = (wanted.next_run_at, wanted.run_at, schedule.next_run_at)
+    first_ms = next(filter(None, map(moment_ms, moments)), 0)
     return JobCreate(
         title=wanted.title,
         prompt=prompt,
@@ -188,7 +193,7 @@ def answered(arguments: JobArguments, came: Reply) -> str:
                 "background_job.created",
                 job_id=job.id,
                 title=job.title,
-                next_run_at=job.next_run_at,
+                next_run_at=iso_time(job.next_run_at),
             )
         case BackgroundJobStop(job_id=job_id):
             return reply("background_job.stopped", job_id=job_id)
@@ -224,8 +229,8 @@ def _summary(job: Job) -> dict[str, object]:
         "title": redact(job.title),
         "type": job.type.value,
         "status": job.status.value,
-        "next_run_at": job.next_run_at,
-        "last_run_at": job.last_run_at,
+        "next_run_at": iso_time(job.next_run_at),
+        "last_run_at": iso_time(job.last_run_at),
         "failure_count": job.failure_count,
         "last_result": redact(one_line(job.last_result, _RESULT_SHOWN_CHARS)),
     }

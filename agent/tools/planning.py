@@ -14,7 +14,6 @@ import msgspec
 from agent.models.model import ToolCall, ToolSchema
 from agent.protocol import Target
 from agent.records import TargetPresentation
-from agent.text import one_line
 from agent.tools.arguments import (
     Arguments,
     AskUser,
@@ -24,6 +23,7 @@ from agent.tools.arguments import (
     decode,
     schema,
 )
+from agent.tools.registry import unknown_tool
 
 
 class ProposedTarget(Arguments, frozen=True, kw_only=True):
@@ -109,6 +109,4 @@ def read_planning_call(call: ToolCall) -> PlanningArguments:
         if name == call.name:
             # The table's types are the union's members; msgspec has made one of them.
             return decode(arguments, call.arguments)  # type: ignore[return-value]
-    raise BadArguments(
-        f'there is no tool "{one_line(call.name, 60)}" here; there are: {", ".join(NAMES)}'
-    )
+    raise BadArguments(unknown_tool(call.name, NAMES))

@@ -6,6 +6,8 @@ the background rule lets it do (CONTRACTS 2.4): an action is never allowed unatt
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from typing import Any, TypeAlias
@@ -23,7 +25,9 @@ from agent.tools.arguments import (
     LaunchApp,
     LongPressElement,
     MoreElements,
+    MoreTools,
     PressButton,
+    Remember,
     Scroll,
     TypeText,
     UpdatePlan,
@@ -37,6 +41,15 @@ from agent.tools.background_jobs import (
     BackgroundJobList,
     BackgroundJobStop,
 )
+from agent.tools.gesture_arguments import (
+    Clipboard,
+    DragTo,
+    GestureArguments,
+    OpenLink,
+    PressKeys,
+    TapPoint,
+)
+from agent.tools.tool_groups import ALL, ToolGroup
 from agent.tools.watching import REQUIRED as WATCH_REQUIRED
 from agent.tools.watching import (
     CreateCommitment,
@@ -56,9 +69,12 @@ ToolArguments: TypeAlias = (
     | Scroll
     | PressButton
     | LaunchApp
+    | GestureArguments
     | Wait
     | MoreElements
     | UpdatePlan
+    | Remember
+    | MoreTools
     | AskUser
     | Finish
     | BackgroundJobCreate
@@ -92,6 +108,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     arguments: type[Arguments]
     counted: bool = True
     """Whether its step counts against the limit."""
+    group: ToolGroup | None = None
+    """Which goals need it; None: every goal."""
+    needs_picture: bool = False
+    """Whether it is of use only to a model that is sent pictures."""
 
 
 _TOOLS = (
@@ -135,15 +155,48 @@ _TOOLS = (
         arguments=LaunchApp,
     ),
     Tool(
+        name="tap_point",
+        kind=ToolKind.ACTION,
+        description="Touch a point of the picture where no element is numbered.",
+        arguments=TapPoint,
+        needs_picture=True,
+    ),
+    Tool(
+        name="drag",
+        kind=ToolKind.ACTION,
+        description="Drag: a slider, an icon, a list item.",
+        arguments=DragTo,
+    ),
+    Tool(
+        name="press_keys",
+        kind=ToolKind.ACTION,
+        description="Press several keys of a keypad or calculator in a row.",
+        arguments=PressKeys,
+    ),
+    Tool(
+        name="open_link",
+        kind=ToolKind.ACTION,
+        description="Open a web address or a settings page.",
+        arguments=OpenLink,
+    ),
+    Tool(
+        name="clipboard",
+        kind=ToolKind.ACTION,
+        description="Copy or paste a text, or read what was copied.",
+        arguments=Clipboard,
+    ),
+    Tool(
         name="wait",
         kind=ToolKind.CONTROL,
-        description="Wait for something that takes time, such as loading or a reply.",
+        description=(
+            "Wait for something that takes time: loading, a reply, what the operator does by hand."
+        ),
         arguments=Wait,
     ),
     Tool(
         name="more_elements",
         kind=ToolKind.OBSERVE,
-        description="List the elements that the screen only counts as `more items`. Costs no step.",
+        description="List the elements that the screen folds as `… rows like …`. Costs no step.",
         arguments=MoreElements,
         counted=False,
     ),
@@ -155,10 +208,24 @@ _TOOLS = (
         counted=False,
     ),
     Tool(
+        name="remember",
+        kind=ToolKind.CONTROL,
+        description=(
+            "Keep a fact that you will need after its screen is gone. It is shown with every "
+            "screen from then on. Costs no step."
+        ),
+        arguments=Remember,
+        counted=False,
+    ),
+    Tool(
         name="ask_user",
         kind=ToolKind.CONTROL,
-        description="Ask the operator when the goal does not say which, or only a person can know.",
+        description=(
+            "Ask the operator when the goal does not say which, only a person can know, or the "
+            "operator has to do something on the phone (option: Done). Waits for the answer."
+        ),
         arguments=AskUser,
+        counted=False,
     ),
     Tool(
         name="finish",
@@ -170,6 +237,16 @@ _TOOLS = (
         arguments=Finish,
     ),
     Tool(
+        name="more_tools",
+        kind=ToolKind.CONTROL,
+        description=(
+            "Get tools for what goes on after this session: jobs (later or repeatedly), watchers "
+            "(when something happens), commitments (promises, reminders). Costs no step."
+        ),
+        arguments=MoreTools,
+        counted=False,
+    ),
+    Tool(
         name="background_job_create",
         kind=ToolKind.ACTION,
         description=(
@@ -177,18 +254,21 @@ _TOOLS = (
             "run may look and tell; it asks the operator before it changes anything."
         ),
         arguments=BackgroundJobCreate,
+        group=ToolGroup.JOBS,
     ),
     Tool(
         name="background_job_list",
         kind=ToolKind.OBSERVE,
         description="List background jobs, the newest first.",
         arguments=BackgroundJobList,
+        group=ToolGroup.JOBS,
     ),
     Tool(
         name="background_job_stop",
         kind=ToolKind.ACTION,
         description="Stop a background job for good.",
         arguments=BackgroundJobStop,
+        group=ToolGroup.JOBS,
     ),
     Tool(
         name="watcher_create",
@@ -199,30 +279,35 @@ _TOOLS = (
             "job."
         ),
         arguments=CreateWatcher,
+        group=ToolGroup.WATCHERS,
     ),
     Tool(
         name="watcher_list",
         kind=ToolKind.OBSERVE,
         description="List watchers, the newest first.",
         arguments=ListWatchers,
+        group=ToolGroup.WATCHERS,
     ),
     Tool(
         name="watcher_stop",
         kind=ToolKind.ACTION,
         description="Stop watchers for good: one, those that a text finds, or all.",
         arguments=StopWatchers,
+        group=ToolGroup.WATCHERS,
     ),
     Tool(
         name="commitment_search",
         kind=ToolKind.OBSERVE,
         description="Find commitments, the newest first.",
         arguments=SearchCommitments,
+        group=ToolGroup.COMMITMENTS,
     ),
     Tool(
         name="commitment_create",
         kind=ToolKind.ACTION,
         description="Write down what was promised, so that the operator is reminded of it.",
         arguments=CreateCommitment,
+        group=ToolGroup.COMMITMENTS,
     ),
     Tool(
         name="notification_commitment_create",
@@ -232,6 +317,7 @@ _TOOLS = (
             "kept as the evidence."
         ),
         arguments=NotificationCommitment,
+        group=ToolGroup.COMMITMENTS,
     ),
     Tool(
         name="message_commitment_create",
@@ -241,12 +327,14 @@ _TOOLS = (
             "on the phone; what it says is kept as the evidence."
         ),
         arguments=MessageCommitment,
+        group=ToolGroup.COMMITMENTS,
     ),
     Tool(
         name="commitment_update_status",
         kind=ToolKind.ACTION,
         description="Complete, put off or dismiss a commitment.",
         arguments=UpdateCommitment,
+        group=ToolGroup.COMMITMENTS,
     ),
 )
 
@@ -254,33 +342,91 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
 
 
 @cache
-def schemas() -> tuple[ToolSchema, ...]:
-    """Give every tool as a model is told of it."""
+def schemas(groups: frozenset[ToolGroup] = ALL, *, sees: bool = True) -> tuple[ToolSchema, ...]:
+    """Return the tools as a model is told of them: those for the phone, then those of the groups.
+
+    Args:
+        sees: whether the model is sent pictures.
+
+    In this order, so that what a request begins with stays the same where a group is added.
+    """
     return tuple(
         ToolSchema(name=tool.name, description=tool.description, parameters=_parameters(tool))
-        for tool in _TOOLS
+        for tool in sorted(_TOOLS, key=lambda tool: tool.group is not None)
+        if (tool.group is None or tool.group in groups) and (sees or not tool.needs_picture)
     )
+
+
+def names_of(group: ToolGroup) -> tuple[str, ...]:
+    """Return the names of a group's tools."""
+    return tuple(tool.name for tool in _TOOLS if tool.group is group)
+
+
+def may_change_screen(name: str, arguments: str) -> bool:
+    """Return whether a call does something that the phone's screen may show.
+
+    Args:
+        arguments: of the call, as JSON.
+    """
+    tool = TOOLS.get(name)
+    if tool is None or tool.kind is not ToolKind.ACTION or tool.group is not None:
+        return False
+    # A clipboard that is filled or read shows nothing.
+    return tool.arguments is not Clipboard or '"paste"' in arguments.lower()
 
 
 def _parameters(tool: Tool) -> dict[str, Any]:
     parameters = schema(tool.arguments)
+    if tool.arguments is Finish:
+        # Told only where the session has a schema for it.
+        del parameters["properties"]["result"]
     required = REQUIRED.get(tool.arguments) or WATCH_REQUIRED.get(tool.arguments)
     if required:
         parameters["required"] = list(required)
+    if tool.arguments.labelled:
+        # Read before the struct is made: a label means a number only on a screen.
+        said = {"type": "string", "description": "Instead of the number: the exact label."}
+        parameters["properties"] = {**parameters["properties"], "label": said}
+        parameters["required"] = [n for n in parameters.get("required", ()) if n != "element"]
     return parameters
 
 
-def read_call(call: ToolCall) -> tuple[Tool, ToolArguments]:
+def read_call(call: ToolCall, offered: Sequence[str] = ()) -> tuple[Tool, ToolArguments]:
     """Read what a model wants called.
+
+    Args:
+        offered: the tools that may be named where this one is unknown; empty: all. A tool that
+            was not offered can be called all the same.
 
     Raises:
         BadArguments: the tool is unknown or its arguments cannot be used.
     """
     tool = TOOLS.get(call.name)
     if tool is None:
-        raise BadArguments(
-            f'there is no tool "{one_line(call.name, 60)}"; there are: {", ".join(TOOLS)}'
-        )
-    arguments = decode(tool.arguments, call.arguments)
+        told = offered or [one.name for one in _TOOLS if one.group is None]
+        raise BadArguments(unknown_tool(call.name, told))
+    try:
+        arguments = decode(tool.arguments, call.arguments)
+    except BadArguments:
+        if tool.arguments is not BackgroundJobStop:
+            raise
+        # A call that names no job has a reply of its own (CONTRACTS 2.5).
+        arguments = BackgroundJobStop()
     # The table's types are the union's members; msgspec has made one of them.
     return tool, arguments  # type: ignore[return-value]
+
+
+def unknown_tool(name: str, known: Iterable[str]) -> str:
+    """Say that there is no such tool, and name the nearest one, or all that there are."""
+    names = tuple(known)
+    shown = one_line(name, 60)
+    near = get_close_matches(_plain(name), [_plain(one) for one in names], n=1, cutoff=0.6)
+    if near:
+        meant = next(one for one in names if _plain(one) == near[0])
+        return f'there is no tool "{shown}"; did you mean "{meant}"?'
+    return f'there is no tool "{shown}"; there are: {", ".join(names)}'
+
+
+def _plain(name: str) -> str:
+    """Fold a name so that clickElement and click-element are near click_element."""
+    return "".join(c for c in name[:60].casefold() if c.isalnum())

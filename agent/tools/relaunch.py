@@ -10,8 +10,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from agent.devices.device import Device
-from agent.devices.display import NoDisplays
+from agent.devices.no_displays import NoDisplays
+from agent.devices.protocols import Device
 from agent.errors import DeviceError
 from agent.records import Session
 
@@ -29,18 +29,22 @@ async def launch(device: Device, package: str, session: Session) -> None:
     Raises:
         DeviceError: it would, with the exit code of the refused command; or as `Device.launch`.
     """
+    refuse_relaunch(device, session, f"monkey -p {shlex.quote(package)} 1")
+    await device.launch(package)
+
+
+def refuse_relaunch(device: Device, session: Session, command: str) -> None:
+    """Refuse a command that would take a session's own app off its display. Raises DeviceError."""
     # What is one display itself has none: an app that is started there stays there.
     on_main = not isinstance(device.displays, NoDisplays)
     detached = on_main and session.presentation.is_detached
-    command = f"monkey -p {shlex.quote(package)} 1"
     code = refusal(command, target_package=session.target_package, detached=detached)
     if code:
         raise DeviceError(
-            f"Refused with exit code {code}: {package} runs detached, on a display of its own, and "
-            "starting it here would take it off there.",
+            f"Refused with exit code {code}: {session.target_package} runs detached, on a display "
+            "of its own, and starting it here would take it off there.",
             "Go on with its own display; it is recovered by itself when it is lost.",
         )
-    await device.launch(package)
 
 
 def refusal(command: str, *, target_package: str, detached: bool) -> int:

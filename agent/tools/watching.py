@@ -1,8 +1,8 @@
 """What a model may do with watchers and commitments, and the replies it reads.
 
-Not the carrying out (`agent.loop.office`) and not the checks, which are the watchers' own. Names
-are OpenPhone's. Invariants: a reply is one JSON object whose status says what happened; what a
-phone or a page wrote stands in it redacted and bounded.
+Not the carrying out (`agent.loop.turn.service_tools`) and not the checks, which are the watchers'
+own. Names are OpenPhone's. Invariants: a reply is one JSON object whose status says what happened;
+what a phone or a page wrote stands in it redacted and bounded.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 
 from agent.errors import UsageError
+from agent.moments import iso_time
 from agent.protocol import (
     CommitmentCreate,
     CommitmentSearch,
@@ -32,9 +33,9 @@ from agent.records import (
     Watcher,
     WatcherType,
 )
-from agent.safety.redaction import redact
+from agent.safety.redacting.redaction import redact
 from agent.text import one_line
-from agent.tools.arguments import Arguments
+from agent.tools.arguments import Arguments, ServiceArguments
 from agent.tools.background_jobs import (
     LIST_DEFAULT,
     LIST_MOST,
@@ -48,7 +49,7 @@ from agent.tools.background_jobs import (
 _RESULT_SHOWN_CHARS = 400
 
 
-class CreateWatcher(Arguments, frozen=True, kw_only=True):
+class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
     type: Annotated[
         WatcherType,
         msgspec.Meta(
@@ -101,26 +102,26 @@ class CreateWatcher(Arguments, frozen=True, kw_only=True):
     notification_text: Annotated[str, msgspec.Meta(description="Exactly what they are told.")] = ""
 
 
-class ListWatchers(Arguments, frozen=True, kw_only=True):
+class ListWatchers(ServiceArguments, frozen=True, kw_only=True):
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
-class StopWatchers(Arguments, frozen=True, kw_only=True):
+class StopWatchers(ServiceArguments, frozen=True, kw_only=True):
     reason: Reason = ""
     watcher_id: Annotated[int, msgspec.Meta(description="The watcher's number.")] = 0
     query: Annotated[str, msgspec.Meta(description="Or a part of their titles.")] = ""
     all: Annotated[bool, msgspec.Meta(description="Or all that are active.")] = False
 
 
-class SearchCommitments(Arguments, frozen=True, kw_only=True):
+class SearchCommitments(ServiceArguments, frozen=True, kw_only=True):
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
-class CreateCommitment(Arguments, frozen=True, kw_only=True):
+class CreateCommitment(ServiceArguments, frozen=True, kw_only=True):
     title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
     reason: Reason = ""
     description: str = ""
@@ -130,7 +131,7 @@ class CreateCommitment(Arguments, frozen=True, kw_only=True):
     evidence: Annotated[str, msgspec.Meta(description="The words that say so.")] = ""
 
 
-class CommitmentFromPhone(Arguments, frozen=True, kw_only=True):
+class CommitmentFromPhone(ServiceArguments, frozen=True, kw_only=True):
     """What a commitment is written down from that stands in a phone's shade."""
 
     title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
@@ -152,7 +153,7 @@ class MessageCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
     text: Annotated[str, msgspec.Meta(description="Words that stand in the message.")] = ""
 
 
-class UpdateCommitment(Arguments, frozen=True, kw_only=True):
+class UpdateCommitment(ServiceArguments, frozen=True, kw_only=True):
     commitment_id: Annotated[int, msgspec.Meta(description="The commitment's number.")]
     status: Annotated[
         CommitmentStatus, msgspec.Meta(description="completed, snoozed, dismissed or active.")
@@ -334,6 +335,6 @@ def _commitment(one: Commitment) -> dict[str, object]:
         "commitment_id": one.id,
         "title": redact(one.title),
         "commitment_status": one.status.value,
-        "due_at": one.due_at,
+        "due_at": iso_time(one.due_at),
         "description": redact(one_line(one.description, _RESULT_SHOWN_CHARS)),
     }

@@ -1,8 +1,8 @@
 """How a commitment is written down, comes due and is done with: pure.
 
-Not the timer that looks for what is due (`agent.watchers.wake`). Every function is told the time in
-milliseconds since the epoch. Invariant: what is completed or dismissed stays so until somebody
-takes it up again.
+Not the timer that looks for what is due (`agent.watchers.watcher_scheduler`). Every function is
+told the time in milliseconds since the epoch. Invariant: what is completed or dismissed stays so
+until somebody takes it up again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.errors import UsageError, WrongStateError
-from agent.jobs.timing import check_moment
 from agent.protocol import CommitmentCreate, CommitmentUpdate
 from agent.records import Commitment, CommitmentStatus, TriggerType
-from agent.safety.redaction import redact, redact_secrets
-from agent.sessions.answers import checked_text
+from agent.safety.redacting.redaction import redact, redact_secrets
+from agent.schedules import check_moment
+from agent.sessions.rules.answers import checked_text
 from agent.text import clean, one_line
 
 SNOOZE_MS = 3_600_000

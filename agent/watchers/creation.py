@@ -12,7 +12,6 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.jobs.creation import MAIN, SESSION_PREFIX
-from agent.jobs.timing import check_moment
 from agent.protocol import WatcherCreate
 from agent.records import (
     Condition,
@@ -24,9 +23,10 @@ from agent.records import (
     WatcherType,
     WatchSchedule,
 )
-from agent.safety.redaction import redact_secrets
-from agent.sessions.answers import checked_text
-from agent.sessions.assignment import Assignment
+from agent.safety.redacting.redaction import redact_secrets
+from agent.schedules import check_moment
+from agent.sessions.registry.device_assignment import Assignment
+from agent.sessions.rules.answers import checked_text
 from agent.text import clean, one_line
 from agent.tools.direct import direct_call
 from agent.watchers.rules import LONGEST_MS, SHORTEST_MS, usual_interval_ms

@@ -1,6 +1,6 @@
 """What counts as a match, pure: notifications, pages, screens and times against a condition.
 
-Not the looking (`agent.watchers.sight`), nor calls and deadlines (`agent.watchers.silence`).
+Not the looking (`agent.watchers.sensors`), nor calls and deadlines (`agent.watchers.silence`).
 Invariants: what was there at the first look, or has matched before, is no match again while it
 stays; a page's first look only remembers it.
 """
@@ -14,12 +14,12 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from agent.devices.notifications import Notification
+from agent.devices.shell.notifications import Notification
 from agent.records import Condition, Evaluator, UiNode, Usage, Watcher
-from agent.safety.redaction import redact
+from agent.safety.redacting.redaction import redact
 from agent.text import clean, one_line
-from agent.watchers.judging import Verdict
 from agent.watchers.reading import condition_of
+from agent.watchers.semantic_match import Verdict
 from agent.watchers.web import Page
 
 MATCHES_A_LOOK = 8

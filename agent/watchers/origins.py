@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.devices.device import Rack
-from agent.devices.notifications import Notification
+from agent.devices.protocols import Fleet
+from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError, UsageError
 from agent.records import Condition, DeviceState, Origin, OriginKind
 from agent.text import one_line
 from agent.watchers.matching import fits
-from agent.watchers.sight import notifications_of
+from agent.watchers.sensors import notifications_of
 
 
-async def evidence_of(origin: Origin, rack: Rack) -> dict[str, str]:
+async def evidence_of(origin: Origin, rack: Fleet) -> dict[str, str]:
     """Look for a notification in the shades of phones, and give what it says.
 
     Raises:
@@ -59,7 +59,7 @@ async def evidence_of(origin: Origin, rack: Rack) -> dict[str, str]:
     )
 
 
-async def _shade(rack: Rack, serial: str) -> tuple[Notification, ...]:
+async def _shade(rack: Fleet, serial: str) -> tuple[Notification, ...]:
     return tuple(await notifications_of(await rack.device(serial)))
 
 

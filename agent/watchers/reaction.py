@@ -1,7 +1,7 @@
 """What a match leads to: the words of the job that it starts and of the notice that it gives, pure.
 
-Not the starting (`agent.watchers.wake`). Invariant: what was seen stands in a job's prompt as data,
-fenced and named as such, with nothing in it that could end the fence.
+Not the starting (`agent.watchers.watcher_scheduler`). Invariant: what was seen stands in a job's
+prompt as data, fenced and named as such, with nothing in it that could end the fence.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from agent.jobs.creation import MAIN
 from agent.jobs.tool_calls import CALL, CONTINUES
 from agent.protocol import JobCreate
 from agent.records import Watcher
+from agent.safety.prompt_fencing import fenced, unfenced
 from agent.text import clean, one_line
-from agent.watchers.fence import fenced, unfenced
 from agent.watchers.matching import Match
 from agent.watchers.reading import reaction_of
 

@@ -1,16 +1,16 @@
 """Calls that come, and messages and calls that do not, pure.
 
-Not the looking (`agent.watchers.sight`). Invariant: that somebody has not written or called is said
-only where the phone could be asked; else it is said that it is not known.
+Not the looking (`agent.watchers.sensors`). Invariant: that somebody has not written or called is
+said only where the phone could be asked; else it is said that it is not known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.devices.calls import Call
+from agent.devices.shell.call_log import Call
 from agent.records import Watcher, WatcherType
-from agent.safety.redaction import redact
+from agent.safety.redacting.redaction import redact
 from agent.text import one_line
 from agent.watchers.matching import MATCHES_A_LOOK, Look, Match
 from agent.watchers.reading import condition_of, schedule_of

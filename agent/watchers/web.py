@@ -13,11 +13,13 @@ import codecs
 import hashlib
 import socket
 import string
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from agent.errors import UsageError, WebError
+from agent.safety.egress.destinations import is_same_site, read_destination
+from agent.safety.redacting.redaction import find_secrets
 from agent.text import one_line
 from agent.watchers.addresses import is_public
 from agent.watchers.page_text import page_text
@@ -71,6 +73,12 @@ def checked_url(url: str) -> str:
             f"The address of a page at {one_line(host, 80)} holds a name or password.",
             "Watchers are stored: give an address without them.",
         )
+    decoded = read_destination(url)
+    if decoded is not None and find_secrets(decoded.carried):
+        raise UsageError(
+            f"The address of a page at {one_line(host, 80)} holds what looks like a secret.",
+            "Watchers are stored, and the page's owner reads the address: leave it out.",
+        )
     if not url.isprintable() or " " in url.strip():
         raise UsageError(f"{shown!r} holds a space or a control character.", "Write it as %20.")
     try:
@@ -98,6 +106,7 @@ async def fetch(
     url: str,
     *,
     allow_private: bool = False,
+    destinations: Collection[str] = (),
     timeout_s: float = TIMEOUT_S,
     resolve: Resolve | None = None,
 ) -> Page:
@@ -105,6 +114,7 @@ async def fetch(
 
     Args:
         allow_private: whether addresses of this machine and its network may be spoken to.
+        destinations: hosts beside the page's own to which it may redirect.
         timeout_s: for everything, redirects included.
         resolve: by default the system's resolver.
 
@@ -126,6 +136,7 @@ async def fetch(
                     if response.status not in _REDIRECTING:
                         return await _page(at, response)
                     at = _next(at, response)
+                    _check_redirect(checked_url(url), at, destinations)
     except TimeoutError as error:
         raise WebError(f"{_host(url)} did not give the page within {timeout_s:g} s.") from error
     except httpcore2.TimeoutException as error:
@@ -155,6 +166,17 @@ def _next(url: str, response: Response) -> str:
     if url.startswith("https:") and not following.startswith("https:"):
         raise WebError(f"{_host(url)} redirects from https to http, which is not followed.")
     return following
+
+
+def _check_redirect(first: str, to: str, destinations: Collection[str]) -> None:
+    """Refuse a redirect away from the page's own site. Raises WebError."""
+    own, other = urlsplit(first).hostname or "", urlsplit(to).hostname or ""
+    if other == own or any(is_same_site(other, site) for site in (own, *destinations)):
+        return
+    raise WebError(
+        f"{_host(first)} redirects to another site, {_host(to)}, which is not followed.",
+        f"Watch {_host(to)} itself, or name its host in safety.destinations.",
+    )
 
 
 async def _page(url: str, response: Response) -> Page:

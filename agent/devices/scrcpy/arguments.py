@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.devices.input.input_text import quote
 from agent.devices.scrcpy.dialect import Dialect
-from agent.devices.text_entry import quote
 from agent.errors import DeviceError
 
 SERVER_CLASS = "com.genymobile.scrcpy.Server"

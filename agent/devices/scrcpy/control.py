@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
+from agent.devices.adb.stream import AdbStream
 from agent.devices.gestures import FingerAction, FingerEvent
 from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.messages import CopyKey, KeyAction, Kind, Place, TouchAction
 from agent.devices.scrcpy.replies import Acknowledged, Clipboard, read_reply
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.stream import AdbStream
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from agent.records import Point
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from agent.devices.display_size import DisplaySize
+from agent.devices.frames.display_size import DisplaySize
 from agent.devices.gestures import (
     Gesture,
     MultiSwipe,
@@ -23,7 +23,7 @@ from agent.devices.gestures import (
     events,
     strokes,
 )
-from agent.devices.input import InputChannel
+from agent.devices.input.input_channel import InputChannel
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink

@@ -8,21 +8,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from agent.devices.device import Button, Capture, Device, TextWay, Typed, UiTree
-from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture, LongPress, Swipe, Tap, events, strokes
-from agent.devices.keys import button_code, key_code
+from agent.devices.input.keycodes import button_code, key_code
+from agent.devices.no_displays import NoDisplays
+from agent.devices.protocols import (
+    TREE_TIMEOUT_S,
+    Button,
+    Capture,
+    Device,
+    Displays,
+    TextWay,
+    Typed,
+    UiTree,
+)
 from agent.devices.scrcpy.control import ControlChannel
-from agent.devices.tree_display import DisplayTrees
+from agent.devices.scrcpy.messages import Place
+from agent.devices.trees.display_tree import DisplayTrees
 from agent.errors import TextEntryError
 from agent.records import AppInfo, DeviceInfo, Foreground, Point
 
-if TYPE_CHECKING:
-    from agent.devices.scrcpy.displays import VirtualDisplay
-
 _PRINTABLE = re.compile(r"[ -~]*")
+
+
+class OwnDisplay(Protocol):
+    """The display that is driven, as far as driving it takes."""
+
+    @property
+    def number(self) -> int:
+        """Android's number of the display."""
+        ...
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        ...
+
+    def place(self, at: Point) -> Place:
+        """Return the pixel of a place on this display."""
+        ...
+
+    async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app here."""
+        ...
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of this display."""
+        ...
+
+    async def foreground(self, *, timeout_s: float) -> Foreground:
+        """Return which app is in front here."""
+        ...
 
 
 class DisplayDevice:
@@ -30,7 +67,7 @@ class DisplayDevice:
 
     def __init__(
         self,
-        display: VirtualDisplay,
+        display: OwnDisplay,
         main: Device,
         channel: ControlChannel,
         probe: Callable[[float], Awaitable[None]],
@@ -62,7 +99,7 @@ class DisplayDevice:
         """Take a picture of the display."""
         return await self._display.capture(timeout_s=timeout_s)
 
-    async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
+    async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
         """Read the tree of the window in front. Raises TreeUnavailableError with the reason."""
         return await self._trees.tree(timeout_s=timeout_s)
 

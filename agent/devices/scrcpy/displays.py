@@ -1,6 +1,6 @@
 """Extra displays of one phone, each made and kept by a scrcpy run of its own.
 
-The protocols are those of `agent.devices.display`; what acts on one is `display_device`.
+The protocols are those of `agent.devices.no_displays`; what acts on one is `display_device`.
 Invariants: a display lives exactly as long as its run, so it goes with us, with the link and with
 the phone; what is done on one goes to no other display, and only while the phone is ours to drive.
 """
@@ -11,20 +11,19 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from agent.devices.device import Capture, Device
-from agent.devices.display import OPEN_TIMEOUT_S, Display
-from agent.devices.focus import parse_foreground
-from agent.devices.frame_readers import Reader, Readers, reading
+from agent.devices.frames.subscribers import Reader, Readers, reading
+from agent.devices.protocols import OPEN_TIMEOUT_S, Capture, Device, Display
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
+from agent.devices.scrcpy.decoding.pictures import Pictures
 from agent.devices.scrcpy.display_device import DisplayDevice
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.messages import Place
-from agent.devices.scrcpy.pictures import Pictures
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.scrcpy.video_run import VideoRun, open_decoded
-from agent.devices.shell import PhoneShell
-from agent.devices.tree_display import DisplayTrees
+from agent.devices.scrcpy.video_run import VideoRun, need_decoder, open_decoded
+from agent.devices.shell.focus import parse_foreground
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees.display_tree import DisplayTrees
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from agent.records import Foreground, FrameSource, FrameStatus, LiveFrame, Point
 
@@ -91,6 +90,7 @@ class ScrcpyDisplays:
             max_fps=MAX_FPS,
             bit_rate=BIT_RATE,
         )
+        need_decoder()
         session, pictures = await open_decoded(self._link.open(options), self._link.decoding)
         display = VirtualDisplay(
             self._shell, self._link, session, pictures, self._main, self._free, self._may_act

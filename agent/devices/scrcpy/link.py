@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from agent.devices.client import ServiceClosedError
+from agent.devices.adb.client import ServiceClosedError
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.pictures import Decoding, ThreadDecoding
+from agent.devices.scrcpy.decoding.pictures import Decoding, ThreadDecoding
 from agent.devices.scrcpy.server_file import NoServerError, PhoneServer, prepare_server
 from agent.devices.scrcpy.session import ScrcpySession, open_session
-from agent.devices.shell import PhoneShell
+from agent.devices.shell.phone_shell import PhoneShell
 
 PREPARE_TIMEOUT_S = 20.0
 NO_SCID = 0

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.decoder import Decoder, load
+from agent.devices.scrcpy.decoding.decoder import Decoder, load
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
 from agent.errors import DeviceError, DeviceLostError, UsageError
+from agent.extras import install, is_installed, missing
 
 if TYPE_CHECKING:
     from av.container import OutputContainer
@@ -88,6 +89,8 @@ async def record(
 
 def check_name(path: Path) -> None:
     """Raise UsageError for the name of a file that cannot be recorded to. Blocking."""
+    if not is_installed("video"):
+        raise UsageError(missing("video"), install("video"))
     if path.suffix.lower() != ".mp4":
         raise UsageError(f"{path} is no name of an MP4 file.", "End it in .mp4.")
     if path.exists():

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent.devices import sync
 from agent.devices.scrcpy.arguments import BUILT_IN_PATH
 from agent.devices.scrcpy.dialect import BUILT_IN, Dialect, dialect
-from agent.devices.shell import PhoneShell
+from agent.devices.shell.file_placing import place_file
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError
 
 HOW_TO_GET_ONE = (
@@ -77,11 +77,11 @@ async def prepare_server(shell: PhoneShell, setting: str, *, timeout_s: float) -
     """
     profile = await shell.profile(timeout_s=timeout_s)
     if profile.virtual and not setting:
-        said = (await shell.run("getprop ro.switchboard.scrcpy", timeout_s)).text.strip()
+        said = (await shell.run("getprop ro.virtual_phone.scrcpy", timeout_s)).text.strip()
         if said == "1":
             return PhoneServer(dialect(BUILT_IN), BUILT_IN_PATH)
     file = await asyncio.to_thread(find_server_file, setting)
-    await _push(shell, file, timeout_s)
+    await place_file(shell, file.data, file.remote_path, timeout_s=timeout_s)
     return PhoneServer(file.ways, file.remote_path)
 
 
@@ -157,13 +157,3 @@ def _packaged() -> Path | None:
         return None
     path = Path(spec.origin).parent / "libs" / "scrcpy-server"
     return path if path.is_file() else None
-
-
-async def _push(shell: PhoneShell, file: ServerFile, timeout_s: float) -> None:
-    client, serial, path = shell.client, shell.serial, file.remote_path
-    there = await sync.stat(client, serial, path, timeout_s=timeout_s)
-    if there.size_bytes == len(file.data):
-        return
-    part = f"{path}.part"
-    await sync.push(client, serial, file.data, part, timeout_s=timeout_s)
-    await shell.checked(f"mv {part} {path}", timeout_s)

@@ -15,13 +15,14 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 
+from agent.devices.adb.stream import AdbStream, ServiceClosedError
+from agent.devices.resources.resource_ledger import Resource, ResourceKind
 from agent.devices.scrcpy.arguments import SessionOptions, server_command, socket_name
 from agent.devices.scrcpy.dialect import Dialect
 from agent.devices.scrcpy.packets import read_name
 from agent.devices.scrcpy.server_file import PhoneServer
 from agent.devices.scrcpy.tunnel import ForwardTunnel, ReverseTunnel, Tunnel
-from agent.devices.shell import PhoneShell
-from agent.devices.stream import AdbStream, ServiceClosedError
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceTimeoutError
 from agent.text import one_line
 
@@ -49,6 +50,7 @@ class ScrcpySession:
         self._shell: AdbStream | None = None
         self._log: asyncio.Task[None] | None = None
         self._tunnel: Tunnel | None = None
+        self._held: tuple[PhoneShell, Resource] | None = None
 
     @property
     def has_words(self) -> bool:
@@ -71,15 +73,25 @@ class ScrcpySession:
         if log is not None:
             log.cancel()
             await asyncio.wait({log})
-        if self._tunnel is not None:
-            await self._tunnel.close()
-        self.new_display.cancel()
+        held, self._held = self._held, None
+        try:
+            if self._tunnel is not None:
+                await self._tunnel.close()
+        finally:
+            if held is not None:
+                shell, resource = held
+                shell.resources.settle(resource)
+            self.new_display.cancel()
 
     # --- opening ----------
 
     async def start(self, shell: PhoneShell, server: PhoneServer, tunnel: Tunnel) -> None:
         """Start the server and connect its sockets; the caller closes on failure."""
         features = (await shell.profile()).features
+        is_display = self.options.new_display is not None
+        what = ResourceKind.DISPLAY if is_display else ResourceKind.SCRCPY_SERVER
+        held = shell.resources.take(what, f"{self.options.scid:08x}", serial=self.serial)
+        self._held = (shell, held)
         self._tunnel = tunnel
         name = socket_name(self.ways, self.options.scid)
         await tunnel.prepare(name)
@@ -150,7 +162,7 @@ async def _open(shell: PhoneShell, server: PhoneServer, options: SessionOptions)
     kind = ForwardTunnel if options.forward else ReverseTunnel
     try:
         async with asyncio.timeout(OPEN_TIMEOUT_S):
-            await session.start(shell, server, kind(shell.client, shell.serial))
+            await session.start(shell, server, kind(shell))
     except BaseException as error:
         await session.close()
         if isinstance(error, TimeoutError):

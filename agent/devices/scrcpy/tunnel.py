@@ -11,8 +11,10 @@ import asyncio
 from contextlib import suppress
 from typing import Protocol
 
-from agent.devices.client import AdbClient
-from agent.devices.stream import BUFFER_BYTES, AdbStream, ServiceClosedError
+from agent.devices.adb.stream import BUFFER_BYTES, AdbStream, ServiceClosedError
+from agent.devices.resources.resource_ledger import Resource, ResourceKind
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.shell.reclaim import take_reversal_back
 from agent.errors import DeviceError
 
 CONNECT_TIMEOUT_S = 6.0
@@ -42,9 +44,9 @@ class Tunnel(Protocol):
 class ForwardTunnel:
     """Connect to the server's socket through adb."""
 
-    def __init__(self, client: AdbClient, serial: str) -> None:
-        self._client = client
-        self._serial = serial
+    def __init__(self, shell: PhoneShell) -> None:
+        self._client = shell.client
+        self._serial = shell.serial
         self._name = ""
 
     async def prepare(self, name: str) -> None:
@@ -78,9 +80,11 @@ class ForwardTunnel:
 class ReverseTunnel:
     """Listen here, and have adb bring the server's connections."""
 
-    def __init__(self, client: AdbClient, serial: str) -> None:
-        self._client = client
-        self._serial = serial
+    def __init__(self, shell: PhoneShell) -> None:
+        self._shell = shell
+        self._client = shell.client
+        self._serial = shell.serial
+        self._reversal: Resource | None = None
         self._remote = ""
         self._listener: asyncio.Server | None = None
         self._arrived: asyncio.Queue[AdbStream] = asyncio.Queue(maxsize=4)
@@ -92,6 +96,8 @@ class ReverseTunnel:
             self._accept, "127.0.0.1", 0, limit=BUFFER_BYTES
         )
         port = self._listener.sockets[0].getsockname()[1]
+        resources = self._shell.resources
+        self._reversal = resources.take(ResourceKind.REVERSE, self._remote, serial=self._serial)
         service = f"reverse:forward:{self._remote};tcp:{port}"
         async with self._client.open(self._serial, service, timeout_s=_CALL_TIMEOUT_S) as stream:
             if await stream.exactly(4) != b"OKAY":
@@ -129,11 +135,19 @@ class ReverseTunnel:
         listener.close()
         while not self._arrived.empty():
             self._arrived.get_nowait().close()
-        # A phone that is gone has no reversal left.
-        with suppress(DeviceError):
-            service = f"reverse:killforward:{self._remote}"
-            async with self._client.open(self._serial, service, timeout_s=_CALL_TIMEOUT_S) as it:
-                await it.exactly(4)
+        reversal, self._reversal = self._reversal, None
+        if reversal is None:
+            return
+        try:
+            await take_reversal_back(self._shell, self._remote)
+        except DeviceError:
+            # A phone that went away has no reversal left; of one that is silent nobody knows.
+            self._shell.resources.abandon(reversal)
+        except BaseException:
+            self._shell.resources.abandon(reversal)
+            raise
+        else:
+            self._shell.resources.settle(reversal)
 
 
 def _ended(serial: str) -> DeviceError:

@@ -1,34 +1,30 @@
 """Live video of one phone for its readers: a stream as large and as fast as somebody wants.
 
-Not the choice between video and captures (`agent.devices.frames`) and not one stream's pictures
-(`video_run`). Invariant: nobody is served from a stream that is smaller or slower than asked for,
-once the phone can give a better one.
+Not the choice between video and captures (`agent.devices.frames.feed`) and not one stream's
+pictures (`video_run`). Invariant: while somebody looks one stream runs, and it fits those who look
+(`stream_fit`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import partial
 
-from agent.devices.device import Capture
-from agent.devices.frame_captures import IsSecure
-from agent.devices.frame_readers import Readers
+from agent.devices.frames.capture_feed import IsSecure
+from agent.devices.frames.subscribers import Readers
+from agent.devices.protocols import Capture
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.pictures import Decoding
+from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.scrcpy.video_run import VideoRun, open_decoded
+from agent.devices.scrcpy.stream_fit import StreamFit, wanted
+from agent.devices.scrcpy.video_run import VideoRun, need_decoder, open_decoded
 from agent.devices.scrcpy.video_watch import Probe
 from agent.errors import DeviceError
 
-SIDES_PX = (240, 480, 720, 1080, 1600)
-"""The longer sides that streams are asked for; beyond the last, the display's own."""
-RATES_HZ = (5, 10, 15, 30, 60)
-_BITS_PER_PIXEL_AT_30_HZ = 12
-_LEAST_BIT_RATE = 1_000_000
-_FULL_SIDE_PX = 2400
-"""What is reckoned with where the display's own size is asked for."""
+_CAPTURES_S = 60.0
+"""A stream is kept large enough for captures so long after the last one."""
 
 OpenSession = Callable[[SessionOptions], Awaitable[ScrcpySession]]
 
@@ -65,9 +61,15 @@ class VideoFrames:
         self._most_fps = most_fps
         self._on_size = on_size
         self._run: VideoRun | None = None
-        self._least_side_px = 1
-        self._enough_for: tuple[int, float, int] | None = None
-        """What the running stream was last found to be enough for."""
+        self._capture_side_px = 1
+        self._captured_s = 0.0
+        self._last_wanted: tuple[tuple[int, float, int], SessionOptions] | None = None
+        """What was needed last, and for whom: it is asked for before every picture."""
+
+    @property
+    def side_px(self) -> int:
+        """The longer side of the pictures that come now; 0 before the first."""
+        return 0 if self._run is None else self._run.side_px
 
     async def capture(self, *, least_side_px: int, timeout_s: float) -> Capture | None:
         """Give a picture of the running stream, encoded after it was asked for; None without one.
@@ -77,7 +79,8 @@ class VideoFrames:
         run = self._run
         if run is None or not run.can_capture:
             return None
-        self._least_side_px = max(self._least_side_px, least_side_px)
+        self._capture_side_px = max(self._least_side_px, least_side_px)
+        self._captured_s = time.monotonic()
         if run.side_px < least_side_px and not run.is_full_size:
             return None
         try:
@@ -89,51 +92,31 @@ class VideoFrames:
 
     async def follow(self, readers: Readers) -> None:
         """Serve the readers until cancelled. Raises DeviceError with why when it cannot go on."""
-        self._least_side_px = 1
+        need_decoder()
+        self._capture_side_px = 1
         while True:
             options = self._wanted(readers)
             session, pictures = await open_decoded(self._open_session(options), self._decoding)
             run = VideoRun(session, pictures, readers, self._probe, self._is_secure, self._on_size)
-            self._run, self._enough_for = run, None
+            self._run = run
             try:
-                await run.serve(until=partial(self._is_short, options, readers))
+                await run.serve(until=partial(self._is_over, StreamFit(options), readers))
             finally:
                 self._run = None
                 await run.close()
 
-    def _is_short(self, given: SessionOptions, readers: Readers) -> bool:
-        """Tell whether somebody wants more than the stream gives; asked before every picture."""
-        asked = readers.longest_side_px, readers.fastest_s, self._least_side_px
-        if asked == self._enough_for:
-            return False
-        now = self._wanted(readers)
-        is_short = _side(now) > _side(given) or now.max_fps > given.max_fps
-        self._enough_for = None if is_short else asked
-        return is_short
+    def _is_over(self, fit: StreamFit, readers: Readers) -> bool:
+        """Return whether another stream is to be opened; asked before every picture."""
+        return fit.is_over(self._wanted(readers), time.monotonic())
+
+    @property
+    def _least_side_px(self) -> int:
+        is_recent = time.monotonic() - self._captured_s < _CAPTURES_S
+        return self._capture_side_px if is_recent else 1
 
     def _wanted(self, readers: Readers) -> SessionOptions:
-        return wanted(self._options, readers, self._most_fps, self._least_side_px)
-
-
-def wanted(
-    options: SessionOptions, readers: Readers, most_fps: int, least_side_px: int = 1
-) -> SessionOptions:
-    """Ask for the smallest and slowest stream that serves every reader, and who takes pictures."""
-    longest = max(readers.longest_side_px, least_side_px)
-    side = next((side for side in SIDES_PX if side >= longest), 0)
-    if options.new_display is not None:
-        side = 0
-    hz = min(1 / readers.fastest_s, most_fps)
-    # A rate of 30 Hz comes back from its interval as 29.999…
-    fps = next((rate for rate in RATES_HZ if rate >= hz * 0.99), RATES_HZ[-1])
-    pixels = (side or _FULL_SIDE_PX) ** 2 // 2
-    return replace(
-        options,
-        max_size_px=side,
-        max_fps=fps,
-        bit_rate=max(pixels * _BITS_PER_PIXEL_AT_30_HZ * fps // 30, _LEAST_BIT_RATE),
-    )
-
-
-def _side(options: SessionOptions) -> int:
-    return options.max_size_px or 1 << 16
+        asked = readers.longest_side_px, readers.fastest_s, self._least_side_px
+        if self._last_wanted is None or self._last_wanted[0] != asked:
+            found = wanted(self._options, readers, self._most_fps, self._least_side_px)
+            self._last_wanted = asked, found
+        return self._last_wanted[1]

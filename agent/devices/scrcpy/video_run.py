@@ -12,21 +12,25 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from agent.devices.device import Capture
-from agent.devices.frame_captures import IsSecure
-from agent.devices.frame_readers import Readers, Size
-from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
-from agent.devices.scrcpy.pictures import DecoderLostError, Decoding, Pictures
+from agent.devices.frames.capture_feed import IsSecure
+from agent.devices.frames.subscribers import Readers, Size
+from agent.devices.protocols import Capture
+from agent.devices.scrcpy.backlog import EARLY, Backlog
+from agent.devices.scrcpy.decoding.pictures import DecoderLostError, Decoding, Pictures
+from agent.devices.scrcpy.packets import VideoItem, VideoSize, read_video
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_watch import Probe, Watch
 from agent.errors import DeviceError, DeviceLostError
+from agent.extras import install, is_installed, missing
 from agent.records import Frame, FrameSource
 
-BACKLOG_PACKETS = 90
-BACKLOG_BYTES = 24 << 20
 _LONGEST_PAUSE_S = 1.0
-_EARLY = 0.5
-"""Of a reader's interval."""
+
+
+def need_decoder() -> None:
+    """Raise DeviceError where nothing is installed that decodes video."""
+    if not is_installed("video"):
+        raise DeviceError(missing("video"), install("video"))
 
 
 async def open_decoded(
@@ -63,15 +67,18 @@ class VideoRun:
         self._on_size = on_size
         self._pictures = pictures
         self._size: Size | None = None
-        self._pending: list[VideoPacket] = []
-        self._pending_bytes = 0
-        self._left_out = False
+        self._backlog = Backlog()
         self._arrived_ms = 0
+        self._capturing = 0
+        """How many wait for a picture that none of the readers asked for."""
         self._fresh = asyncio.Event()
         self._failure: DeviceError | None = None
         self._watch = Watch(session, readers, probe, is_secure)
         self._receiving = asyncio.create_task(self._receive(), name=f"video of {session.serial}")
         self._watching = asyncio.create_task(self._watch.run(), name=f"watch {session.serial}")
+        for reader in readers.all:
+            # It counts the pictures of this stream from now on.
+            reader.picture = 0
 
     async def close(self) -> None:
         """Stop, and end the session."""
@@ -92,7 +99,7 @@ class VideoRun:
             if self._receiving.done() or self._watching.done():
                 raise self._why()
             try:
-                if self._pending:
+                if self._wait_s() <= 0:
                     await self._decode()
                 await self._give_behind()
             except DecoderLostError as error:
@@ -129,11 +136,15 @@ class VideoRun:
         asked_ms = time.time_ns() // 1_000_000
         number = self._watch.key_frames
         self._watch.ask_key_frame()
-        while self._watch.key_frames == number:
-            if self._receiving.done():
-                raise self._why()
-            self._fresh.clear()
-            await self._fresh.wait()
+        self._capturing += 1
+        try:
+            while self._watch.key_frames == number:
+                if self._receiving.done():
+                    raise self._why()
+                self._fresh.clear()
+                await self._fresh.wait()
+        finally:
+            self._capturing -= 1
         if self._pictures.size is None:
             raise self._why()
         arrived_ms = self._arrived_ms
@@ -167,12 +178,7 @@ class VideoRun:
         if isinstance(item, VideoSize):
             # The pictures themselves say their size, in every version.
             return
-        self._pending.append(item)
-        self._pending_bytes += len(item.data)
-        if len(self._pending) > BACKLOG_PACKETS or self._pending_bytes > BACKLOG_BYTES:
-            self._pending = [one for one in self._pending if one.is_config][-1:]
-            self._pending_bytes = sum(len(one.data) for one in self._pending)
-            self._left_out = True
+        self._backlog.put(item, time.monotonic())
         self._arrived_ms = time.time_ns() // 1_000_000
         self._readers.wake.set()
 
@@ -194,8 +200,7 @@ class VideoRun:
     # --- giving ----------
 
     async def _decode(self) -> None:
-        packets, self._pending, self._pending_bytes = self._pending, [], 0
-        left_out, self._left_out = self._left_out, False
+        packets, left_out = self._backlog.take()
         arrived_ms = self._arrived_ms
         decoded = await self._pictures.decode(
             packets,
@@ -223,7 +228,7 @@ class VideoRun:
         self._watch.lose_decoder(str(lost))
         self._readers.retell(self._watch.told())
         await self._pictures.renew()
-        self._left_out = True
+        self._backlog.miss()
         self._watch.ask_key_frame()
 
     def _tell_size(self) -> None:
@@ -239,7 +244,7 @@ class VideoRun:
         # decoder twice for each costs more.
         now = time.monotonic()
         return tuple(
-            {one.box for one in self._readers.all if one.due_s <= now + one.interval_s * _EARLY}
+            {one.box for one in self._readers.all if one.due_s <= now + one.interval_s * EARLY}
         )
 
     async def _give_behind(self) -> None:
@@ -260,13 +265,17 @@ class VideoRun:
             if self._readers.tell_reader(reader, size, scaled, told):
                 reader.picture = self._pictures.pictures
 
+    def _wait_s(self) -> float:
+        """Give in how many seconds it is time to decode."""
+        if self._capturing and self._backlog:
+            return 0.0
+        return self._backlog.wait_s(self._readers.all, time.monotonic())
+
     async def _pause(self) -> None:
         """Wait for a packet, a reader, news of the watch, or the time of a reader that waits."""
-        if self._pending:
-            return
         number, now = self._pictures.pictures, time.monotonic()
         waits = [one.due_s - now for one in self._readers.all if one.picture != number and number]
-        pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), *waits])
+        pause_s = min([_LONGEST_PAUSE_S, self._watch.next_news_s(), self._wait_s(), *waits])
         wake = self._readers.wake
         if pause_s <= 0 or wake.is_set():
             return

@@ -11,8 +11,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from agent.devices.frame_captures import SECURE_DETAIL, IsSecure
-from agent.devices.frame_readers import Readers, Told
+from agent.devices.frames.capture_feed import SECURE_DETAIL, IsSecure
+from agent.devices.frames.subscribers import Readers, Told
 from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.errors import DeviceError

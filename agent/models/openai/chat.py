@@ -7,26 +7,44 @@ finds the beginning of the conversation in its cache.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from agent.models.model import Message, ModelReply, ModelRequest, Role
+from agent.models.model import (
+    FinishReason,
+    ImageDetail,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Role,
+    ToolChoice,
+)
 from agent.models.openai.dialect import Dialect
-from agent.models.openai.failures import Failures
-from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
-from agent.models.openai.gathering import Gathering
-from agent.models.openai.parts import parts_of
-from agent.models.openai.strict import strict
-from agent.models.openai.transport import says_done
+from agent.models.wires.bodies import EVENT_STREAM, media_type, whole
+from agent.models.wires.failures import Failures
+from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
+from agent.models.wires.gathering import Gathering
+from agent.models.wires.parts import parts_of
+from agent.models.wires.strict import strict
+from agent.models.wires.transport import says_done
 from agent.records import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
     from openai.types.chat import ChatCompletionChunk
 
-EVENT_STREAM = "text/event-stream"
-_EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_FINISHED = {
+    "stop": FinishReason.STOP,
+    "end_turn": FinishReason.STOP,
+    "eos": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "content_filter": FinishReason.FILTERED,
+}
+REASONING = "reasoning_content"
+"""Where this wire has the reasoning of an answer; DeepSeek and GLM want it back there."""
 
 
 async def complete_chat(
@@ -41,12 +59,18 @@ async def complete_chat(
 ) -> ModelReply:
     """Ask once. Raises what the SDK raises, and ModelError for an answer that is none."""
     options: dict[str, Any] = {
-        "messages": [message_of(message, vision) for message in request.messages]
+        "messages": [
+            message_of(message, vision, request.image_detail, dialect)
+            for message in request.messages
+        ]
     }
     if dialect.stream_usage:
         options["stream_options"] = {"include_usage": True}
-    limit = "max_completion_tokens" if dialect.completion_tokens else "max_tokens"
-    options[limit] = request.max_output_tokens
+    if dialect.limit and request.max_output_tokens:
+        limit = "max_completion_tokens" if dialect.completion_tokens else "max_tokens"
+        options[limit] = request.max_output_tokens
+    if dialect.cache_key and request.cache_key:
+        options["prompt_cache_key"] = request.cache_key
     if dialect.effort:
         options["reasoning_effort"] = dialect.effort
     if request.tools:
@@ -67,6 +91,8 @@ async def complete_chat(
         ]
         if dialect.one_call:
             options["parallel_tool_calls"] = False
+        if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
+            options["tool_choice"] = ToolChoice.REQUIRED.value
     # The SDK types one overload for each shape of request; a request built from data fits none.
     create: Any = client.chat.completions.create
     # As the body's own: what is given by name the SDK walks through by its types, again at every
@@ -82,39 +108,6 @@ async def complete_chat(
         return await _gather(stream, gathering, failures)
 
 
-async def whole(response: Any, failures: Failures) -> dict[str, Any] | None:
-    """Read an answer that is one JSON object though a stream was asked for; None of a stream.
-
-    Raises:
-        ModelError: something answered that is no endpoint.
-        openai.APIError: the object says what went wrong.
-    """
-    kind = media_type(response)
-    if kind == EVENT_STREAM:
-        return None
-    # Some servers name no type, or a wrong one: what it is, it shows.
-    body = (await response.aread()).lstrip()
-    if not body.startswith(b"{"):
-        if body.startswith(_EVENT_FIELDS):
-            return None
-        raise failures.not_the_wire(kind)
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise failures.broken_off(error) from error
-    assert isinstance(answer, dict), "it begins with a brace"
-    if answer.get("error"):
-        raise _said_error(answer["error"], response)
-    return answer
-
-
-def _said_error(error: object, response: Any) -> Exception:
-    import openai
-
-    said = error.get("message") if isinstance(error, dict) else error
-    return openai.APIError(words(said) or "it gave no reason", response.request, body=error)
-
-
 def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failures) -> ModelReply:
     from openai.types.chat import ChatCompletionChunk
 
@@ -127,8 +120,20 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
         raise failures.broken_off()
     chunk = ChatCompletionChunk.construct(**{**answer, "choices": parts})
     _take(gathering, chunk)
+    return _reply(gathering, _usage(chunk))
+
+
+def _reply(gathering: Gathering, usage: Usage) -> ModelReply:
     text, calls = gathering.finish()
-    return ModelReply(text=text, tool_calls=calls, usage=_usage(chunk))
+    if gathering.thought:
+        gathering.reason({REASONING: gathering.thought})
+    return ModelReply(
+        text=text,
+        tool_calls=calls,
+        usage=usage,
+        finish=_FINISHED.get(gathering.finish_reason, FinishReason.UNKNOWN),
+        reasoning=gathering.reasoning,
+    )
 
 
 async def _gather(
@@ -157,8 +162,7 @@ async def _gather(
         raise failures.not_the_wire(media_type(stream.response))
     if not is_whole():
         raise failures.broken_off()
-    text, calls = gathering.finish()
-    return ModelReply(text=text, tool_calls=calls, usage=usage)
+    return _reply(gathering, usage)
 
 
 def _take(gathering: Gathering, chunk: Any) -> bool:
@@ -168,8 +172,14 @@ def _take(gathering: Gathering, chunk: Any) -> bool:
         if getattr(choice, "index", 0):
             # One answer was asked for; the first is it.
             continue
-        finished = finished or bool(getattr(choice, "finish_reason", None))
+        ended = getattr(choice, "finish_reason", None)
+        if ended:
+            finished, gathering.finish_reason = True, words(ended)
         delta = getattr(choice, "delta", None)
+        gathering.think(
+            words(getattr(delta, "reasoning_content", None))
+            or words(getattr(delta, "reasoning", None))
+        )
         gathering.text(words(getattr(delta, "content", None)))
         gathering.text(words(getattr(delta, "refusal", None)))
         parts = listed(getattr(delta, "tool_calls", None))
@@ -201,13 +211,13 @@ def _usage(chunk: Any) -> Usage:
     return usage_of(chunk.usage, "prompt_tokens", "completion_tokens", "prompt_tokens_details")
 
 
-def media_type(response: Any) -> str:
-    """Say what an answer claims to be."""
-    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
-
-
-def message_of(message: Message, vision: bool) -> dict[str, Any]:
-    """Give a message as this wire has it."""
+def message_of(
+    message: Message,
+    vision: bool,
+    detail: ImageDetail = ImageDetail.AUTO,
+    dialect: Dialect | None = None,
+) -> dict[str, Any]:
+    """Return a message as this wire has it."""
     match message.role:
         case Role.TOOL:
             return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
@@ -222,6 +232,8 @@ def message_of(message: Message, vision: bool) -> dict[str, Any]:
                     }
                     for call in message.tool_calls
                 ]
+                if dialect is None or dialect.reasoning:
+                    said |= _thought_of(message)
             return said
         case Role.SYSTEM | Role.USER:
             if message.image is None or not vision:
@@ -230,9 +242,23 @@ def message_of(message: Message, vision: bool) -> dict[str, Any]:
                 "role": message.role.value,
                 "content": [
                     {"type": "text", "text": message.text},
-                    {"type": "image_url", "image_url": {"url": data_url(message)}},
+                    {"type": "image_url", "image_url": _picture(message, detail)},
                 ],
             }
+
+
+def _thought_of(message: Message) -> dict[str, Any]:
+    """Return what goes beside an assistant's calls: its reasoning, if this wire made it."""
+    for item in message.reasoning:
+        if isinstance(item.get(REASONING), str):
+            return {REASONING: item[REASONING]}
+    return {}
+
+
+def _picture(message: Message, detail: ImageDetail) -> dict[str, str]:
+    """Return a picture; how finely it is looked at is said only where it was chosen."""
+    said = {"url": data_url(message)}
+    return said if detail is ImageDetail.AUTO else {**said, "detail": detail.value}
 
 
 def data_url(message: Message) -> str:

@@ -5,10 +5,27 @@ Not the request. Invariant: each refusal leaves one thing out, so that asking en
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent.models.openai.failures import is_too_long
+from agent.models.wires.failures import is_too_long, limits_answer, said_of
+from agent.models.wires.learnt import Learnt
+
+_LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
+_THOUGHTS = frozenset({"reasoning_content", "encrypted_content"})
+_NAMED = (
+    "tool_choice",
+    "prompt_cache_key",
+    "parallel_tool_calls",
+    "stream_options",
+    "reasoning_effort",
+    "reasoning_content",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "max_tokens",
+)
+"""Parameters that mean nothing else: a refusal that writes one out is about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +41,48 @@ class Dialect:
     """How long the model may reason; empty says nothing of it."""
     one_call: bool = True
     """`parallel_tool_calls=false`; several calls are borne anyway."""
+    required: bool = True
+    """`tool_choice=required`, where the request asks for a call."""
+    cache_key: bool = False
+    """`prompt_cache_key`, which OpenAI's own endpoints know."""
+    limit: bool = True
+    """A limit of the answer's tokens; without one, the endpoint's own holds."""
+    reasoning: bool = True
+    """Reasoning is asked for and sent back."""
+
+
+def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:
+    """Return a dialect without what an endpoint is known not to take.
+
+    Args:
+        without: names of the dialect's yes-or-no fields.
+    """
+    options: dict[str, Any] = dict.fromkeys(without, False)
+    return replace(dialect, **options)
 
 
 def simpler(dialect: Dialect, error: Any) -> Dialect | None:
-    """Give the next plainer dialect after a refusal; None when there is nothing left to leave.
+    """Return the next plainer dialect after a refusal; None when nothing is left to leave out.
 
     Args:
         error: an APIStatusError of the SDK; its `param` names what was refused, if it says so.
     """
+    if dialect.limit and limits_answer(error):
+        return replace(dialect, limit=False)
     if is_too_long(error):
         return None
     parameter = error.param if isinstance(error.param, str) else ""
+    parameter = parameter or _named(error)
+    if dialect.required and parameter.startswith("tool_choice"):
+        return replace(dialect, required=False)
+    if dialect.cache_key and parameter == "prompt_cache_key":
+        return replace(dialect, cache_key=False)
+    if dialect.reasoning and (parameter.startswith(("include", "input")) or parameter in _THOUGHTS):
+        return replace(dialect, reasoning=False)
     if dialect.completion_tokens and parameter == "max_completion_tokens":
         return replace(dialect, completion_tokens=False)
+    if dialect.limit and parameter in _LIMITS:
+        return replace(dialect, limit=False)
     if dialect.stream_usage and parameter.startswith("stream_options"):
         return replace(dialect, stream_usage=False)
     if dialect.effort and parameter in {"reasoning_effort", "reasoning", "reasoning.effort"}:
@@ -50,6 +96,10 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
     # An endpoint that does not say which parameter it refused gets fewer of them.
     if dialect.effort:
         return replace(dialect, effort="")
+    if dialect.required:
+        return replace(dialect, required=False)
+    if dialect.cache_key or dialect.reasoning:
+        return replace(dialect, cache_key=False, reasoning=False)
     if dialect.strict or dialect.one_call:
         return replace(dialect, strict=False, one_call=False)
     if dialect.stream_usage:
@@ -57,3 +107,12 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
     if dialect.completion_tokens:
         return replace(dialect, completion_tokens=False)
     return None
+
+
+def _named(error: Any) -> str:
+    """Return the parameter that a refusal names in its words only, as many servers do."""
+    said = said_of(error)
+    return next((name for name in _NAMED if name in said), "")
+
+
+LEARNT: Learnt[Dialect] = Learnt()

@@ -10,14 +10,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ModelError
-from agent.models.model import Message, ModelReply, ModelRequest, Role
-from agent.models.openai.chat import EVENT_STREAM, data_url, media_type, whole
+from agent.models.model import (
+    FinishReason,
+    ImageDetail,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Role,
+    ToolChoice,
+)
+from agent.models.openai.chat import data_url
 from agent.models.openai.dialect import Dialect
-from agent.models.openai.failures import Failures
-from agent.models.openai.foreign import argument_text, listed, name_text, usage_of, words
-from agent.models.openai.gathering import Gathering
-from agent.models.openai.parts import parts_of
-from agent.models.openai.strict import strict
+from agent.models.wires.bodies import EVENT_STREAM, media_type, whole
+from agent.models.wires.failures import Failures
+from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
+from agent.models.wires.gathering import Gathering
+from agent.models.wires.parts import parts_of
+from agent.models.wires.strict import strict
 from agent.records import Usage
 from agent.text import one_line
 
@@ -52,9 +61,23 @@ async def complete_response(
         ]
         if dialect.one_call:
             options["parallel_tool_calls"] = False
-    options["input"] = [item for message in request.messages for item in items_of(message, vision)]
-    options["max_output_tokens"] = request.max_output_tokens
+        if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
+            options["tool_choice"] = ToolChoice.REQUIRED.value
+    options["input"] = [
+        item
+        for message in request.messages
+        for item in items_of(
+            message, vision, request.image_detail, with_reasoning=dialect.reasoning
+        )
+    ]
+    if dialect.limit and request.max_output_tokens:
+        options["max_output_tokens"] = request.max_output_tokens
+    if dialect.cache_key and request.cache_key:
+        options["prompt_cache_key"] = request.cache_key
     options["store"] = False
+    if dialect.reasoning:
+        # Nothing is left with the provider, so what it thought is given out and comes back sealed.
+        options["include"] = ["reasoning.encrypted_content"]
     create: Any = client.responses.create
     # The body's own, as in `agent.models.openai.chat`.
     stream = await create(model=name, stream=True, extra_body=options)
@@ -75,12 +98,35 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
     if response.status == "failed":
         raise _failed(failures, response.error)
     _take_output(gathering, response)
+    return _reply(gathering, _usage(response), response)
+
+
+def _reply(gathering: Gathering, usage: Usage, response: Any) -> ModelReply:
     text, calls = gathering.finish()
-    return ModelReply(text=text, tool_calls=calls, usage=_usage(response))
+    return ModelReply(
+        text=text,
+        tool_calls=calls,
+        usage=usage,
+        finish=_finish_of(response, has_calls=bool(calls)),
+        reasoning=gathering.reasoning,
+    )
+
+
+def _finish_of(response: Any, *, has_calls: bool) -> FinishReason:
+    why = getattr(getattr(response, "incomplete_details", None), "reason", None)
+    match getattr(response, "status", None), why:
+        case "incomplete", "max_output_tokens":
+            return FinishReason.LENGTH
+        case "incomplete", "content_filter":
+            return FinishReason.FILTERED
+        case "completed", _:
+            return FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP
+        case _:
+            return FinishReason.UNKNOWN
 
 
 async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Failures) -> ModelReply:
-    usage = Usage(calls=1)
+    usage, response = Usage(calls=1), None
     wired = strange = over = False
 
     def is_over() -> bool:
@@ -97,6 +143,9 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
                 if gathering.is_empty:
                     # Some endpoints tell of an answer only when it is whole.
                     _take_output(gathering, response)
+                elif not gathering.reasoning:
+                    for item in listed(getattr(response, "output", None)):
+                        _take_reasoning(gathering, item)
             case "response.failed":
                 raise _failed(failures, getattr(event.response, "error", None))
             case "error":
@@ -107,8 +156,7 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
         raise failures.not_the_wire(media_type(stream.response))
     if not over:
         raise failures.broken_off()
-    text, calls = gathering.finish()
-    return ModelReply(text=text, tool_calls=calls, usage=usage)
+    return _reply(gathering, usage, response)
 
 
 def _take(gathering: Gathering, event: Any, kind: str) -> None:
@@ -128,6 +176,7 @@ def _take(gathering: Gathering, event: Any, kind: str) -> None:
                 gathering.call(at, arguments=argument_text(event.arguments))
         case "response.output_item.done":
             _take_call(gathering, event.item, at, with_arguments=True)
+            _take_reasoning(gathering, event.item)
         case _:
             pass
 
@@ -148,6 +197,21 @@ def _take_output(gathering: Gathering, response: Any) -> None:
             gathering.text(words(getattr(part, "text", None)))
             gathering.text(words(getattr(part, "refusal", None)))
         _take_call(gathering, item, at, with_arguments=True)
+        _take_reasoning(gathering, item)
+
+
+def _take_reasoning(gathering: Gathering, item: Any) -> None:
+    """Take in an item of reasoning that can be sent back: one that came with its sealed content."""
+    sealed = words(getattr(item, "encrypted_content", None))
+    if getattr(item, "type", None) != "reasoning" or not sealed:
+        return
+    summary = [
+        {"type": "summary_text", "text": words(getattr(part, "text", None))}
+        for part in listed(getattr(item, "summary", None))
+    ]
+    kept: dict[str, Any] = {"type": "reasoning", "summary": summary, "encrypted_content": sealed}
+    item_id = name_text(getattr(item, "id", None))
+    gathering.reason(kept | ({"id": item_id} if item_id else {}))
 
 
 def _usage(response: Any) -> Usage:
@@ -160,8 +224,14 @@ def _failed(failures: Failures, error: Any) -> ModelError:
     return failures.told(said, getattr(error, "code", None))
 
 
-def items_of(message: Message, vision: bool) -> list[dict[str, Any]]:
-    """Give a message as this wire has it: one item, or several for a call beside words."""
+def items_of(
+    message: Message,
+    vision: bool,
+    detail: ImageDetail = ImageDetail.AUTO,
+    *,
+    with_reasoning: bool = True,
+) -> list[dict[str, Any]]:
+    """Return a message as this wire has it: one item, or several for a call beside words."""
     match message.role:
         case Role.TOOL:
             return [
@@ -172,7 +242,10 @@ def items_of(message: Message, vision: bool) -> list[dict[str, Any]]:
                 }
             ]
         case Role.ASSISTANT:
-            items: list[dict[str, Any]] = []
+            thoughts = message.reasoning if with_reasoning else ()
+            items: list[dict[str, Any]] = [
+                thought for thought in thoughts if thought.get("type") == "reasoning"
+            ]
             if message.text:
                 items.append({"role": "assistant", "content": message.text})
             items += [
@@ -189,6 +262,6 @@ def items_of(message: Message, vision: bool) -> list[dict[str, Any]]:
             content: list[dict[str, Any]] = [{"type": "input_text", "text": message.text}]
             if message.image is not None and vision:
                 content.append(
-                    {"type": "input_image", "image_url": data_url(message), "detail": "auto"}
+                    {"type": "input_image", "image_url": data_url(message), "detail": detail.value}
                 )
             return [{"role": message.role.value, "content": content}]

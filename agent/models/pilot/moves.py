@@ -194,7 +194,9 @@ def in_app(view: View, trail: Trail, package: str) -> Move | None:
         return None
     name = view.app_name(package)
     launches = [deed for deed in trail.deeds if deed.tool == "launch_app"]
-    if launches and launches[-1].result.startswith("FAILED"):
+    failed = bool(launches) and launches[-1].result.startswith("FAILED")
+    # A phone that was away for a moment is no reason to give its app up.
+    if failed and "phone went away" not in launches[-1].result:
         return GiveUp(f"{name} does not start: {launches[-1].result}")
     if len(launches) >= 3:
         return GiveUp(f"{name} does not come to the front")

@@ -106,6 +106,14 @@ class Pilot:
         return None
 
 
+HOW_TO_CONNECT = (
+    "For any other goal, connect a model (M in the console):\n"
+    "- with a key: switchboard models setup anthropic\n"
+    "- on this machine: switchboard models setup ollama\n"
+    "- with a login: switchboard models setup --login"
+)
+
+
 def decide(view: View) -> Call:
     """Choose what to do in a conversation."""
     intents = _intents(view)
@@ -158,7 +166,7 @@ def _cannot(intents: Sequence[Intent], view: View) -> str:
             f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
             "turn switches on and off, set values, write notes, delete entries, send messages, "
             "search and type. "
-            'Try: turn on Bluetooth, or: send "I am late" to Anna.'
+            f'Try: turn on Bluetooth, or: send "I am late" to Anna. {HOW_TO_CONNECT}'
         )
     homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
     if homeless:

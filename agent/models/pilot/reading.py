@@ -9,21 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.models.model import Message, MessageKind, Role
 
 _LINE = re.compile(
     r'^ *(?:>>> )?\[(?P<number>\d+)\] (?P<kind>[\w-]+): "(?P<label>[^"]*)"'
-    r"(?: \((?P<place>[a-z-]+)\))?"
+    r"(?: \((?P<place>[a-z][a-z: -]*)\))?"
     r'(?: = "(?P<value>[^"]*)")?'
+    r"(?: = \d+ hidden characters)?"
     r"(?: id=(?P<id>\S+))?"
     r"(?P<states>(?: \[[A-Z]+\])*)"
     r"(?P<new> <-- NEW)?$"
 )
 _APP = re.compile(r"^- (?:(?P<label>.*) )?\((?P<package>[\w.]+)\)$")
 _CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
-_HIDDEN = re.compile(r"^  \((\d+) more items\.\.\.\)$")
+_HIDDEN = re.compile(r"^(?:  \((\d+) more items\.\.\.\)|… (\d+) rows like .* …)$")
+_HEAD_KINDS = frozenset({"text", "icon-btn", "nav-btn"})
+_GUESSED = "~"
+"""What stands before the name of an app that was made from its package."""
 _HINT = "The operator says: "
 _ANSWER = "The operator answers: "
 _SEEN = "\n\nWhat was seen follows. "
@@ -38,6 +42,7 @@ class Item:
     kind: str
     label: str
     section: str
+    """Where it stands: `TOP BAR` for a bar at the top, else the zone that the screen names."""
     value: str = ""
     id: str = ""
     states: frozenset[str] = frozenset()
@@ -54,6 +59,10 @@ class Item:
     @property
     def is_on(self) -> bool:
         return "CHECKED" in self.states
+
+    @property
+    def scrolls(self) -> bool:
+        return self.kind == "scrollable" or "SCROLLS" in self.states
 
     @property
     def usable(self) -> bool:
@@ -179,12 +188,18 @@ def _read_goal(text: str, view: View) -> None:
     goal, _, apps = rest.partition("## Installed apps")
     # What a watcher has seen stands below its job's prompt, as data of others: no part of the goal.
     goal = goal.split(_SEEN)[0].split("\nStay in the app ")[0]
+    goal = goal.split("\n## Phone\n")[0]
     view.goal = goal.split("\n## About ")[0].strip()
     view.done.clear()
     view.hints = ()
     if heading == "## Goal":
         found = (_APP.match(line) for line in apps.splitlines())
-        view.apps = tuple(App(m["package"], m["label"] or "") for m in found if m)
+        view.apps = tuple(App(m["package"], _told(m["label"] or "")) for m in found if m)
+
+
+def _told(label: str) -> str:
+    """Return an app's label; empty where it was made from the package."""
+    return "" if label.startswith(_GUESSED) else label
 
 
 def _place(screen: str) -> tuple[str, str]:
@@ -215,11 +230,20 @@ def _read_screen(screen: str, view: View) -> None:
         elif line.startswith("(no UI tree: "):
             view.note = line[len("(no UI tree: ") : -1]
         elif found := _HIDDEN.match(line):
-            view.hidden = int(found[1])
+            view.hidden += int(found[1] or found[2])
         elif item := _item(line, section):
             items.append(item)
     # Numbers are reading order; sections and leading elements are not.
-    view.items = tuple(sorted(items, key=lambda item: item.number))
+    items.sort(key=lambda item: item.number)
+    view.scrollable = view.scrollable or any(item.scrolls for item in items)
+    head = 0 if section else _head(items)
+    view.items = (*(replace(item, section="TOP BAR") for item in items[:head]), *items[head:])
+
+
+def _head(items: Sequence[Item]) -> int:
+    """Count the items of the bar at the top: a title with its buttons, before all that lists."""
+    size = next((n for n, item in enumerate(items) if item.kind not in _HEAD_KINDS), len(items))
+    return size if any(item.kind != "text" for item in items[:size]) else 0
 
 
 def _item(line: str, section: str) -> Item | None:

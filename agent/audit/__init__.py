@@ -1,0 +1,1 @@
+"""The chain of what was done and allowed, kept beside the store."""

@@ -1,0 +1,1 @@
+"""The adb server protocol: binary, server, connections, files, and the list of devices."""

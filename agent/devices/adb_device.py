@@ -1,0 +1,435 @@
+"""A phone behind an adb server: the Device protocol, composed of one channel for each kind of call.
+
+Channels are parts that can be replaced by warmer ones: captures, trees, touches and keys, text.
+Not a lease and not discovery (`agent.devices.fleet.fleet`). Invariants: pixels exist only below
+this module's methods; what the phone refuses is raised with its own words; an action that ran out
+of time raises DeviceTimeoutError, because nobody knows whether it took effect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from secrets import token_hex
+from shlex import quote
+
+from agent.devices.adb.client import AdbClient
+from agent.devices.frames.display_size import DisplaySize
+from agent.devices.frames.fast_capture import QuickCaptures
+from agent.devices.frames.screencap import Screencap
+from agent.devices.gestures import Gesture, LongPress, Swipe, Tap
+from agent.devices.input.input_channel import InputChannel, ShellInput
+from agent.devices.input.keycodes import button_code, key_code
+from agent.devices.input.text_channel import TextChannel
+from agent.devices.input.touch_panel import touches as follow_touches
+from agent.devices.no_displays import NoDisplays
+from agent.devices.protocols import TREE_TIMEOUT_S, Button, Capture, Displays, Typed, UiTree
+from agent.devices.resources.resource_ledger import ResourceLedger
+from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.control import ControlChannel
+from agent.devices.scrcpy.control_input import WarmInput
+from agent.devices.scrcpy.decoding.pictures import Decoding
+from agent.devices.scrcpy.displays import ScrcpyDisplays
+from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
+from agent.devices.scrcpy.video import VideoFrames
+from agent.devices.shell.call_log import Call, call_log
+from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_secure
+from agent.devices.shell.notifications import Notification, read_notifications
+from agent.devices.shell.notifications import command as notification_command
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.shell.profile import Profile
+from agent.devices.shell.reclaim import reclaim_on_phone
+from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
+from agent.devices.shell.versions import PhoneVersions, read_versions
+from agent.devices.trees.tree_provider import WarmTrees
+from agent.devices.trees.tree_source import DumpTrees
+from agent.devices.trees.uiautomator_service import UiautomatorService
+from agent.errors import DeviceError, DeviceTimeoutError, UsageError
+from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
+from agent.text import one_line
+
+_FOCUS_MARK = "switchboard-input-method-follows"
+_LOCAL_TIME = (
+    "date '+%A %Y-%m-%d %H:%M %z'; getprop persist.sys.timezone; "
+    "getprop persist.sys.locale | grep . || getprop ro.product.locale"
+)
+_REPAIR_TIMEOUT_S = 5.0
+_PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
+_COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
+
+
+class AdbDevice:
+    """Drive one phone by serial through one adb server.
+
+    Args:
+        on_action: called after each action, so that whoever shows frames looks again at once.
+        may_act: called before each action; raises when the phone is somebody else's now.
+        scrcpy: how to use a scrcpy server for touches, video and displays; None: not at all.
+        decoding: what decodes video; threads of this process by default.
+        keeps_shells: keep shells open between commands; for whoever calls `close`.
+        resources: where what is taken on the phone is written down.
+    """
+
+    def __init__(
+        self,
+        client: AdbClient,
+        serial: str,
+        *,
+        on_action: Callable[[], None] | None = None,
+        may_act: Callable[[], None] | None = None,
+        scrcpy: ScrcpySettings | None = None,
+        decoding: Decoding | None = None,
+        keeps_shells: bool = False,
+        resources: ResourceLedger | None = None,
+    ) -> None:
+        self._on_action = on_action
+        self._may_act = may_act
+        self._client = client
+        self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells, resources=resources)
+        self._display = DisplaySize(self._shell)
+        self._captures = QuickCaptures(Screencap(self._shell, self._display))
+        self._uiautomator = UiautomatorService(self._shell)
+        self._trees = WarmTrees(
+            self._shell,
+            self._display,
+            service=self._uiautomator,
+            cold=DumpTrees(self._shell, self._display),
+        )
+        self._scrcpy = None if scrcpy is None else ScrcpyLink(self._shell, scrcpy, decoding)
+        cold = ShellInput(self._shell, self._display)
+        self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
+        self._input: InputChannel = self._warm or cold
+        self._text = TextChannel(
+            self._shell, trees=self._trees, service=self._uiautomator, paste=self._pasted
+        )
+        self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
+        self._extra = None
+        if self._scrcpy is not None:
+            self._displays = self._extra = ScrcpyDisplays(
+                self._shell,
+                self._scrcpy,
+                self,
+                free=self._uiautomator.stop,
+                may_act=may_act or (lambda: None),
+            )
+
+    @property
+    def serial(self) -> str:
+        """The name that adb gives the phone."""
+        return self._shell.serial
+
+    @property
+    def displays(self) -> Displays:
+        """The displays beyond the main one."""
+        return self._displays
+
+    async def touches(self) -> AsyncGenerator[int, None]:
+        """Follow the hands on the phone; see `Touchable`."""
+        async with aclosing(follow_touches(self._client, self.serial)) as seen:
+            async for touch in seen:
+                yield touch.seen_ms
+
+    # --- looking ----------
+
+    async def info(self) -> DeviceInfo:
+        """Ask the phone for its model, Android version and display."""
+        profile = await self.profile()
+        with suppress(DeviceTimeoutError):
+            # The next typing looks again; a slow shell must not keep the phone from being shown.
+            await self._text.repair(timeout_s=_REPAIR_TIMEOUT_S)
+            await reclaim_on_phone(self._shell)
+        width, height = profile.natural_size or (0, 0)
+        return DeviceInfo(
+            serial=self.serial,
+            state=DeviceState.ONLINE,
+            model=profile.model,
+            android=profile.android,
+            width_px=width,
+            height_px=height,
+            virtual=profile.virtual,
+            note="" if profile.booted else "The phone is still starting: wait until it is up.",
+        )
+
+    async def profile(self, *, timeout_s: float = 10.0) -> Profile:
+        """Give what is fixed about the phone, asked once per connection."""
+        return await self._shell.profile(timeout_s=timeout_s)
+
+    def forget(self) -> None:
+        """Ask again for what is fixed: the phone came back and may be another build."""
+        self._shell.forget()
+        self._display.forget()
+        self._captures.forget()
+        self._trees.forget()
+        self._text.forget()
+        if self._scrcpy is not None and self._warm is not None:
+            self._scrcpy.forget()
+            self._warm.forget()
+
+    def move(self, client: AdbClient) -> None:
+        """Reach the phone through another adb server from now on."""
+        self._shell.move(client)
+        self.forget()
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of the screen; where `screencap` is slow, out of the video that runs.
+
+        Raises DeviceError when there is none.
+        """
+        return await self._captures.capture(timeout_s=timeout_s)
+
+    @property
+    def why_cold_trees(self) -> str:
+        """Why the last UI tree came from a dump; empty when it came from the service."""
+        return self._trees.why_cold
+
+    async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
+        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        return await self._trees.tree(timeout_s=timeout_s)
+
+    async def toast(self, *, timeout_s: float = 2.0) -> str:
+        """Return the newest toast that was not returned before; empty where none can be known."""
+        return await self._trees.toast(timeout_s=timeout_s)
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        """Say which app is in front and whether the keyboard shows."""
+        lines = "mCurrentFocus=|mFocusedApp=|init=.*cur="
+        shown = "mInputShown=|mIsInputViewShown="
+        result = await self._shell.run(
+            f"dumpsys window | grep -E '{lines}'; echo {_FOCUS_MARK}; "
+            f"dumpsys input_method | grep -E '{shown}'",
+            timeout_s,
+        )
+        if "mCurrentFocus=" not in result.text and "mFocusedApp=" not in result.text:
+            # Android before 5 has no grep, and some builds print the focus per display only.
+            result = await self._shell.run(
+                f"dumpsys window windows; dumpsys window displays; echo {_FOCUS_MARK}; "
+                "dumpsys input_method",
+                timeout_s,
+            )
+        focus, _, input_method = result.text.partition(_FOCUS_MARK)
+        self._display.learn(parse_current_size(focus))
+        foreground = parse_foreground(focus, input_method)
+        if foreground is None:
+            raise DeviceError(
+                f"dumpsys window of {self.serial} names no focus: {one_line(result.text, 120)}.",
+                "Wait until the phone has started, then look again.",
+            )
+        return foreground
+
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+        """List the apps that can be started, sorted by package."""
+        async with self._shell.bounded("listing apps", timeout_s):
+            result = await self._shell.run(
+                "cmd package query-activities --brief -a android.intent.action.MAIN "
+                "-c android.intent.category.LAUNCHER",
+                timeout_s,
+            )
+            packages = set(_COMPONENT.findall(result.text)) if result.exit_code == 0 else set()
+            if not packages:
+                # `cmd` came with Android 7; before it every installed package is listed.
+                result = await self._shell.run("pm list packages", timeout_s)
+                packages = {
+                    line.removeprefix("package:").strip()
+                    for line in result.text.splitlines()
+                    if line.startswith("package:")
+                }
+            if not packages:
+                raise self._shell.failure("pm list packages", result)
+            return tuple(AppInfo(package=name) for name in sorted(packages))
+
+    def video(self) -> VideoFrames | None:
+        """Give the maker of live pictures; None where video is not wanted."""
+        if self._scrcpy is None or not self._scrcpy.settings.video:
+            return None
+        frames = VideoFrames(
+            self._scrcpy.open,
+            self._scrcpy.probe,
+            self.is_secure,
+            decoding=self._scrcpy.decoding,
+            options=SessionOptions(scid=NO_SCID),
+            most_fps=self._scrcpy.settings.max_fps,
+            on_size=self._display.learn_from_picture,
+        )
+        self._captures.stream = frames
+        return frames
+
+    async def is_secure(self) -> bool:
+        """Tell whether the window in front forbids pictures of itself."""
+        return parse_secure((await self._shell.run("dumpsys window windows", 5.0)).text)
+
+    def warm(self) -> None:
+        """Make ready to act soon; returns at once."""
+        if self._warm is not None and self._warm.is_wanted:
+            self._warm.warm()
+
+    async def cool(self) -> None:
+        """Let go of what acting needed: nobody drives the phone any more."""
+        if self._warm is not None:
+            await self._warm.cool()
+
+    async def close(self) -> None:
+        """Let go of everything that is held on the phone."""
+        await self.cool()
+        await self._trees.close()
+        if self._extra is not None:
+            await self._extra.close()
+        self._shell.close()
+
+    # --- acting ----------
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+        """Touch a place briefly."""
+        await self.perform(Tap(at), timeout_s=timeout_s)
+
+    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
+        """Touch a place and hold it for `duration_ms`."""
+        await self.perform(LongPress(at, duration_ms))
+
+    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
+        """Move a finger from one place to another in `duration_ms`."""
+        await self.perform(Swipe(start, end, duration_ms))
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        """Do a gesture; `timeout_s` is beyond its own time."""
+        async with self._acting():
+            await self._input.perform(gesture, timeout_s=timeout_s)
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        """Turn a mouse wheel over a place, in steps; positive is up and right."""
+        async with self._acting():
+            await self._input.scroll(
+                at, horizontal=horizontal, vertical=vertical, timeout_s=timeout_s
+            )
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
+        """Type into the focused field and read it back.
+
+        Raises TextEntryError when it cannot arrive exactly, or did not.
+        """
+        if not text:
+            return Typed(note="There was nothing to type.")
+        async with self._acting():
+            return await self._text.type_text(text, timeout_s=timeout_s)
+
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
+        async with self._acting():
+            await self._text.clear(timeout_s=timeout_s)
+
+    async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
+        """Press a button once."""
+        async with self._acting():
+            await self._input.key(button_code(button), timeout_s=timeout_s)
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        """Press a key by Android's name or number. Raises UsageError for an unknown name."""
+        code = key_code(name)
+        async with self._acting():
+            await self._input.key(code, timeout_s=timeout_s)
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        """Read the clipboard. Raises DeviceError where there is no scrcpy server for it."""
+        return await (await self.control(timeout_s=timeout_s)).clipboard()
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        """Set the clipboard, and paste it into the focused field.
+
+        Raises DeviceError where there is no scrcpy server for it.
+        """
+        async with self._acting():
+            await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=paste)
+
+    async def _pasted(self, text: str, timeout_s: float) -> None:
+        await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=True)
+
+    async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
+        """Give the control socket, opened when need be. Raises DeviceError when there is none."""
+        if self._warm is None:
+            raise DeviceError(
+                f"{self.serial} is driven without scrcpy, and has no control socket.",
+                "Switch scrcpy.control on in the settings.",
+            )
+        return await self._warm.channel(timeout_s=timeout_s)
+
+    async def notify(self, tag: str, title: str, text: str, *, timeout_s: float = 10.0) -> None:
+        """Post a notification, in the place of one with the same tag. Raises DeviceError.
+
+        `cmd notification post` is Android's own (NotificationShellCmd); the shell is its sender.
+        """
+        words = " ".join(map(quote, ("-t", title, tag, text)))
+        await self._shell.checked(f"cmd notification post {words}", timeout_s)
+
+    async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
+        """List what is in the phone's notification shade: foreign text."""
+        mark = f"switchboard-{token_hex(8)}"
+        result = await self._shell.run(notification_command(mark), timeout_s)
+        if "Notification Manager" not in result.text:
+            raise self._shell.failure("dumpsys notification", result)
+        return read_notifications(result.text, mark)
+
+    async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
+        """List the newest calls of the phone's log: foreign text. Raises DeviceError."""
+        return await call_log(self._shell, timeout_s)
+
+    async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
+        """Say which boot the phone is in, and which versions its apps have. Raises DeviceError."""
+        return read_versions((await self._shell.run(VERSIONS_COMMAND, timeout_s)).text)
+
+    async def local_time(self, *, timeout_s: float = 5.0) -> str:
+        """Return date, time, time zone and language in one line. Raises DeviceError."""
+        said = (await self._shell.run(_LOCAL_TIME, timeout_s)).text
+        return ", ".join(dict.fromkeys(one_line(line, 80) for line in said.splitlines() if line))
+
+    async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app. Raises DeviceError when the package has nothing to start."""
+        if not _PACKAGE.fullmatch(package):
+            raise UsageError(
+                f"{package!r} is not the name of a package.",
+                "Name an app by its package, such as com.android.settings.",
+            )
+        async with self._acting():
+            result = await self._shell.run(
+                f"monkey -p {package} -c android.intent.category.LAUNCHER 1", timeout_s
+            )
+        if "No activities found" in result.text or "monkey aborted" in result.text:
+            raise DeviceError(
+                f"{package} has nothing to start on {self.serial}, or is not installed.",
+                "Look for the package in the list of apps.",
+            )
+        if result.exit_code != 0:
+            raise self._shell.failure(f"monkey -p {package}", result)
+
+    async def open_link(self, link: str, *, timeout_s: float = 10.0) -> None:
+        """Open an address (`am start -a VIEW -d`), or a page of the settings by its action.
+
+        Raises DeviceError when no app of the phone opens it.
+        """
+        if link.startswith("android.settings."):
+            words = f"-a {quote(link)}"
+        else:
+            words = f"-a android.intent.action.VIEW -d {quote(link)}"
+        async with self._acting():
+            result = await self._shell.run(f"am start {words}", timeout_s)
+        if "Error:" in result.text or "unable to resolve" in result.text.casefold():
+            raise DeviceError(
+                f"No app of {self.serial} opens {one_line(link, 100)}.",
+                "Open the app for it, and go there by its own menus.",
+            )
+        if result.exit_code != 0:
+            raise self._shell.failure("am start", result)
+
+    @asynccontextmanager
+    async def _acting(self) -> AsyncIterator[None]:
+        """Have frames looked at again after an action, also after one that failed half-way."""
+        if self._may_act is not None:
+            self._may_act()
+        try:
+            yield
+        finally:
+            if self._on_action is not None:
+                self._on_action()

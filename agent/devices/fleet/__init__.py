@@ -1,0 +1,1 @@
+"""Every device that the adb servers know, and who drives which."""

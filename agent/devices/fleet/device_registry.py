@@ -1,0 +1,379 @@
+"""The roll of every device seen: what the servers' lists mean for it, and who hears of it.
+
+Not the watching of servers (`agent.devices.fleet.server_watch`) and not driving
+(`agent.devices.fleet.fleet`). Invariants: a device that was seen stays known, as GONE while it is
+away; a name stands for one device; one that comes back, on another server or another wireless port,
+is the same device only if nothing speaks against it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from weakref import WeakSet
+
+from msgspec.structs import replace
+
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.device_list import DeviceRow, explain
+from agent.devices.adb.discovery import hardware_serial
+from agent.devices.adb.places import Place, identifies, is_wireless, name_for, transport_of
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.device_entry import Changes, DeviceEntry, Newcomer
+from agent.devices.fleet.labels import Labels
+from agent.devices.fleet.naming import serial_of
+from agent.devices.frames.feed import FrameFeed
+from agent.devices.protocols import Capture
+from agent.devices.resources.resource_ledger import ResourceLedger
+from agent.devices.scrcpy.decoding.pictures import Decoding
+from agent.devices.scrcpy.link import ScrcpySettings
+from agent.errors import DeviceError, DeviceLostError, UsageError
+from agent.records import DeviceInfo, DeviceState, Transport
+from agent.text import one_line
+
+PROFILE_PAUSE_S = 1.0
+PROFILE_ATTEMPTS = 120
+"""A phone that boots is asked about for two minutes."""
+_IDENTIFY_TIMEOUT_S = 3.0
+_COMING = frozenset(
+    {
+        DeviceState.ONLINE,
+        DeviceState.OFFLINE,
+        DeviceState.CONNECTING,
+        DeviceState.AUTHORIZING,
+    }
+)
+"""States of a phone that may be online in a moment."""
+
+
+class DeviceRegistry:
+    """Every device seen since the start.
+
+    Args:
+        clients: the servers that are watched.
+        labels: what the operator calls devices.
+        scrcpy: how devices use a scrcpy server.
+        decoding: what decodes their video.
+        resources: where what is taken on them is written down.
+    """
+
+    def __init__(
+        self,
+        clients: Mapping[ServerAddress, AdbClient],
+        labels: Labels,
+        scrcpy: ScrcpySettings,
+        decoding: Decoding,
+        resources: ResourceLedger,
+    ) -> None:
+        self._clients = clients
+        self._resources = resources
+        self._scrcpy = scrcpy
+        self._decoding = decoding
+        self._labels = labels
+        self._slots: dict[str, DeviceEntry] = {}
+        self._listeners: WeakSet[Changes] = WeakSet()
+        self._changed = asyncio.Event()
+        self._newcomers: dict[Place, Newcomer] = {}
+
+    @property
+    def slots(self) -> Iterable[DeviceEntry]:
+        """Every device, as it was seen first."""
+        return tuple(self._slots.values())
+
+    @property
+    def changed(self) -> asyncio.Event:
+        """Set at the next change; taken before looking, it misses none."""
+        return self._changed
+
+    def client(self, slot: DeviceEntry) -> AdbClient:
+        """Give the client of the server that lists a device."""
+        return self._clients[slot.place.address]
+
+    def get(self, name: str) -> DeviceEntry | None:
+        """Find a device by its serial, by serial@host:port, or by what the operator calls it.
+
+        Raises UsageError for a name that several devices have.
+        """
+        found = self._slots.get(name)
+        if found is not None:
+            return found
+        listed = next((s for s in self._slots.values() if s.place.full_name == name), None)
+        return listed or self._slots.get(serial_of(name, (s.info for s in self.slots)))
+
+    def known(self, name: str) -> DeviceEntry:
+        """Find a device. Raises UsageError for one never seen."""
+        slot = self.get(name)
+        if slot is None:
+            known = ", ".join(sorted(self._slots)) or "none"
+            raise UsageError(
+                f"No device {one_line(name, 80)!r} is known.", f"Devices seen so far: {known}."
+            )
+        return slot
+
+    def listen(self) -> Changes:
+        """Follow changes from now on."""
+        listener = Changes()
+        self._listeners.add(listener)
+        return listener
+
+    async def close(self) -> None:
+        """End everybody who listens or looks."""
+        tasks = [s.asking for s in self.slots if s.asking]
+        tasks += [newcomer.task for newcomer in self._newcomers.values() if newcomer.task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(slot.feed.close() for slot in self.slots))
+        await asyncio.gather(*(slot.device.close() for slot in self.slots))
+        for listener in list(self._listeners):
+            listener.end()
+        self._signal()
+
+    # --- what servers say ----------
+
+    def apply(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
+        """Take in what a server lists now."""
+        listed = {row.serial for row in rows}
+        # Those that left first: what is plugged in elsewhere has left its place.
+        for slot in self.slots:
+            if slot.place.address == address and slot.place.serial not in listed:
+                why = explain(DeviceState.GONE, slot.place.serial)
+                self.set_state(slot, DeviceState.GONE, why)
+        for place in [p for p in self._newcomers if p.address == address]:
+            if place.serial not in listed:
+                self._newcomers.pop(place).cancel()
+        for row in rows:
+            self._apply_row(Place(address, row.serial), row)
+
+    def lose_server(self, address: ServerAddress, error: DeviceError) -> None:
+        """Take in that a server answers no more."""
+        for slot in self.slots:
+            if slot.place.address == address and slot.info.state is not DeviceState.GONE:
+                slot.away_with_server = slot.is_online
+                self.set_state(slot, DeviceState.GONE, str(error))
+
+    def _apply_row(self, place: Place, row: DeviceRow) -> None:
+        slot = self._at(place) or self._moved(place)
+        if slot is None and self._may_be_known(place, row):
+            newcomer = self._newcomers.get(place)
+            if newcomer is None:
+                newcomer = self._newcomers[place] = Newcomer(row)
+                newcomer.task = asyncio.create_task(self._identify(place, newcomer))
+            newcomer.see(row)
+            return
+        newcomer = self._newcomers.pop(place, None)
+        if newcomer is not None:
+            newcomer.cancel()
+        self._see(slot or self._add(place, row), row)
+
+    def _see(self, slot: DeviceEntry, row: DeviceRow) -> None:
+        """Take in what a server says of a device."""
+        slot.away_with_server = False
+        returned = not slot.is_online
+        new_connection = row.transport_id != slot.transport_id
+        if slot.silent and not new_connection:
+            return
+        if row.state is DeviceState.ONLINE and (returned or new_connection):
+            slot.transport_id = row.transport_id
+            slot.silent = False
+            slot.device.forget()
+            slot.feed.retry_video()
+            if slot.asking is not None:
+                slot.asking.cancel()
+            slot.asking = asyncio.create_task(self._ask(slot), name=f"ask {slot.serial}")
+        self.set(slot, replace(slot.info, product=row.product or slot.info.product))
+        if row.state is not slot.info.state:
+            self.set_state(slot, row.state, row.note)
+
+    def _at(self, place: Place) -> DeviceEntry | None:
+        return next((slot for slot in self._slots.values() if slot.place == place), None)
+
+    def _moved(self, place: Place) -> DeviceEntry | None:
+        """Find the device that has left the place where it was listed under this serial."""
+        slot = self._slots.get(place.serial)
+        if slot is None or slot.info.state is not DeviceState.GONE:
+            return None
+        if not slot.place.may_move_to(place):
+            return None
+        self._move(slot, place)
+        return slot
+
+    def _move(self, slot: DeviceEntry, place: Place) -> None:
+        client = self._clients[place.address]
+        client.alias(slot.serial, place.serial)
+        slot.place = place
+        slot.device.move(client)
+        shown = "" if place.serial == slot.serial else place.serial
+        self.set(slot, replace(slot.info, server=str(place.address), listed_as=shown))
+
+    def _add(self, place: Place, row: DeviceRow) -> DeviceEntry:
+        name = name_for(place, self._slots)
+        client = self._clients[place.address]
+        client.alias(name, place.serial)
+        device = AdbDevice(
+            client,
+            name,
+            on_action=lambda: self._slots[name].feed.wake(),
+            may_act=lambda: _check_unfenced(self._slots[name]),
+            scrcpy=self._scrcpy,
+            decoding=self._decoding,
+            keeps_shells=True,
+            resources=self._resources,
+        )
+
+        async def capture(timeout_s: float) -> Capture:
+            return await device.capture(timeout_s=timeout_s)
+
+        info = DeviceInfo(
+            serial=name,
+            state=DeviceState.UNKNOWN,
+            model=row.model,
+            product=row.product,
+            transport=transport_of(place.serial),
+            server=str(place.address),
+            listed_as="" if place.serial == name else place.serial,
+        )
+        slot = DeviceEntry(
+            info=self.labelled(info),
+            device=device,
+            feed=FrameFeed(
+                name,
+                capture,
+                lambda: self._why_away(name),
+                video=device.video(),
+                is_secure=device.is_secure,
+            ),
+            place=place,
+        )
+        self._slots[name] = slot
+        return slot
+
+    # --- who they are ----------
+
+    def _may_be_known(self, place: Place, row: DeviceRow) -> bool:
+        """Whether a serial that is new may be a wireless phone on a new port."""
+        return (
+            row.state in _COMING
+            and is_wireless(place.serial)
+            and (place in self._newcomers or any(self._missing_wireless()))
+        )
+
+    def _missing_wireless(self) -> Iterable[DeviceEntry]:
+        return (
+            slot
+            for slot in self._slots.values()
+            if slot.info.state is DeviceState.GONE
+            and is_wireless(slot.place.serial)
+            and identifies(slot.info.hardware_serial)
+        )
+
+    async def _identify(self, place: Place, newcomer: Newcomer) -> None:
+        """Ask a phone on a new port who it is, before it is taken for a new one."""
+        says = ""
+        # Whatever it does not tell in time is asked again, as of a device of its own.
+        with suppress(DeviceError, TimeoutError):
+            async with asyncio.timeout(_IDENTIFY_TIMEOUT_S):
+                await newcomer.online.wait()
+            says = await hardware_serial(
+                self._clients[place.address], place.serial, timeout_s=_IDENTIFY_TIMEOUT_S
+            )
+        same = [s for s in self._missing_wireless() if says and s.info.hardware_serial == says]
+        del self._newcomers[place]
+        if len(same) == 1:
+            self._move(same[0], place)
+        self._see(same[0] if len(same) == 1 else self._add(place, newcomer.row), newcomer.row)
+
+    async def _ask(self, slot: DeviceEntry) -> None:
+        """Learn what a device that came online is; again until it has started."""
+        for _ in range(PROFILE_ATTEMPTS):
+            try:
+                known = await slot.device.info()
+                says = await hardware_serial(
+                    self.client(slot), slot.serial, timeout_s=_IDENTIFY_TIMEOUT_S
+                )
+            except DeviceError as error:
+                known, says = replace(slot.info, note=str(error)), slot.info.hardware_serial
+            if not slot.is_online:
+                return
+            seen = replace(
+                slot.info,
+                model=known.model or slot.info.model,
+                android=known.android,
+                width_px=known.width_px,
+                height_px=known.height_px,
+                virtual=known.virtual,
+                transport=Transport.VIRTUAL if known.virtual else slot.info.transport,
+                hardware_serial=says,
+                note=known.note,
+            )
+            self.set(slot, self.labelled(seen))
+            if not known.note:
+                return
+            await asyncio.sleep(PROFILE_PAUSE_S)
+            slot.device.forget()
+
+    def labelled(self, info: DeviceInfo) -> DeviceInfo:
+        """Give a device with what the operator calls it."""
+        label = self._labels.of(info.serial, info.hardware_serial)
+        return replace(info, name=label.name, tags=label.tags, notes=label.notes)
+
+    # --- state ----------
+
+    def set_silent(self, slot: DeviceEntry, *, silent: bool) -> None:
+        """Take in that a listed device answers nothing, or answers again."""
+        if silent and slot.is_online:
+            slot.silent = True
+            self.set_state(
+                slot,
+                DeviceState.OFFLINE,
+                "adb lists the phone, and it answers nothing: wait, unplug it and plug it in "
+                "again, or restart it.",
+            )
+        elif not silent and slot.silent:
+            slot.silent = False
+            if slot.info.state is DeviceState.OFFLINE:
+                self.set_state(slot, DeviceState.ONLINE, "")
+
+    def set_state(self, slot: DeviceEntry, state: DeviceState, note: str) -> None:
+        """Change a device's state."""
+        if state is DeviceState.GONE:
+            slot.silent = False
+        dismissed = slot.info.dismissed and state is slot.info.state
+        self.set(slot, replace(slot.info, state=state, note=note, dismissed=dismissed))
+
+    def set(self, slot: DeviceEntry, info: DeviceInfo) -> None:
+        """Change what is known of a device, and tell everybody."""
+        if info == slot.info:
+            return
+        state_changed = info.state is not slot.info.state
+        slot.info = info
+        for listener in list(self._listeners):
+            listener.put(info)
+        if state_changed:
+            slot.feed.wake()
+        self._signal()
+
+    def _why_away(self, name: str) -> str:
+        info = self._slots[name].info
+        return "" if info.state is DeviceState.ONLINE else str(away(info))
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _check_unfenced(slot: DeviceEntry) -> None:
+    """Refuse to act once somebody else has the phone. Raises DeviceLostError."""
+    if slot.taken_by:
+        raise DeviceLostError(
+            f"{slot.serial} was taken over by {slot.taken_by}.",
+            "Nothing was done. It is driven again once that gives it back.",
+        )
+
+
+def away(info: DeviceInfo) -> DeviceLostError:
+    """Make the error of a device that cannot be used now."""
+    words = "gone" if info.state is DeviceState.GONE else info.state.value
+    return DeviceLostError(f"The device {info.serial} is {words}.", info.note)

@@ -1,0 +1,45 @@
+"""Which device is meant: by its serial, or by the name that the operator gave it.
+
+Not the names themselves (`agent.devices.fleet.labels`). Invariants: a serial always means its own
+device, whatever another is called; a name that two devices have means neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.protocol import Op, SessionCreate
+from agent.records import DeviceInfo
+
+
+def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
+    """Give the serial of the device that is meant; what names none is given back.
+
+    Raises UsageError for a name that several devices have.
+    """
+    known = tuple(devices)
+    if not said or any(one.serial == said for one in known):
+        return said
+    wanted = said.strip().casefold()
+    named = [one.serial for one in known if one.name and one.name.casefold() == wanted]
+    if len(named) > 1:
+        raise UsageError(
+            f"{len(named)} devices are called {said!r}.",
+            f"Name one by its serial: {', '.join(sorted(named))}.",
+        )
+    return named[0] if named else said
+
+
+def with_serials(op: Op, devices: Iterable[DeviceInfo]) -> Op:
+    """Give an op with serials where the operator named devices. Raises as `serial_of` does."""
+    said = getattr(op, "serial", "")
+    if isinstance(said, str) and said:
+        op = replace(op, serial=serial_of(said, devices))
+    if isinstance(op, SessionCreate) and op.targets:
+        known = tuple(devices)
+        targets = (replace(one, serial=serial_of(one.serial, known)) for one in op.targets)
+        op = replace(op, targets=tuple(targets))
+    return op

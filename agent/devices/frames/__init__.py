@@ -1,0 +1,1 @@
+"""Pictures of a screen: captures, live feeds for any number of readers, shared memory."""

@@ -1,0 +1,1 @@
+"""Check phones and this computer, repair what was found, and administer phones."""

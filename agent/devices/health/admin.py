@@ -1,0 +1,232 @@
+"""What operators do with phones beside driving them: apps, logs, rotation, waking, unlocking.
+
+Not what a model may do. Invariants: every call ends within its time-out, a log alone follows the
+phone until its reader stops; what the phone refuses is raised with its own words; a name that goes
+into a shell command is checked first.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from secrets import token_hex
+
+from agent.devices.adb.client import AdbClient, ShellResult
+from agent.devices.adb.sync import push
+from agent.devices.resources.resource_ledger import ResourceKind, ResourceLedger
+from agent.errors import DeviceError, UsageError
+from agent.text import one_line
+
+INSTALL_TIMEOUT_S = 300.0
+FILE_TIMEOUT_S = 600.0
+FILE_LIMIT_BYTES = 4 * 1024 * 1024 * 1024
+_CALL_TIMEOUT_S = 20.0
+_PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
+_FILTER = re.compile(r"[\w.*/-]{1,80}:[VDIWEFS]")
+_ROTATIONS = {"portrait": 0, "landscape": 1, "upside-down": 2, "seascape": 3}
+_LOG_LINE_LIMIT = 4000
+_WAKE_KEY = 224
+KEYGUARD = re.compile(
+    r"(?:isKeyguardShowing|mShowingLockscreen|mKeyguardShowing|KeyguardShowing)=(true|false)"
+)
+AWAKE = re.compile(r"mWakefulness=(\w+)")
+
+
+class DeviceAdmin:
+    """The extras of one phone.
+
+    Args:
+        client: the server that reaches it.
+        serial: its name there.
+        resources: where what is taken on the phone is written down.
+    """
+
+    def __init__(
+        self, client: AdbClient, serial: str, *, resources: ResourceLedger | None = None
+    ) -> None:
+        self._client = client
+        self._serial = serial
+        self._resources = resources or ResourceLedger()
+        self._features: frozenset[str] | None = None
+
+    # --- apps ----------
+
+    async def install(self, apk: Path, *, progress: Callable[[int], None] | None = None) -> None:
+        """Install an app from a file, replacing an older one.
+
+        Raises UsageError for what is no APK, DeviceError with the package manager's reason.
+        """
+        data = read_apk(apk)
+        place = f"/data/local/tmp/switchboard-{token_hex(6)}.apk"
+        file = self._resources.take(ResourceKind.FILE, place, serial=self._serial)
+        try:
+            await push(
+                self._client,
+                self._serial,
+                data,
+                place,
+                timeout_s=FILE_TIMEOUT_S,
+                progress=progress,
+            )
+            said = await self.shell(f"pm install -r -t {place}", timeout_s=INSTALL_TIMEOUT_S)
+        finally:
+            try:
+                await self.shell(f"rm -f {place}")
+            except BaseException:
+                self._resources.abandon(file)
+                raise
+            self._resources.settle(file)
+        if "Success" not in said.text:
+            raise DeviceError(
+                f"{self._serial} did not install {apk.name}: {_last(said)}.",
+                "INSTALL_FAILED_* codes are explained in Android's PackageManager reference.",
+            )
+
+    async def uninstall(self, package: str) -> None:
+        """Remove an app with its data. Raises DeviceError with the package manager's reason."""
+        await self._package_call(f"pm uninstall {checked_package(package)}", "uninstall", package)
+
+    async def clear(self, package: str) -> None:
+        """Delete an app's data. Raises DeviceError with the package manager's reason."""
+        await self._package_call(f"pm clear {checked_package(package)}", "clear", package)
+
+    async def _package_call(self, command: str, doing: str, package: str) -> None:
+        said = await self.shell(command, timeout_s=60.0)
+        if "Success" not in said.text:
+            raise DeviceError(
+                f"{self._serial} did not {doing} {package}: {_last(said)}.",
+                f"See which apps there are: switchboard devices apps {self._serial}",
+            )
+
+    # --- the log ----------
+
+    async def log(
+        self, *, filters: tuple[str, ...] = (), last: int = 0, follow: bool = True
+    ) -> AsyncGenerator[str, None]:
+        """Follow the phone's log, one line at a time, cleaned.
+
+        Args:
+            filters: such as `ActivityManager:I`; with any, everything else is left out.
+            last: begin so many lines back; 0 = with all there is.
+            follow: whether to wait for more at the end.
+        """
+        for one in filters:
+            if not _FILTER.fullmatch(one):
+                raise UsageError(
+                    f"{one_line(one, 60)!r} is no filter of a log.",
+                    "Write TAG:PRIORITY with one of V D I W E F S, such as ActivityManager:I.",
+                )
+        words = ["logcat", "-v", "threadtime", *([] if follow else ["-d"])]
+        words += ["-T" if follow else "-t", str(last)] if last else []
+        words += [*filters, "*:S"] if filters else []
+        stream = await self._client.hold(
+            self._serial, "exec:" + shlex.join(words), timeout_s=_CALL_TIMEOUT_S
+        )
+        try:
+            pending = b""
+            while chunk := await stream.reader.read(1 << 16):
+                *lines, pending = (pending + chunk).split(b"\n")
+                pending = pending[:_LOG_LINE_LIMIT]
+                for line in lines:
+                    yield one_line(line.decode("utf-8", "replace").rstrip("\r"), _LOG_LINE_LIMIT)
+            if pending:
+                yield one_line(pending.decode("utf-8", "replace"), _LOG_LINE_LIMIT)
+        finally:
+            stream.close()
+
+    # --- the screen ----------
+
+    async def rotate(self, how: str) -> None:
+        """Turn the screen: portrait, landscape, upside-down, seascape, or auto."""
+        if how == "auto":
+            await self._checked("settings put system accelerometer_rotation 1")
+            return
+        if how not in _ROTATIONS:
+            raise UsageError(
+                f"A screen cannot be turned to {how!r}.", f"Give auto, {', '.join(_ROTATIONS)}."
+            )
+        await self._checked("settings put system accelerometer_rotation 0")
+        await self._checked(f"settings put system user_rotation {_ROTATIONS[how]}")
+
+    async def wake(self) -> None:
+        """Switch the screen on, if it is off. Raises DeviceError when it stays off."""
+        await self._checked(f"input keyevent {_WAKE_KEY}")
+        if not await self.is_awake():
+            raise DeviceError(
+                f"The screen of {self._serial} stays off.", "Press its power button by hand."
+            )
+
+    async def unlock(self, pin: str = "") -> None:
+        """Wake the phone and put its lock screen away; with the PIN where there is one.
+
+        Raises DeviceError when it stays locked: a pattern or a fingerprint takes a hand.
+        """
+        if not all(c.isascii() and c.isalnum() for c in pin):
+            raise UsageError("A PIN has digits and letters only.", "Unlock the phone by hand.")
+        await self.wake()
+        await self._checked("wm dismiss-keyguard")
+        if pin and await self.is_locked():
+            await self._checked(f"input text {pin}")
+            await self._checked("input keyevent 66")
+        if await self.is_locked():
+            raise DeviceError(
+                f"{self._serial} stays locked.",
+                "Give its PIN with --pin, or unlock it by hand; a phone for agents is best kept "
+                "without a lock.",
+            )
+
+    async def is_awake(self) -> bool:
+        """Whether the screen is on; a phone that does not say so counts as awake."""
+        found = AWAKE.search((await self.shell("dumpsys power")).text)
+        return found is None or found[1] == "Awake"
+
+    async def is_locked(self) -> bool:
+        """Whether a lock screen shows; a phone that does not say so counts as unlocked."""
+        said = (await self.shell("dumpsys window policy; dumpsys window")).text
+        return any(found == "true" for found in KEYGUARD.findall(said))
+
+    # --- below ----------
+
+    async def shell(self, command: str, *, timeout_s: float = _CALL_TIMEOUT_S) -> ShellResult:
+        """Run a command, whatever its exit code."""
+        if self._features is None:
+            self._features = await self._client.features(self._serial)
+        return await self._client.shell(
+            self._serial, command, features=self._features, timeout_s=timeout_s
+        )
+
+    async def _checked(self, command: str) -> None:
+        said = await self.shell(command)
+        if said.exit_code != 0:
+            raise DeviceError(
+                f"`{command.split(' ')[0]}` failed on {self._serial}: {_last(said)}.",
+                "Some makers forbid it by adb: do it on the phone.",
+            )
+
+
+def checked_package(package: str) -> str:
+    """Give the name of a package. Raises UsageError for what is none."""
+    if not _PACKAGE.fullmatch(package):
+        raise UsageError(
+            f"{one_line(package, 80)!r} is not the name of a package.",
+            "Name an app by its package, such as com.android.settings.",
+        )
+    return package
+
+
+def read_apk(apk: Path) -> bytes:
+    """Read a file that can be installed. Raises UsageError for what is none."""
+    try:
+        data = apk.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{apk} cannot be read: {error.strerror}.", "Name an APK file.") from error
+    if not data.startswith(b"PK"):
+        raise UsageError(f"{apk} is no APK.", "An APK is a ZIP archive; name one.")
+    return data
+
+
+def _last(said: ShellResult) -> str:
+    lines = [line for line in said.text.splitlines() if line.strip()]
+    return one_line(lines[-1], 200).rstrip(".") if lines else "it gave no reason"

@@ -1,0 +1,37 @@
+"""What an examination of a phone finds, and what can be put right of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.devices.health.doctor import Finding
+
+
+class Repair(StrEnum):
+    """What can be put right by adb."""
+
+    WAKE = "wake"
+    UNLOCK = "unlock"
+    KEYBOARD = "keyboard"
+    DIALOGS = "dialogs"
+    STORAGE = "storage"
+    CLOCK = "clock"
+
+
+class Ailment(Finding, frozen=True, kw_only=True):
+    """One finding about a phone, with its repair where there is one."""
+
+    repair: Repair | None = None
+    took_ms: int = 0
+
+
+def latency(name: str, took_ms: int, slow_ms: int, what: str) -> Ailment:
+    """Make the finding of a way that took so long; it is ill when that is too long."""
+    ok = took_ms <= slow_ms
+    return Ailment(
+        name=name,
+        ok=ok,
+        detail=f"{what} in {took_ms} ms",
+        remedy="" if ok else "Use a better cable or network, or restart the phone.",
+        took_ms=took_ms,
+    )

@@ -1,0 +1,328 @@
+"""Examine one phone: its battery, storage, lock, keyboard, dialogs, clock and the ways to it.
+
+Not the machine it hangs on, which is `agent.devices.health.doctor`'s. Invariants: examining changes
+nothing on the phone; each finding is by itself, so that one that cannot be had is a finding too;
+only what can be put right by adb has a repair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+
+from msgspec.structs import replace
+
+from agent.devices.adb_device import AdbDevice
+from agent.devices.health.admin import AWAKE, KEYGUARD, DeviceAdmin
+from agent.devices.health.findings import Ailment, Repair, latency
+from agent.devices.health.scrcpy_checks import examine_touch, examine_video
+from agent.devices.protocols import Device
+from agent.devices.scrcpy.link import ScrcpyLink
+from agent.errors import DeviceError
+from agent.text import one_line
+
+LOW_BATTERY_PERCENT = 15
+LOW_STORAGE_PERCENT = 5
+HOT_STATUS = 3
+"""Android's THERMAL_STATUS_SEVERE; from it on, apps are slowed down."""
+SKEW_S = 60
+SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
+_FINDING_TIMEOUT_S = 25.0
+_STATE_TIMEOUT_S = 20.0
+_WORD_TIMEOUT_S = 6.0
+"""They are asked at the same time, so this bounds them all."""
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
+_TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
+_NO_SUCH_SERVICE = "Can't find service"
+"""What `dumpsys` says of a service that this Android does not have."""
+_THERMAL = ("none", "light", "moderate", "severe", "critical", "emergency", "shutdown")
+_SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
+_DIALOG = re.compile(r"Window\{[^}]*(Application Not Responding|Application Error)[^}]*\}", re.I)
+
+
+class Health:
+    """Examine one phone and put right what was found.
+
+    Args:
+        link: opens runs of its scrcpy server.
+        wall_s: what this machine's clock says.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        extras: DeviceAdmin,
+        link: ScrcpyLink,
+        *,
+        wall_s: Callable[[], float] = time.time,
+    ) -> None:
+        self._device = device
+        self._extras = extras
+        self._link = link
+        self._wall_s = wall_s
+
+    async def examine(self) -> tuple[Ailment, ...]:
+        """Examine everything: the ways to it one after the other, for the latencies are to be those
+        of one call, and what only has to be asked for at once.
+        """
+        asked: tuple[tuple[str, Callable[[], Awaitable[Ailment]]], ...] = (
+            ("clock", self._clock),
+            ("battery", self._battery),
+            ("thermal", self._thermal),
+            ("storage", self._storage),
+            ("screen", self._screen),
+            ("lock", self._lock),
+            ("keyboard", self._keyboard),
+            ("dialogs", self._dialogs),
+        )
+        timed: tuple[tuple[str, Callable[[], Awaitable[Ailment]]], ...] = (
+            ("capture", self._capture),
+            ("tree", self._tree),
+            ("video", lambda: examine_video(self._link)),
+            ("touch", lambda: examine_touch(self._link)),
+        )
+        try:
+            async with asyncio.timeout(_WORD_TIMEOUT_S):
+                shell = await self._shell()
+        except (DeviceError, TimeoutError) as error:
+            # Each of the others would meet the same silence, one after the other.
+            return (_silent(error),)
+        states = await asyncio.gather(
+            *(self._one(name, examine, _STATE_TIMEOUT_S) for name, examine in asked)
+        )
+        ways = [await self._one(name, examine) for name, examine in timed]
+        return (shell, *states, *ways)
+
+    async def repair(self, ailments: tuple[Ailment, ...]) -> tuple[Ailment, ...]:
+        """Put right what has a repair; gives what was tried, and how it is now."""
+        tried: list[Ailment] = []
+        for ailment in ailments:
+            if ailment.ok or ailment.repair is None:
+                continue
+            try:
+                await self._mend(ailment.repair)
+            except DeviceError as error:
+                tried.append(
+                    Ailment(name=ailment.name, ok=False, detail=error.message, remedy=error.remedy)
+                )
+        now = {one.name: one for one in await self.examine()}
+        failed = {one.name for one in tried}
+        mended = [
+            now[one.name]
+            for one in ailments
+            if not one.ok and one.repair is not None and one.name not in failed
+        ]
+        return (*mended, *tried)
+
+    async def _mend(self, repair: Repair) -> None:
+        match repair:
+            case Repair.WAKE:
+                await self._extras.wake()
+            case Repair.UNLOCK:
+                await self._extras.unlock()
+            case Repair.KEYBOARD:
+                await self._extras.shell("ime reset")
+            case Repair.DIALOGS:
+                await self._extras.shell(
+                    "am broadcast -a android.intent.action.CLOSE_SYSTEM_DIALOGS; input keyevent 4"
+                )
+            case Repair.STORAGE:
+                await self._extras.shell(f"{_TEMPORARY}; pm trim-caches 1G")
+            case Repair.CLOCK:
+                await self._extras.shell("settings put global auto_time 1")
+
+    async def _one(
+        self,
+        name: str,
+        examine: Callable[[], Awaitable[Ailment]],
+        timeout_s: float = _FINDING_TIMEOUT_S,
+    ) -> Ailment:
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await examine()
+        except DeviceError as error:
+            return Ailment(name=name, ok=False, detail=error.message, remedy=error.remedy)
+        except TimeoutError:
+            return Ailment(
+                name=name,
+                ok=False,
+                detail=f"no answer within {timeout_s:g} s",
+                remedy="Restart the phone when this goes on.",
+            )
+
+    # --- the ways to it ----------
+
+    async def _shell(self) -> Ailment:
+        took_ms = await _timed(self._extras.shell("echo"))
+        return latency("shell", took_ms, SLOW_SHELL_MS, "adb shell")
+
+    async def _capture(self) -> Ailment:
+        took_ms = await _timed(self._device.capture())
+        return latency("capture", took_ms, SLOW_CAPTURE_MS, "a picture of the screen")
+
+    async def _tree(self) -> Ailment:
+        began = time.monotonic()
+        tree = await self._device.tree()
+        took_ms = round((time.monotonic() - began) * 1000)
+        what = f"a UI tree of {len(tree.nodes)} nodes"
+        found = latency("tree", took_ms, SLOW_TREE_MS, what)
+        if not isinstance(self._device, AdbDevice):
+            return found
+        why_cold = self._device.why_cold_trees
+        if not why_cold:
+            return replace(found, detail=f"{found.detail}, by the service that stays up")
+        remedy = found.remedy or 'For faster ones: pip install "switchboard-console[uiautomator2]"'
+        return replace(found, detail=f"{found.detail}, by a dump: {why_cold}", remedy=remedy)
+
+    # --- the phone ----------
+
+    async def _clock(self) -> Ailment:
+        said = (await self._said("date +%s")).strip()
+        if not _WHOLE_NUMBER.fullmatch(said):
+            return _untold("clock", "its time")
+        skew_s = int(said) - round(self._wall_s())
+        ok = abs(skew_s) <= SKEW_S
+        return Ailment(
+            name="clock",
+            ok=ok,
+            detail=f"{abs(skew_s)} s {'ahead of' if skew_s > 0 else 'behind'} this machine",
+            remedy="" if ok else "Switch automatic time on in the phone's settings.",
+            repair=None if ok else Repair.CLOCK,
+        )
+
+    async def _battery(self) -> Ailment:
+        said = dict(re.findall(r"^\s*([\w ]+): (\S+)", (await self._said("dumpsys battery")), re.M))
+        level = said.get("level", "")
+        if not _WHOLE_NUMBER.fullmatch(level):
+            if said.get("present") == "false":
+                return Ailment(name="battery", ok=True, detail="it has none")
+            return _untold("battery", "of its battery")
+        charged = any(said.get(f"{way} powered") == "true" for way in ("AC", "USB", "Wireless"))
+        ok = int(level) >= LOW_BATTERY_PERCENT or charged
+        return Ailment(
+            name="battery",
+            ok=ok,
+            detail=f"{level} %, {'charging' if charged else 'not charging'}",
+            remedy="" if ok else "Charge the phone before long work.",
+        )
+
+    async def _thermal(self) -> Ailment:
+        said = await self._said("dumpsys thermalservice")
+        found = re.search(r"Thermal Status: (\d)", said)
+        if found is None and _NO_SUCH_SERVICE in said:
+            return Ailment(name="thermal", ok=True, detail="Android tells of it from version 10 on")
+        if found is None:
+            return _untold("thermal", "of its temperature")
+        status = min(int(found[1]), len(_THERMAL) - 1)
+        ok = status < HOT_STATUS
+        return Ailment(
+            name="thermal",
+            ok=ok,
+            detail=f"thermal status {_THERMAL[status]}",
+            remedy="" if ok else "Let the phone cool down: it slows itself.",
+        )
+
+    async def _storage(self) -> Ailment:
+        said = await self._said("df /data")
+        found = re.search(r"(\d+)%\s+\S+\s*$", said.strip())
+        if found is None:
+            return _untold("storage", "how much space it has")
+        free = 100 - int(found[1])
+        ok = free >= LOW_STORAGE_PERCENT
+        return Ailment(
+            name="storage",
+            ok=ok,
+            detail=f"{free} % of /data is free",
+            remedy="" if ok else "Delete files or apps on the phone.",
+            repair=None if ok else Repair.STORAGE,
+        )
+
+    async def _screen(self) -> Ailment:
+        found = AWAKE.search(await self._said("dumpsys power"))
+        if found is None:
+            return _untold("screen", "whether its screen is on")
+        ok = found[1] == "Awake"
+        return Ailment(
+            name="screen",
+            ok=ok,
+            detail="on" if ok else "off",
+            remedy="" if ok else "Wake it.",
+            repair=None if ok else Repair.WAKE,
+        )
+
+    async def _lock(self) -> Ailment:
+        told = KEYGUARD.findall(await self._said("dumpsys window policy; dumpsys window"))
+        if not told:
+            return _untold("lock", "whether it is locked")
+        locked = "true" in told
+        return Ailment(
+            name="lock",
+            ok=not locked,
+            detail="the lock screen shows" if locked else "unlocked",
+            remedy="Unlock it." if locked else "",
+            repair=Repair.UNLOCK if locked else None,
+        )
+
+    async def _keyboard(self) -> Ailment:
+        said = await self._said("settings get secure default_input_method")
+        name = one_line(said, 120).strip()
+        borrowed = bool(_SWITCHBOARD_KEYBOARD.search(name))
+        missing = name in {"", "null"}
+        return Ailment(
+            name="keyboard",
+            ok=not (borrowed or missing),
+            detail="none is chosen" if missing else name,
+            remedy="Give the phone its own keyboard back." if borrowed or missing else "",
+            repair=Repair.KEYBOARD if borrowed or missing else None,
+        )
+
+    async def _dialogs(self) -> Ailment:
+        said = await self._said("dumpsys window")
+        if "mCurrentFocus" not in said and "Window{" not in said:
+            return _untold("dialogs", "which windows it shows")
+        found = _DIALOG.search(said)
+        return Ailment(
+            name="dialogs",
+            ok=found is None,
+            detail="none" if found is None else f"{one_line(found[1], 60)} is in front",
+            remedy="" if found is None else "Close it.",
+            repair=None if found is None else Repair.DIALOGS,
+        )
+
+    async def _said(self, command: str) -> str:
+        """Run a command and give what it said. Raises DeviceError: it failed."""
+        result = await self._extras.shell(command)
+        if result.exit_code not in {0, None}:
+            raise DeviceError(
+                f"`{command}` ended with {result.exit_code}: {one_line(result.text, 120)}",
+                "The phone's shell lacks it; nothing is known of this.",
+            )
+        return result.text
+
+
+def _untold(name: str, what: str) -> Ailment:
+    """Say that a phone does not tell something: that is no sign that it is well."""
+    return Ailment(
+        name=name,
+        ok=False,
+        detail=f"the phone does not tell {what}",
+        remedy="Look at the phone; nothing is known of this.",
+    )
+
+
+def _silent(error: DeviceError | TimeoutError) -> Ailment:
+    why = error.message if isinstance(error, DeviceError) else "it gives no word"
+    return Ailment(
+        name="shell",
+        ok=False,
+        detail=f"{why}; nothing else was asked",
+        remedy="Unplug the phone and plug it in again, or restart it.",
+    )
+
+
+async def _timed(call: Awaitable[object]) -> int:
+    began = time.monotonic()
+    await call
+    return round((time.monotonic() - began) * 1000)

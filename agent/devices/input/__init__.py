@@ -1,0 +1,1 @@
+"""Touches, keys, gestures and text."""

@@ -1,0 +1,29 @@
+"""The displays of a phone that can have none beyond its main one, and why."""
+
+from __future__ import annotations
+
+from agent.devices.protocols import Display
+from agent.errors import DeviceError
+
+
+class NoDisplays:
+    """The displays of a phone that can have none, and why."""
+
+    def __init__(self, serial: str, why: str) -> None:
+        self._serial = serial
+        self._why = why
+
+    async def refusal(self, *, timeout_s: float = 5.0) -> str:
+        """Return why this device can have no displays of its own."""
+        return self._why
+
+    async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
+        """Raise DeviceError with the reason."""
+        raise DeviceError(
+            f"{self._serial} cannot open another display: {self._why}",
+            "Let the target stay on the main display.",
+        )
+
+    def opened(self) -> tuple[Display, ...]:
+        """List none."""
+        return ()

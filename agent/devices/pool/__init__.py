@@ -1,0 +1,1 @@
+"""Phones kept ready to be taken and put back: virtual, emulated, real."""

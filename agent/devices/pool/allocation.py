@@ -1,0 +1,286 @@
+"""Who has which phone of a pool, and who waits for one: the bookkeeping, without any phone.
+
+Not the phones' life (`agent.devices.pool.pool`). Every method is short, takes one lock and may be
+called from any thread or event loop. Invariants: a phone is with at most one taker; waiters are
+served in the order they came, as far as tags allow; a wait that ends
+early gives back a phone that was already handed over; after `close` nobody waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.errors import DeviceTimeoutError, UsageError, WrongStateError
+
+_CLOSED = "The pool of phones is closed."
+
+
+class PoolEmptyError(DeviceTimeoutError, queue.Empty):
+    """No phone came free in time; also `queue.Empty`, for those who know pools of that kind."""
+
+
+class PoolClosedError(WrongStateError, RuntimeError):
+    """The pool has ended; also a RuntimeError, for the same reason."""
+
+
+class SlotState(StrEnum):
+    """Where one phone of a pool is."""
+
+    FREE = "free"
+    TAKEN = "taken"
+    RESETTING = "resetting"
+    DEAD = "dead"
+
+
+class PoolStats(msgspec.Struct, frozen=True, kw_only=True):
+    """A pool at one moment, and what it has done so far."""
+
+    size: int
+    free: int
+    taken: int
+    resetting: int
+    dead: int
+    waiting: int
+    gets: int
+    puts: int
+    resets: int
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class PooledPhone:
+    """A phone that was taken from a pool; it is put back once."""
+
+    serial: str
+    server: str
+    """Its adb server, as host:port."""
+    tags: frozenset[str]
+    slot: int
+    ticket: int
+    """Which taking this was, so that an old one cannot be put back again."""
+
+    def device(self) -> AdbDevice:
+        """Return the phone to drive, in the caller's event loop; the caller closes it."""
+        return AdbDevice(AdbClient(ServerAddress.parse(self.server)), self.serial)
+
+
+@dataclass(slots=True)
+class _Slot:
+    tags: frozenset[str]
+    state: SlotState = SlotState.DEAD
+    serial: str = ""
+    server: str = ""
+    ticket: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    tags: frozenset[str]
+    served: Future[PooledPhone]
+
+
+class PoolAllocation:
+    """The slots of one pool.
+
+    Args:
+        tags: one set for each slot.
+    """
+
+    def __init__(self, tags: list[frozenset[str]]) -> None:
+        self._lock = threading.Lock()
+        self._slots = [_Slot(frozenset(one)) for one in tags]
+        self._waiters: list[_Waiter] = []
+        self._tickets = itertools.count(1)
+        self._closed = False
+        self._counts = dict.fromkeys(("gets", "puts", "resets", "replaced"), 0)
+
+    # --- taking ----------
+
+    def get(self, tags: frozenset[str], timeout_s: float | None) -> PooledPhone:
+        """Take a phone that has the tags; blocks the calling thread.
+
+        Raises:
+            PoolEmptyError: none came free in time.
+            PoolClosedError: the pool is closed, or was while this waited.
+            UsageError: no phone of the pool has these tags.
+        """
+        taken = self._take(tags)
+        if isinstance(taken, PooledPhone):
+            return taken
+        try:
+            return taken.served.result(timeout_s)
+        except TimeoutError:
+            given = self._leave(taken)
+            if given is not None:
+                return given
+            raise _empty(tags, timeout_s) from None
+        except BaseException:
+            # An interrupt while it waited: what was handed over meanwhile goes to the next.
+            given = self._leave(taken)
+            if given is not None:
+                self.give_back(given)
+            raise
+
+    async def get_async(self, tags: frozenset[str], timeout_s: float | None) -> PooledPhone:
+        """Take a phone as `get` does, without blocking the event loop."""
+        taken = self._take(tags)
+        if isinstance(taken, PooledPhone):
+            return taken
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await asyncio.shield(asyncio.wrap_future(taken.served))
+        except TimeoutError:
+            given = self._leave(taken)
+            if given is not None:
+                return given
+            raise _empty(tags, timeout_s) from None
+        except BaseException:
+            given = self._leave(taken)
+            if given is not None:
+                self.give_back(given)
+            raise
+
+    def _take(self, tags: frozenset[str]) -> PooledPhone | _Waiter:
+        with self._lock:
+            if self._closed:
+                raise PoolClosedError(_CLOSED, "Open another one.")
+            if not any(tags <= slot.tags for slot in self._slots):
+                raise UsageError(
+                    f"No phone of the pool has the tags {', '.join(sorted(tags)) or '(none)'}.",
+                    "Ask for other tags, or add such a phone to the pool.",
+                )
+            self._counts["gets"] += 1
+            for number, slot in enumerate(self._slots):
+                if slot.state is SlotState.FREE and tags <= slot.tags:
+                    return self._hand_over(number)
+            waiter = _Waiter(tags, Future())
+            self._waiters.append(waiter)
+            return waiter
+
+    def _leave(self, waiter: _Waiter) -> PooledPhone | None:
+        """Stop waiting; gives the phone that was handed over just before."""
+        with self._lock:
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+                return None
+        return None if waiter.served.exception() is not None else waiter.served.result()
+
+    # --- giving back ----------
+
+    def put(self, phone: PooledPhone, state: SlotState) -> None:
+        """Give a phone back, free or to be reset first.
+
+        Raises UsageError when it is not with the one who gives it back.
+        """
+        with self._lock:
+            slot = self._slots[phone.slot] if 0 <= phone.slot < len(self._slots) else None
+            if slot is None or slot.ticket != phone.ticket or slot.state is not SlotState.TAKEN:
+                raise UsageError(
+                    f"{phone.serial} is not taken by whoever puts it back.",
+                    "Put a phone back once, into the pool it came from.",
+                )
+            self._counts["puts"] += 1
+            self._set(phone.slot, state)
+
+    def give_back(self, phone: PooledPhone) -> None:
+        """Make a phone free again that its taker never got."""
+        with self._lock:
+            self._counts["gets"] -= 1
+            self._set(phone.slot, SlotState.FREE)
+
+    def set_state(self, number: int, state: SlotState) -> None:
+        """Say where a phone is now; a free one goes to whoever waits first."""
+        with self._lock:
+            self._set(number, state)
+
+    def place(self, number: int, serial: str, server: str) -> None:
+        """Say which phone stands in a slot."""
+        with self._lock:
+            self._slots[number].serial, self._slots[number].server = serial, server
+
+    def claim(self, number: int, only: Callable[[SlotState], bool]) -> bool:
+        """Take a slot out of circulation for work on it, if its state allows."""
+        with self._lock:
+            slot = self._slots[number]
+            if self._closed or not only(slot.state):
+                return False
+            slot.state = SlotState.RESETTING
+            return True
+
+    def count(self, what: str) -> None:
+        """Count something that was done: `resets` or `replaced`."""
+        with self._lock:
+            self._counts[what] += 1
+
+    def free_serials(self) -> dict[int, tuple[str, str]]:
+        """Give serial and server of every free slot, by its number."""
+        with self._lock:
+            return {
+                number: (slot.serial, slot.server)
+                for number, slot in enumerate(self._slots)
+                if slot.state is SlotState.FREE
+            }
+
+    def stats(self) -> PoolStats:
+        """Count the slots by state."""
+        with self._lock:
+            states = [slot.state for slot in self._slots]
+            return PoolStats(
+                size=len(states),
+                free=states.count(SlotState.FREE),
+                taken=states.count(SlotState.TAKEN),
+                resetting=states.count(SlotState.RESETTING),
+                dead=states.count(SlotState.DEAD),
+                waiting=len(self._waiters),
+                **self._counts,
+            )
+
+    def close(self) -> bool:
+        """End it; every waiter gets PoolClosedError. Says whether this was the first time."""
+        with self._lock:
+            first, self._closed = not self._closed, True
+            waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.served.set_exception(PoolClosedError(_CLOSED, "Open another one."))
+        return first
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has ended."""
+        return self._closed
+
+    def _set(self, number: int, state: SlotState) -> None:
+        slot = self._slots[number]
+        slot.state = state
+        if state is not SlotState.FREE or self._closed:
+            return
+        for waiter in self._waiters:
+            if waiter.tags <= slot.tags:
+                self._waiters.remove(waiter)
+                waiter.served.set_result(self._hand_over(number))
+                return
+
+    def _hand_over(self, number: int) -> PooledPhone:
+        slot = self._slots[number]
+        slot.state, slot.ticket = SlotState.TAKEN, next(self._tickets)
+        return PooledPhone(slot.serial, slot.server, slot.tags, number, slot.ticket)
+
+
+def _empty(tags: frozenset[str], timeout_s: float | None) -> PoolEmptyError:
+    wanted = f" with {', '.join(sorted(tags))}" if tags else ""
+    return PoolEmptyError(
+        f"No phone{wanted} came free within {timeout_s or 0:g} s.",
+        "Put phones back sooner, or make the pool larger.",
+    )

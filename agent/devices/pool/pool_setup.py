@@ -1,0 +1,53 @@
+"""Make the slots of a pool from the settings: virtual phones, emulators and real phones together.
+
+Invariant: nothing is started here; a pool that is opened starts them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.server import AdbServer
+from agent.devices.pool.emulator_slots import FIRST_PORT, EmulatorSlot, find_emulator
+from agent.devices.pool.pool import PhonePool
+from agent.devices.pool.slots import RealSlot, Slot
+from agent.devices.pool.virtual_slots import VirtualFarm, VirtualSlot
+from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
+from agent.settings import PoolSettings
+
+
+def make_pool(
+    wanted: PoolSettings, folder: Path, *, own: AdbServer, server: ServerAddress
+) -> PhonePool:
+    """Give a pool of all the phones that the settings name, not opened.
+
+    Args:
+        folder: where its virtual phones live, and where it is written down what runs.
+        own: the adb server of the virtual phones, started.
+        server: the operator's adb server, which knows emulators and real phones.
+
+    Raises:
+        UsageError: nothing is named, a package is none, or the emulator is not here.
+    """
+    packages = wanted.apps
+    slots: list[Slot] = []
+    if wanted.virtual:
+        farm = VirtualFarm(folder / "pool", own, count=wanted.virtual)
+        slots += [VirtualSlot(farm, number) for number in range(wanted.virtual)]
+    if wanted.avds:
+        program = find_emulator()
+        resources = ResourceLedger(folder / FOLDER)
+        slots += [
+            EmulatorSlot(
+                program,
+                avd,
+                port=FIRST_PORT + 2 * number,
+                server=server,
+                packages=packages,
+                resources=resources,
+            )
+            for number, avd in enumerate(wanted.avds)
+        ]
+    slots += [RealSlot(server, serial, packages=packages) for serial in wanted.serials]
+    return PhonePool(slots)

@@ -1,0 +1,356 @@
+"""What the core asks of a phone: the Device and Rack protocols.
+
+Not an implementation: `agent.devices.adb_device` has the real one. Invariants: every call ends
+within its time-out; coordinates are normalized to [0, 1]; an adb failure is raised, never returned
+as a blank frame or an empty tree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+import msgspec
+
+from agent.devices.gestures import Gesture
+from agent.records import (
+    AppInfo,
+    DeviceInfo,
+    Foreground,
+    Frame,
+    LiveFrame,
+    Point,
+    ServerAway,
+    UiNode,
+)
+
+OPEN_TIMEOUT_S = 15.0
+TREE_TIMEOUT_S = 8.0
+"""How long a UI tree is waited for: a dump takes two to four seconds on many phones, and one that
+hangs holds up the step. Without a tree the step works from the picture.
+"""
+
+
+class Button(StrEnum):
+    """The buttons a model may press; each maps to one Android key code."""
+
+    HOME = "HOME"
+    BACK = "BACK"
+    MENU = "MENU"
+    ENTER = "ENTER"
+    SEARCH = "SEARCH"
+    DELETE = "DELETE"
+    TAB = "TAB"
+    SPACE = "SPACE"
+    RECENTS = "RECENTS"
+    VOLUME_UP = "VOLUME_UP"
+    VOLUME_DOWN = "VOLUME_DOWN"
+    POWER = "POWER"
+
+
+class Capture(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture of the screen with its encoded bytes."""
+
+    frame: Frame
+    data: bytes
+
+
+class UiTree(msgspec.Struct, frozen=True, kw_only=True):
+    """One UI tree: nodes in document order, and the XML they came from."""
+
+    nodes: tuple[UiNode, ...]
+    xml: bytes
+    started_ms: int
+    ended_ms: int
+
+
+class TextWay(StrEnum):
+    """How text reached a field."""
+
+    KEYS = "keys"
+    """The shell's `input text`: characters that keys write."""
+    INPUT_METHOD = "input_method"
+    """An input method that was borrowed for it."""
+    ACCESSIBILITY = "accessibility"
+    """The field's text was set by the service that reads the tree."""
+    CLIPBOARD = "clipboard"
+    """It was pasted."""
+
+
+class Typed(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of typing; text that is known not to have arrived is an error instead."""
+
+    way: TextWay = TextWay.KEYS
+    is_read_back: bool = False
+    """The field was read afterwards and holds the text."""
+    note: str = ""
+    """Why it was not read back, or what else happened to it."""
+
+
+class Display(Protocol):
+    """One extra display and the app on it. Every call raises as those of `Device` do, and
+    DeviceLostError once the display is closed.
+    """
+
+    @property
+    def number(self) -> int:
+        """Android's number of the display; never 0."""
+        ...
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the display is still there; false at once when its link broke."""
+        ...
+
+    @property
+    def device(self) -> Device:
+        """The phone as if this were its only screen: pictures, touches, keys and launches go to
+        this display.
+        """
+        ...
+
+    async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app here; one that runs on another display moves here.
+
+        Raises DeviceError when the package has nothing to start.
+        """
+        ...
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of this display."""
+        ...
+
+    def frames(self, *, width_px: int, height_px: int, max_hz: float) -> AsyncIterator[LiveFrame]:
+        """Follow the newest picture, as `Fleet.frames` does for the main display."""
+        ...
+
+    async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Move an app from here to the main display; this display stays open and empty."""
+        ...
+
+    async def close(self) -> None:
+        """Remove the display; closing twice is fine. Android decides where its apps go."""
+        ...
+
+
+class Displays(Protocol):
+    """The extra displays of one phone."""
+
+    async def refusal(self, *, timeout_s: float = 5.0) -> str:
+        """Say why this phone cannot open one, with what would help; empty when it can.
+
+        Cheap enough to ask while planning: nothing is opened.
+        """
+        ...
+
+    async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
+        """Open a display; zeros take the main display's figures.
+
+        Raises DeviceError with the refusal's words when the phone cannot, DeviceTimeoutError after
+        `OPEN_TIMEOUT_S`.
+        """
+        ...
+
+    def opened(self) -> tuple[Display, ...]:
+        """List those that are open, by number."""
+        ...
+
+
+class Device(Protocol):
+    """One phone. Raises DeviceLostError when it is away, DeviceTimeoutError when a call ran out of
+    time (an action's effect is then unknown), DeviceError when the phone refused.
+    """
+
+    @property
+    def serial(self) -> str: ...
+
+    @property
+    def displays(self) -> Displays:
+        """The displays beyond the main one, where detached targets live."""
+        ...
+
+    async def info(self) -> DeviceInfo: ...
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        """Take a picture of the screen."""
+        ...
+
+    async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
+        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        ...
+
+    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+        """Say which app is in front; never the keyboard, the shade or another system window."""
+        ...
+
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+        """List the apps that can be started, sorted by package."""
+        ...
+
+    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None: ...
+
+    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None: ...
+
+    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None: ...
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+        """Do a gesture, of several fingers too; `timeout_s` is beyond its own time.
+
+        Raises DeviceError when the phone has no way for it.
+        """
+        ...
+
+    async def scroll(
+        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+    ) -> None:
+        """Turn a mouse wheel over a place, in steps; positive is up and right."""
+        ...
+
+    async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
+        """Press a key by Android's name or number. Raises UsageError for an unknown name."""
+        ...
+
+    async def clipboard(self, *, timeout_s: float = 10.0) -> str:
+        """Read the clipboard: foreign text. Raises DeviceError where there is no way to it."""
+        ...
+
+    async def set_clipboard(
+        self, text: str, *, paste: bool = False, timeout_s: float = 10.0
+    ) -> None:
+        """Set the clipboard, and paste it into the focused field. Raises DeviceError where there
+        is no way to it.
+        """
+        ...
+
+    async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
+        """Type into the focused field and read it back.
+
+        Raises TextEntryError when it cannot arrive exactly, or did not.
+        """
+        ...
+
+    async def clear_field(self, *, timeout_s: float = 15.0) -> None:
+        """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
+        ...
+
+    async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
+
+    async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
+        """Start an app. Raises DeviceError when the package has nothing to start."""
+        ...
+
+
+@runtime_checkable
+class Touchable(Protocol):
+    """A device that tells of the hands on it."""
+
+    def touches(self) -> AsyncGenerator[int, None]:
+        """Follow touches on the phone itself, never ours: when each was seen, milliseconds since
+        the epoch. Raises DeviceError where the phone shows none, DeviceLostError when it goes away.
+        """
+        ...
+
+
+@runtime_checkable
+class Dated(Protocol):
+    """A device that knows what day it is where it is."""
+
+    async def local_time(self, *, timeout_s: float = 5.0) -> str:
+        """Return date, time, time zone and language in one line. Raises DeviceError."""
+        ...
+
+
+@runtime_checkable
+class OpensLinks(Protocol):
+    """A device that opens an address in the app that is for it."""
+
+    async def open_link(self, link: str, *, timeout_s: float = 10.0) -> None:
+        """Open a web address, another URI, or a page of the settings by its action.
+
+        Raises DeviceError when no app of the phone opens it.
+        """
+        ...
+
+
+@runtime_checkable
+class TellsToasts(Protocol):
+    """A device that tells what toasts say, which no UI tree shows."""
+
+    async def toast(self, *, timeout_s: float = 2.0) -> str:
+        """Return the newest toast that was not returned before: foreign text; empty without one,
+        and where the phone cannot tell.
+        """
+        ...
+
+
+class Fleet(Protocol):
+    """Every device that can be reached, and who drives which."""
+
+    async def start(self) -> None:
+        """Begin to watch for devices. Raises AdbError when no adb server runs and none starts."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        """List what is known now, without asking anybody."""
+        ...
+
+    def servers_away(self) -> tuple[ServerAway, ...]:
+        """List the adb servers that do not answer now."""
+        ...
+
+    @property
+    def servers_changed(self) -> asyncio.Event:
+        """Set when a server goes away or answers again; taken before looking, it misses none."""
+        ...
+
+    def changes(self) -> AsyncIterator[DeviceInfo]:
+        """Follow devices from this call on as they appear, change state and go (state GONE)."""
+        ...
+
+    async def device(self, serial: str) -> Device:
+        """Give a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
+        ...
+
+    async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
+        """Wait until a device is online. Raises DeviceLostError when time runs out."""
+        ...
+
+    def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
+        """Drive a device alone: waits for the present driver to finish, frees on exit."""
+        ...
+
+    def hand(self, serial: str, driver: str) -> None:
+        """Say who drives a device whose lease is held: its session, or the operator meanwhile."""
+        ...
+
+    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+        """Keep what the operator calls a device.
+
+        Raises UsageError for an unknown serial or what no label can be, StoreError.
+        """
+        ...
+
+    def dismiss(self, serial: str, *, dismissed: bool) -> None:
+        """Note that the operator has read what is wrong with a device, until its state changes.
+
+        Raises UsageError for an unknown serial.
+        """
+        ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[LiveFrame]:
+        """Follow the newest picture, fitted into the given box with its shape kept; slow readers
+        skip, none is queued.
+        """
+        ...

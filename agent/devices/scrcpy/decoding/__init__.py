@@ -1,0 +1,1 @@
+"""The process that decodes the video of all phones."""

@@ -1,0 +1,1 @@
+"""The shell of a phone, and what is asked and put right through it."""

@@ -1,0 +1,127 @@
+"""The shell of one phone: what every channel to it asks, bounded in time and told apart in failure.
+
+Not the adb client (`agent.devices.adb.client`), which knows no phone in particular. Invariants:
+what is fixed about the phone is asked once per connection; a command that failed is raised with the
+phone's own words; one that ran out of time is DeviceTimeoutError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from agent.devices.adb.client import AdbClient, ShellResult
+from agent.devices.adb.stream import OUTPUT_LIMIT_BYTES
+from agent.devices.resources.resource_ledger import ResourceLedger
+from agent.devices.shell.persistent_shell import KeptShells
+from agent.devices.shell.profile import Profile, read_profile
+from agent.errors import DeviceError, DeviceTimeoutError
+from agent.text import one_line
+
+_FAILED_INPUT = re.compile(r"^\s*(error|usage|invalid|unknown|.*exception)\b", re.I | re.M)
+
+
+class PhoneShell:
+    """Run commands on one phone through one adb server.
+
+    Args:
+        keeps_shells: keep shells open between commands; `close` ends them.
+        resources: where what is taken on the phone is written down.
+    """
+
+    def __init__(
+        self,
+        client: AdbClient,
+        serial: str,
+        *,
+        keeps_shells: bool = False,
+        resources: ResourceLedger | None = None,
+    ) -> None:
+        self.client = client
+        self.serial = serial
+        self.resources = resources or ResourceLedger()
+        self._profile: Profile | None = None
+        self._kept = KeptShells(serial) if keeps_shells else None
+
+    def move(self, client: AdbClient) -> None:
+        """Reach the phone through another adb server from now on."""
+        self.client = client
+        self.forget()
+
+    def forget(self) -> None:
+        """Ask again for what is fixed: the phone came back and may be another build."""
+        self._profile = None
+        self.close()
+
+    def close(self) -> None:
+        """Keep no shell open; the next command may open one again."""
+        if self._kept is not None:
+            self._kept.forget()
+
+    @property
+    def has_open_shell(self) -> bool:
+        """Whether a shell waits on the phone for the next command."""
+        return self._kept is not None and self._kept.has_open
+
+    async def profile(self, *, timeout_s: float = 10.0) -> Profile:
+        """Give what is fixed about the phone, asked once per connection."""
+        if self._profile is None:
+            self._profile = await read_profile(self.client, self.serial, timeout_s=timeout_s)
+        return self._profile
+
+    def bounded(self, doing: str, timeout_s: float) -> Deadline:
+        """Bound several calls by one time-out, raised as DeviceTimeoutError."""
+        return Deadline(self.serial, doing, timeout_s)
+
+    async def run(self, command: str, timeout_s: float) -> ShellResult:
+        """Run a command that needs no input and leaves nothing running, whatever its exit code."""
+        async with self.bounded("a shell command", timeout_s):
+            features = (await self.profile(timeout_s=timeout_s)).features
+            if self._kept is not None and "shell_v2" in features:
+                result = await self._kept.run(self.client, command, limit=OUTPUT_LIMIT_BYTES)
+                if result is not None:
+                    return result
+            return await self.client.shell(
+                self.serial, command, features=features, timeout_s=timeout_s
+            )
+
+    async def checked(self, command: str, timeout_s: float) -> ShellResult:
+        """Run a command. Raises DeviceError when it failed or said that it did."""
+        result = await self.run(command, timeout_s)
+        if result.exit_code != 0 or _FAILED_INPUT.search(result.text):
+            raise self.failure(command, result)
+        return result
+
+    def failure(self, command: str, result: ShellResult) -> DeviceError:
+        """Make the error of a command that failed, with its own words."""
+        said = one_line(result.text, 300)
+        remedy = "Look at the screen, then try again."
+        if "INJECT_EVENTS" in result.text:
+            remedy = (
+                'Switch on "USB debugging (Security settings)" in the developer options: this '
+                "maker's Android refuses touches by adb without it."
+            )
+        return DeviceError(
+            f"`{one_line(command, 60)}` failed on {self.serial} with exit code "
+            f"{result.exit_code}: {said or 'it said nothing'}.",
+            remedy,
+        )
+
+
+class Deadline:
+    """One time-out over several calls, raised as DeviceTimeoutError."""
+
+    def __init__(self, serial: str, doing: str, timeout_s: float) -> None:
+        self._timeout = asyncio.timeout(timeout_s)
+        self._message = f"{serial} was not done with {doing} within {timeout_s:g} s."
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+
+    async def __aexit__(self, *raised: object) -> None:
+        try:
+            await self._timeout.__aexit__(*raised)  # type: ignore[arg-type]
+        except TimeoutError:
+            raise DeviceTimeoutError(
+                self._message, "Look at the screen first: whether it took effect is unknown."
+            ) from None

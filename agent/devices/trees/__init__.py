@@ -1,0 +1,1 @@
+"""UI trees: dumped, or read from a service that stays on the phone."""

@@ -1,0 +1,149 @@
+"""Hand what a session's model would be asked to a program, and the program's calls to the session.
+
+Not the tools and not the policy: the loop judges these calls as it judges a model's. Invariants:
+one call at a time; a program that is gone leaves no turn waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from agent.errors import ModelError, WrongStateError
+from agent.models.model import (
+    FinishReason,
+    Message,
+    MessageKind,
+    ModelReply,
+    ModelRequest,
+    ToolCall,
+)
+from agent.records import DIRECT
+
+_TOLD = frozenset(
+    {MessageKind.GOAL, MessageKind.RESULT, MessageKind.STEER, MessageKind.OBSERVATION}
+)
+
+
+class Exchange:
+    """Between one direct session and its program.
+
+    Args:
+        client_id: the client that the calls are taken from.
+        program: its name, for people.
+    """
+
+    def __init__(self, client_id: str, program: str) -> None:
+        self.client_id = client_id
+        self.program = program
+        self.text = ""
+        self.picture: bytes | None = None
+        self.picture_type = ""
+        self._ready = asyncio.Event()
+        self._call: asyncio.Future[ToolCall] | None = None
+        self._is_gone = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the session waits for a call."""
+        return self._ready.is_set()
+
+    async def until_ready(self) -> None:
+        """Wait until the session waits for a call."""
+        await self._ready.wait()
+
+    def call(self, tool: str, arguments: str) -> None:
+        """Give the session its next call. Raises WrongStateError when it waits for none."""
+        if self._call is None or self._call.done():
+            raise WrongStateError(
+                "The session does not wait for a call yet.", "Look first, until it is ready."
+            )
+        self._ready.clear()
+        self._call.set_result(ToolCall(call_id="direct", name=tool, arguments=arguments))
+
+    def clear(self) -> None:
+        """Let go of what was shown last: the turn is over."""
+        self.text, self.picture, self.picture_type = "", None, ""
+
+    def leave(self) -> None:
+        """End the turn that waits for a call: the program is gone."""
+        self._is_gone = True
+        if self._call is not None and not self._call.done():
+            self._call.set_exception(self._gone())
+
+    async def next_call(self, request: ModelRequest) -> ToolCall:
+        """Show the program a request and wait for its call. Raises ModelError once it is gone."""
+        if self._is_gone:
+            raise self._gone()
+        news = unread(request.messages)
+        self.text = "\n\n".join(message.text for message in news if message.text)
+        pictured = next((m for m in reversed(news) if m.image is not None), None)
+        self.picture = pictured.image if pictured else None
+        self.picture_type = pictured.image_type if pictured else ""
+        self._call = asyncio.get_running_loop().create_future()
+        self._ready.set()
+        try:
+            return await self._call
+        finally:
+            self._ready.clear()
+            self._call = None
+
+    def _gone(self) -> ModelError:
+        return gone(self.program)
+
+
+def gone(program: str) -> ModelError:
+    """Say that nobody is there to make a session's calls."""
+    return ModelError(
+        f"{program} makes the calls of this session, and it is not connected.",
+        "Have it take the phone again, or fork the session with another model.",
+        retryable=False,
+    )
+
+
+def unread(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return what a program has not been shown: everything after its newest call."""
+    start = 0
+    for at, message in enumerate(messages):
+        if message.kind is MessageKind.REPLY:
+            start = at + 1
+    return tuple(message for message in messages[start:] if message.kind in _TOLD)
+
+
+class DirectModel:
+    """Implements the Model protocol by what a program outside calls.
+
+    Args:
+        name: `direct:` and the program's name.
+        exchange: None where its program is not connected.
+        sees: whether pictures are drawn for it.
+    """
+
+    def __init__(self, name: str, exchange: Exchange | None, *, sees: bool) -> None:
+        self._name = name
+        self._exchange = exchange
+        self._sees = sees
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sees(self) -> bool:
+        return self._sees
+
+    @property
+    def notice(self) -> str:
+        return ""
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        """Return the program's next call. Raises ModelError when it is not connected."""
+        if self._exchange is None:
+            raise gone(self._name.removeprefix(DIRECT))
+        call = await self._exchange.next_call(request)
+        return ModelReply(tool_calls=(call,), finish=FinishReason.TOOL_CALLS)
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,47 @@
+"""Libraries that only an extra of the package brings, and what is said where one is missing.
+
+Invariant: none of them is imported to find out whether it is there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from typing import NamedTuple
+
+
+class Extra(NamedTuple):
+    """One extra: the library that tells whether it is there, and what it is for."""
+
+    library: str
+    purpose: str
+
+
+EXTRAS = {
+    "anthropic": Extra("anthropic", "models on Anthropic's own wire"),
+    "demo": Extra("virtual_phone", "virtual phones"),
+    "mcp": Extra("mcp", "serving phones to MCP clients"),
+    "ocr": Extra("rapidocr", "text that only a picture shows"),
+    "uiautomator2": Extra("uiautomator2", "UI trees of real phones in milliseconds"),
+    "video": Extra("av", "live video, recordings and films"),
+    "web": Extra("textual_serve", "the console in a browser"),
+}
+"""By the name that pip is told."""
+
+
+@cache
+def is_installed(extra: str) -> bool:
+    """Return whether an extra is installed here."""
+    found = importlib.util.find_spec(EXTRAS[extra].library)
+    # A folder of that name, as in a checkout, is found as well and has no origin.
+    return found is not None and found.origin is not None
+
+
+def missing(extra: str) -> str:
+    """Return the sentence that says an extra is not installed."""
+    return f"The extra {extra!r} is not installed, which brings {EXTRAS[extra].purpose}."
+
+
+def install(extra: str) -> str:
+    """Return the sentence that says how an extra is installed."""
+    return f"Install it: pip install 'switchboard-console[{extra}]'."

@@ -1,0 +1,245 @@
+"""Where jobs are handed in, listed, stopped and reviewed; keeps the wake going.
+
+Not the wake and not a run. Invariants: a stopped job stays stopped, whatever its run still says;
+no more jobs are stored than the settings let be, and only ended ones make place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from agent.errors import RpcCode, UsageError
+from agent.jobs import review_rules
+from agent.jobs.creation import SESSION_PREFIX, Creator, planned_job
+from agent.jobs.delivery import Delivery
+from agent.jobs.editing import checked_edit, edited
+from agent.jobs.job_scheduler import Wake
+from agent.jobs.records import JobRecords
+from agent.jobs.reviews import Reviews
+from agent.jobs.runs import Runs
+from agent.jobs.schedule import paused, read, resumed, run_now, stopped
+from agent.jobs.triggers import Triggers
+from agent.loop.task_context import JobOp
+from agent.protocol import (
+    Event,
+    JobCreate,
+    JobEdit,
+    JobList,
+    JobQueue,
+    JobsDropped,
+    JobStop,
+    QuestionClosed,
+    Reply,
+)
+from agent.records import Job, JobStatus, Question, RunRecord, Session
+from agent.sessions.lifecycle.operations import Operations
+from agent.sessions.registry.services import Services
+from agent.sessions.turns.job_turns import JobTurns
+from agent.store.queries.job_pages import JobPage
+from agent.store.store import EventDraft
+
+LIST_LIMIT = 50
+PAGE_LIMIT = 200
+
+
+class JobService:
+    """The jobs of one core."""
+
+    def __init__(self, parts: Services, operations: Operations, errands: JobTurns) -> None:
+        self._parts = parts
+        self._records = JobRecords(parts.store, parts.book)
+        self.delivery = Delivery(parts)
+        told = self.delivery.tell
+        self._runs = Runs(parts, operations, errands, self._records, told)
+        self._reviews = Reviews(parts, errands, self._records, self._runs, told)
+        self.wake = Wake(parts, self._records, self._runs, self._reviews)
+        self._triggers = Triggers(parts, self._records)
+        self._creating = asyncio.Lock()
+
+    async def start(self, *, wake: bool = True) -> None:
+        """Take back what a dead core was running, then let the wake go. Raises StoreError."""
+        self._reviews.takes_runs_on = wake
+        await self.wake.recover()
+        if wake:
+            self._triggers.begin()
+            self._parts.crew.start(self.wake.run(), "wake of jobs")
+
+    async def finish(self) -> None:
+        """Let runs store what they have come to by now, before the core closes."""
+        await self._runs.finish()
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Follow the store."""
+        events = tuple(events)
+        self.wake.on_commit(events)
+        self._reviews.on_commit(events)
+        self._triggers.on_commit(events)
+
+    async def answer(self, question: Question, text: str, submission_id: str, by: str) -> None:
+        """Decide on a job's action; see `Reviews.answer`."""
+        await self._reviews.answer(question, text, submission_id, by)
+
+    # --- handing in ----------
+
+    async def hand_in(self, op: JobCreate) -> Job:
+        """Store a job for a person, who hears at once when it names no session; see `create`."""
+        if op.session_target.startswith(SESSION_PREFIX):
+            session_id = op.session_target.removeprefix(SESSION_PREFIX)
+            if session_id:
+                await self._parts.book.get(session_id)
+        return await self.create(op)
+
+    async def create(
+        self,
+        op: JobCreate,
+        *,
+        creator: Creator | None = None,
+        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
+    ) -> Job:
+        """Store a job; at the limit, the oldest that has ended makes place.
+
+        Args:
+            op: what is wanted.
+            creator: the session that asks for it; None for a person.
+            beside: makes what is stored together with the job, or not at all.
+
+        Raises:
+            UsageError: it cannot run, or there is no place for it.
+        """
+        parts = self._parts
+        build = planned_job(
+            op, assignment=parts.assignment, now_ms=parts.clock_ms(), creator=creator
+        )
+        async with self._creating:
+            await self._make_place()
+            return await parts.store.create_job(build, beside=beside)
+
+    async def _make_place(self) -> None:
+        limit = self._parts.settings.jobs.limit
+        beyond = await self._parts.store.job_runs.count_jobs() - limit + 1
+        if beyond <= 0:
+            return
+        ended = await self._parts.store.job_runs.ended_jobs(beyond)
+        if len(ended) < beyond:
+            raise UsageError(
+                f"{limit} jobs are stored, and none of them has ended.",
+                "Stop one, or set jobs.limit higher.",
+            )
+        await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+
+    async def carry_out(self, session: Session, op: JobOp) -> Reply:
+        """Do what a session asks of the jobs. Raises UsageError."""
+        match op:
+            case JobCreate():
+                job = await self.create(op, creator=Creator(session.session_id))
+                return Reply(submission_id="", job=job)
+            case JobList(query=query, limit=limit):
+                return Reply(submission_id="", jobs=await self.list(query, limit))
+            case JobStop(job_id=job_id):
+                return Reply(submission_id="", job=await self.stop(job_id))
+            case _:
+                assert_never(op)
+
+    # --- looking ----------
+
+    async def list(self, query: str, limit: int) -> tuple[Job, ...]:
+        """List jobs, newest first. Raises UsageError for a limit outside 1 to 50."""
+        if not 1 <= limit <= LIST_LIMIT:
+            raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
+        return await self._parts.store.jobs(query=query, limit=limit)
+
+    async def queue(self, op: JobQueue) -> JobPage:
+        """Give a page of the queue. Raises UsageError for a limit outside 1 to 200."""
+        if not 1 <= op.limit <= PAGE_LIMIT:
+            raise UsageError(f"limit is {op.limit}.", f"Use 1 to {PAGE_LIMIT}.")
+        return await self._parts.store.job_pages.page(
+            query=op.query, limit=op.limit, after=op.after
+        )
+
+    async def history(self, job_id: int, limit: int) -> tuple[Job, tuple[RunRecord, ...]]:
+        """List the runs of a job, newest first. Raises UsageError."""
+        if not 1 <= limit <= LIST_LIMIT * 4:
+            raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT * 4}.")
+        job = await self._records.find(job_id)
+        return job, await self._parts.store.job_runs.runs(job_id, limit=limit)
+
+    async def read(self, job_id: int) -> Job:
+        """Take a job's result as read. Raises UsageError when there is no such job."""
+        now_ms = self._parts.clock_ms()
+        job, _ = await self._records.change(job_id, lambda stored: read(stored, now_ms), "read")
+        await self.delivery.withdraw(job_id)
+        return job
+
+    # --- moving ----------
+
+    async def edit(self, op: JobEdit) -> Job:
+        """Change what a job does and when. Raises UsageError when it cannot be changed."""
+        now_ms = self._parts.clock_ms()
+        op = checked_edit(op)
+        return await self._move(
+            op.job_id, lambda stored, _: edited(stored, op, now_ms), "changed by the operator", None
+        )
+
+    async def pause(self, job_id: int) -> Job:
+        """Keep a job from running. Raises UsageError when it cannot be paused."""
+        return await self._move(job_id, paused, "paused", JobStatus.PAUSED)
+
+    async def resume(self, job_id: int) -> Job:
+        """Let a paused job run again. Raises UsageError when it is not paused."""
+        return await self._move(job_id, resumed, "resumed", JobStatus.ACTIVE)
+
+    async def run_now(self, job_id: int) -> Job:
+        """Make a job due at once. Raises UsageError while it runs or waits for a review."""
+        return await self._move(job_id, run_now, "run by the operator", None)
+
+    async def _move(
+        self,
+        job_id: int,
+        rule: Callable[[Job, int], Job | None],
+        reason: str,
+        already: JobStatus | None,
+    ) -> Job:
+        now_ms = self._parts.clock_ms()
+        job, changed = await self._records.change(
+            job_id, lambda stored: rule(stored, now_ms), reason
+        )
+        if not changed and job.status is not already:
+            error = UsageError(
+                f"Job {job_id} is {job.status.value}, so it cannot be {reason.split()[0]}.",
+                "Its state: switchboard jobs list",
+            )
+            error.code = RpcCode.WRONG_STATE
+            raise error
+        return job
+
+    async def stop(self, job_id: int) -> Job:
+        """Stop a job for good and end its run; stopping it again does nothing.
+
+        Raises:
+            UsageError: there is no such job.
+        """
+        now_ms = self._parts.clock_ms()
+        was: list[Job] = []
+
+        def closing(before: Job, _: Job) -> tuple[EventDraft, ...]:
+            was[:] = [before]
+            if before.status is not JobStatus.AWAITING_REVIEW:
+                return ()
+            checkpoint = review_rules.checkpoint_of(before)
+            closed = QuestionClosed(
+                question_id=checkpoint.question_id, reason="its job was stopped"
+            )
+            return (EventDraft(checkpoint.session_id, closed),)
+
+        job, changed = await self._records.change(
+            job_id,
+            lambda stored: None if stored.status is JobStatus.STOPPED else stopped(stored, now_ms),
+            "stopped by the operator",
+            beside=closing,
+        )
+        if changed:
+            await self._runs.end(was[0], "its job was stopped")
+            await self._reviews.close_stopped(was[0])
+        return job

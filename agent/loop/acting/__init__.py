@@ -1,0 +1,1 @@
+"""One action: read from the answer, guarded, carried out, replayed or reviewed."""

@@ -1,0 +1,116 @@
+"""What a background turn does instead of acting: make the review of one action, and find it again.
+
+Not the doing of it and not the decision (`agent.jobs.reviews`). Invariant: the review names the
+real element on the real frame, and what it lets pass is that action on that screen only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.loop.acting.executor import Act, Actor
+from agent.loop.acting.guard import Guard, question_text, wants_secret
+from agent.loop.screen.elements import find_by_key
+from agent.loop.screen.verify import blocked, failed
+from agent.loop.task_context import TaskContext, TurnEnd
+from agent.protocol import ToolCallRequested
+from agent.records import ActionOutcome, AppInfo, Observation, Question, Subject
+from agent.safety.capabilities import Decision
+from agent.safety.review_binding import params_digest, read_params, screen_digest
+from agent.tools.actions import ActionArguments, Deed, resolve
+from agent.tools.arguments import LaunchApp, PressButton
+from agent.tools.registry import ToolArguments
+
+CHANGED_SINCE = "The screen changed since the action was approved, so that approval is void."
+CONFIRMATION_REQUIRED = "background.confirmation_required"
+"""What a state-changing tool comes to in the background (CONTRACTS 2.4)."""
+
+
+def awaiting(tool: str, question: Question) -> TurnEnd:
+    """End a turn that goes on once a person has said whether it may."""
+    return TurnEnd(
+        completed=False,
+        message=f"{CONFIRMATION_REQUIRED}: {tool} waits for a review.",
+        review=question,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewing:
+    """The reviews of one turn."""
+
+    context: TaskContext
+    guard: Guard
+
+    def ask(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> TurnEnd | str:
+        """Give the end of a turn that waits for a review, or why this is not put to anybody."""
+        verdict = self.guard.weigh(deed, screen)
+        if verdict.decision is Decision.BLOCK:
+            return blocked(f"This is not allowed: {verdict.reason}")
+        if deed.is_secret or wants_secret(deed):
+            return blocked("A secret is not typed while nobody is watching")
+        try:
+            params = read_params(call.arguments)
+        except UsageError as error:
+            return failed(error.message)
+        question = self.context.review(
+            question_text(deed, verdict, "a job asks before it changes anything"),
+            call=call,
+            params_digest=params_digest(call.tool, params),
+            screen_digest=self.digest(deed, screen),
+            subject=Subject(
+                action=call.tool,
+                capability=verdict.capability.value,
+                risk=verdict.risk.value,
+                element=deed.element,
+                frame=screen.frame,
+                effect=verdict.effect,
+            ),
+        )
+        return awaiting(call.tool, question)
+
+    def digest(self, deed: Deed, screen: Observation) -> str:
+        """Give the digest of what a deed depends on of the screen.
+
+        Opening an app, and HOME, come to the same from everywhere: the screen is not their concern.
+        """
+        if isinstance(deed.action, LaunchApp):
+            return screen_digest(deed.package, "", (), acted_on=None)
+        if isinstance(deed.action, PressButton) and deed.action.button == "HOME":
+            return screen_digest("", "", (), acted_on=None)
+        front = screen.foreground
+        return screen_digest(front.package, front.activity, screen.elements, acted_on=deed.element)
+
+    async def carry_out(self, actor: Actor, deed: Deed, screen: Observation) -> Act:
+        """Do what was approved; the operator's yes does not lift what is not allowed at all."""
+        verdict = self.guard.weigh(deed, screen)
+        if verdict.decision is Decision.BLOCK:
+            refusal = blocked(f"This is not allowed: {verdict.reason}")
+            return Act(ActionOutcome.FAILED, refusal)
+        return await actor.proceed(deed, screen, waited=False, asked=actor.seconds())
+
+    def again(
+        self,
+        call: ToolCallRequested,
+        arguments: ToolArguments,
+        screen: Observation,
+        apps: Sequence[AppInfo],
+    ) -> Deed | str:
+        """Find what was asked about on a new screen; or say why it is not to be had.
+
+        Raises:
+            BadArguments: the call cannot be used on this screen.
+        """
+        if not isinstance(arguments, ActionArguments):
+            return "This is no action"
+        element = getattr(arguments, "element", None)
+        if call.element is not None and element is not None:
+            same = find_by_key(screen.elements, call.element.key)
+            if same is None or same.label != call.element.label:
+                return "The screen changed while it was reviewed, and the element is not there"
+            arguments = replace(arguments, element=same.number)
+        return resolve(arguments, screen, apps, self.context.library)

@@ -1,0 +1,277 @@
+"""Carry out one deed under guard, look at what it did, and say what it came to.
+
+Not the choice of it. Invariants: the caller has stored the intent; nothing is sent to a phone
+before the guard has ruled and the pause is over; a call that ran out of time, or a phone that went
+away, has the outcome unknown; the observation that verifies is the next step's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from agent.devices.protocols import Device
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    TreeUnavailableError,
+)
+from agent.loop.acting.guard import Guard
+from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.screen import verify
+from agent.loop.screen.elements import find_by_key
+from agent.loop.screen.list_rows import is_editable
+from agent.loop.task_context import TaskContext
+from agent.loop.timing import Pace
+from agent.loop_features import NOTHING, Pattern, Without
+from agent.protocol import ToolCallRequested
+from agent.records import ActionOutcome, Element, Foreground, Observation
+from agent.safety.redacting.redaction import redact
+from agent.safety.redacting.secrets import Secrets
+from agent.text import one_line
+from agent.tools.actions import Deed, carry_out, swipe_for
+from agent.tools.arguments import (
+    BadArguments,
+    ClickElement,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+)
+from agent.tools.gesture_arguments import Clipboard, DragTo, OpenLink, PressKeys, TapPoint
+from agent.tools.gestures.resolve import keys_for, smallest_at
+
+_FOCUS_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a deed came to."""
+
+    outcome: ActionOutcome
+    text: str
+    seen: Seen | None = None
+    """The screen after it; None when there was none to be had."""
+    act_ms: int = 0
+    idle_ms: int = 0
+
+
+@dataclass(slots=True)
+class Actor:
+    """Carries out the deeds of one turn."""
+
+    context: TaskContext
+    observer: Observer
+    pace: Pace
+    sleep: Sleep
+    seconds: Seconds
+    secrets: Secrets
+    without: Without = NOTHING
+    guard: Guard = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.guard = Guard(self.context, self.secrets)
+
+    async def do(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Act:
+        """Carry out a deed that was resolved on a screen.
+
+        Raises:
+            DeviceLostError: the device went away while a person was waited for.
+        """
+        asked = self.seconds()
+        ruling = await self.guard.rule(deed, screen, call)
+        if ruling.refusal:
+            return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
+        if ruling.secret is not None and isinstance(deed.action, TypeText):
+            deed = replace(deed, action=replace(deed.action, text=ruling.secret))
+        if ruling.instead is not None and isinstance(deed.action, TypeText):
+            deed = replace(deed, action=replace(deed.action, text=ruling.instead))
+        if deed.is_secret and isinstance(deed.action, TypeText):
+            self.secrets.add(deed.action.text)
+        if ruling.secret is not None and isinstance(deed.action, PressKeys):
+            self.secrets.add(ruling.secret)
+            deed = replace(deed, keys=keys_for(ruling.secret.strip(), screen.elements))
+        act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
+        if act.outcome is not ActionOutcome.FAILED:
+            self.guard.done(deed, screen)
+        else:
+            self.guard.undone()
+        return act
+
+    async def proceed(self, deed: Deed, screen: Observation, *, waited: bool, asked: float) -> Act:
+        """Carry out a deed that may be done, once the session is not paused."""
+        await self.context.checkpoint()
+        idle_ms = self._since(asked)
+        device = self.context.device
+        if waited or self._is_old(screen):
+            try:
+                fresh = await self.observer.observe(device, screen)
+            except DeviceLostError:
+                raise
+            except DeviceError as error:
+                reason = (
+                    f"The screen cannot be read again, so nothing was done: {self._said(error)}"
+                )
+                return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
+            found = _again(deed, screen, fresh.observation, self.guard)
+            if found is None:
+                meanwhile = "while the operator was asked" if waited else "in the meantime"
+                reason = f"The screen changed {meanwhile}, and it is not there now"
+                return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
+            deed, screen = found, fresh.observation
+        began = self.seconds()
+        try:
+            note = await self._send(deed, device)
+        except BadArguments as error:
+            return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
+        except (DeviceTimeoutError, DeviceLostError) as error:
+            text = verify.unknown(deed.said, self._said(error))
+            return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
+        except DeviceError as error:
+            text = verify.failed(self._said(error))
+            return Act(ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms)
+        act_ms = self._since(began)
+        try:
+            seen = await self.observer.observe(device, screen, acted=True)
+        except DeviceError as error:
+            text = verify.unknown(deed.said, self._said(error))
+            return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
+        checked = Pattern.VERIFICATION not in self.without
+        text = judge_effect(deed, screen, seen.observation) if checked else f"OK: {deed.said}."
+        if note:
+            text = f"{text} {redact(self.secrets.hide(one_line(note, 300)))}"
+        return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
+
+    def _is_old(self, screen: Observation) -> bool:
+        """Whether a screen may be another by now: counted from when it was seen, not from when
+        the model answered, for dialogs come while it thinks.
+        """
+        if screen.ended_ms <= self.context.disturbed_ms:
+            return True
+        return self.context.now_ms() - screen.ended_ms > self.pace.fresh_s * 1000
+
+    async def _send(self, deed: Deed, device: Device) -> str:
+        if isinstance(deed.action, TypeText) and deed.point is not None:
+            await device.tap(deed.point)
+            await self._await_focus(deed, device)
+        return await carry_out(deed, device, self.context.session)
+
+    async def _await_focus(self, deed: Deed, device: Device) -> None:
+        """Wait until the field has the focus, so that the text cannot land in another."""
+        assert deed.point is not None
+        deadline = self.seconds() + _FOCUS_S
+        elsewhere = False
+        while True:
+            try:
+                nodes = (await device.tree()).nodes
+            except TreeUnavailableError:
+                nodes = ()
+            focused = [node for node in nodes if node.focused and is_editable(node)]
+            at = deed.point
+            if any(
+                n.bounds.left <= at.x <= n.bounds.right and n.bounds.top <= at.y <= n.bounds.bottom
+                for n in focused
+            ):
+                return
+            # A keyboard that slides in moves the field; its own identity still tells.
+            if deed.element is not None and any(
+                n.resource_id and n.resource_id == deed.element.resource_id for n in focused
+            ):
+                return
+            elsewhere = bool(focused)
+            if self.seconds() >= deadline:
+                break
+            await self.sleep(self.pace.poll_s)
+        if elsewhere:
+            raise BadArguments("another field kept the focus, so nothing was typed")
+
+    def _said(self, error: DeviceError) -> str:
+        return redact(self.secrets.hide(one_line(error.message, 300)))
+
+    def _since(self, began: float) -> int:
+        return round((self.seconds() - began) * 1000)
+
+
+def judge_effect(deed: Deed, before: Observation, after: Observation) -> str:
+    """Say what a deed that was sent came to."""
+    action = deed.action
+    match action:
+        case ClickElement() | LongPressElement():
+            return verify.verify_click(deed.said, before, after, deed.element)
+        case TypeText(text=text):
+            shown = redact(one_line(text, 2000))
+            return verify.verify_typing(deed.said, shown, deed.element, before, after)
+        case Scroll(direction=direction):
+            swipe = swipe_for(direction, deed.element)
+            return verify.verify_scroll(deed.said, before, after, swipe)
+        case PressButton():
+            return verify.verify_button(deed.said, before, after)
+        case LaunchApp():
+            return verify.verify_launch(deed.said, deed.package, after)
+        case Clipboard(do="paste", text=text):
+            shown = redact(one_line(text, 2000))
+            return verify.verify_typing(deed.said, shown, deed.element, before, after)
+        case Clipboard():
+            return f"OK: {deed.said}."
+        case TapPoint() | DragTo() | PressKeys() | OpenLink():
+            return verify.verify_click(deed.said, before, after, deed.element)
+        case _:
+            assert_never(action)
+
+
+def _again(deed: Deed, before: Observation, now: Observation, guard: Guard) -> Deed | None:
+    """Find a deed again on a newer screen; None when it would not be the same deed there."""
+    found = deed
+    if deed.keys:
+        keys = [find_by_key(now.elements, key.key) for key in deed.keys]
+        same_keys = tuple(
+            key
+            for key, was in zip(keys, deed.keys, strict=True)
+            if key is not None and key.enabled and key.label == was.label
+        )
+        if len(same_keys) < len(deed.keys):
+            return None
+        found = replace(deed, keys=same_keys)
+    elif isinstance(deed.action, TapPoint | DragTo | Clipboard) and _moved(deed, before, now):
+        return None
+    if deed.element is not None:
+        same = find_by_key(now.elements, deed.element.key)
+        if same is None or not same.enabled:
+            return None
+        # A key has the beginning of a label only; what was approved is the whole of it.
+        if (same.label, same.package) != (deed.element.label, deed.element.package):
+            return None
+        point = same.bounds.center if deed.point is not None else None
+        if isinstance(deed.action, TypeText):
+            point = None if same.focused else same.bounds.center
+        found = replace(deed, element=same, point=point)
+    elif isinstance(deed.action, PressButton | TypeText) and _focus(before) != _focus(now):
+        # A key goes to whatever has the focus: elsewhere, or with other text, it does other things.
+        return None
+    if guard.bound(found, now) != guard.bound(deed, before):
+        # Another verb, recipient, amount or content than what was judged, and maybe approved.
+        return None
+    return found
+
+
+def _moved(deed: Deed, before: Observation, now: Observation) -> bool:
+    """Return whether something else lies where a gesture touches, or has the focus."""
+    if isinstance(deed.action, Clipboard):
+        return _focus(before) != _focus(now)
+    points = (point for point in (deed.point, deed.end) if point is not None)
+    return before.foreground != now.foreground or any(
+        _named(smallest_at(point, before.elements)) != _named(smallest_at(point, now.elements))
+        for point in points
+    )
+
+
+def _named(element: Element | None) -> tuple[str, str]:
+    return ("", "") if element is None else (element.key, element.label)
+
+
+def _focus(screen: Observation) -> tuple[Foreground, tuple[tuple[str, str], ...]]:
+    return screen.foreground, tuple((e.key, e.value) for e in screen.elements if e.focused)

@@ -1,0 +1,500 @@
+"""Decide whether a deed may be done: scope, bans, policy, autonomy, the operator's word.
+
+In that order (the background rule comes before all of them, in the task). Not the doing.
+Invariants: a deed that needs approval is done at most once per approval; a deed the operator
+refused is not asked about again in the same turn; silence is a no; a secret is asked for as a
+secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from agent.loop.acting.gesture_acts import acts_of_gesture, gesture_intent
+from agent.loop.screen.verify import blocked, failed
+from agent.loop.task_context import TaskContext
+from agent.protocol import AllowanceUsed, ToolCallRequested
+from agent.records import Autonomy, Element, Observation, Subject
+from agent.safety.allowances.covering import Covered, covering
+from agent.safety.allowances.wording import why_asked
+from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
+from agent.safety.approval import (
+    OPTIONS,
+    approval_text,
+    is_yes,
+    refused_because,
+    typed_instead,
+)
+from agent.safety.capabilities import Capability, Decision, decide
+from agent.safety.effects import judge as effects
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.context import Context
+from agent.safety.effects.flow import Flow
+from agent.safety.effects.texts import judge_completed, judge_text
+from agent.safety.effects.verdict import Risk, Verdict
+from agent.safety.effects.wording import approval_question
+from agent.safety.egress.judging import judge_egress
+from agent.safety.granting import Grants
+from agent.safety.redacting.redaction import redact_secrets
+from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
+from agent.safety.scope import out_of_scope
+from agent.safety.typed_text import TypedText
+from agent.text import one_line
+from agent.tools.actions import Deed
+from agent.tools.arguments import (
+    BadArguments,
+    ClickElement,
+    LaunchApp,
+    LongPressElement,
+    PressButton,
+    Scroll,
+    TypeText,
+)
+from agent.tools.gesture_arguments import (
+    Clipboard,
+    DragTo,
+    GestureArguments,
+    OpenLink,
+    PressKeys,
+    TapPoint,
+)
+from agent.tools.gestures.resolve import keys_for
+
+_KEYPAD_TRIES = 2
+"""How often the operator is asked for what fits a keypad."""
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What the guard decided; the refusal is what the model reads."""
+
+    refusal: str = ""
+    waited: bool = False
+    """A person was waited for, so the screen may have changed."""
+    secret: str | None = None
+    """What the operator gave to be typed in the place of a stand-in."""
+    instead: str | None = None
+    """What the operator wants typed in the place of the model's text."""
+
+
+def judge(
+    deed: Deed,
+    screen: Observation,
+    flow: Flow | None = None,
+    *,
+    destinations: Sequence[str] = (),
+    commits: Mapping[str, Sequence[str]] | None = None,
+    **known: str,
+) -> Verdict:
+    """Judge a deed by what it would do, on the real element and the real text.
+
+    Args:
+        flow: what the session is in the middle of.
+        destinations: the hosts that the operator's settings allow.
+        commits: what the card of the app says of its controls.
+        known: the phone and the goal, where they are known.
+    """
+    flow = Flow() if flow is None else flow
+    context = Context(screen=screen, flow=flow, commits=commits or {}, **known)
+    acts = acts_of(deed)
+    verdict = effects.judge_all(acts, context)
+    if verdict.decision is not Decision.ALLOW:
+        return verdict
+    outside = (judge_egress(act, screen, goal=context.goal, listed=destinations) for act in acts)
+    return next((found for found in outside if found is not None), verdict)
+
+
+def acts_of(deed: Deed) -> tuple[Act, ...]:
+    """Return all that a deed does as the judge takes it."""
+    if isinstance(deed.action, GestureArguments):
+        return acts_of_gesture(deed.action, deed)
+    return (act_of(deed),)
+
+
+def act_of(deed: Deed) -> Act:
+    """Return a deed as the judge takes it, of several acts the first."""
+    action = deed.action
+    match action:
+        case ClickElement():
+            return Act(kind=ActKind.PRESS, element=deed.element, point=deed.point)
+        case LongPressElement():
+            return Act(kind=ActKind.LONG_PRESS, element=deed.element, point=deed.point)
+        case TypeText(text=text, clear=clear):
+            return Act(
+                kind=ActKind.TYPE,
+                element=deed.element,
+                point=deed.point,
+                text=text,
+                clear=clear,
+                is_secret=deed.is_secret,
+            )
+        case Scroll(direction=direction):
+            return Act(kind=ActKind.SWIPE, element=deed.element, direction=direction)
+        case PressButton(button=button):
+            return Act(kind=ActKind.KEY, key=button)
+        case LaunchApp():
+            return Act(kind=ActKind.LAUNCH, package=deed.package)
+        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
+            return acts_of_gesture(action, deed)[0]
+        case _:
+            assert_never(action)
+
+
+@dataclass(slots=True)
+class Guard:
+    """One turn's guard."""
+
+    context: TaskContext
+    secrets: Secrets = field(default_factory=Secrets)
+    _denied: set[str] = field(default_factory=set)
+    _grants: Grants | None = None
+    _flow: Flow | None = None
+    _judged: tuple[Deed, Observation, Verdict] | None = None
+    """The newest judgement: a deed is weighed when it is stored and again when it is ruled on."""
+    _typed: TypedText | None = None
+
+    def weigh(self, deed: Deed, screen: Observation) -> Verdict:
+        """Judge a deed by all that is known without asking anybody."""
+        session = self.context.session
+        package = _package(deed, screen)
+        verdict = self._judge(deed, screen)
+        front = screen.foreground
+        activity = front.activity if front.package == package else ""
+        stray = out_of_scope(package, session.target_package, activity)
+        if stray and verdict.capability is not Capability.NAVIGATE:
+            return _refused(verdict, stray)
+        return permit(verdict, package, session.autonomy, self.context.app_rules)
+
+    def _judge(self, deed: Deed, screen: Observation) -> Verdict:
+        """Judge the very same deed on the very same screen once."""
+        if self._judged is None or not (self._judged[0] is deed and self._judged[1] is screen):
+            session = self.context.session
+            card = self.context.library.of(_package(deed, screen))
+            verdict = judge(
+                deed,
+                screen,
+                self.flow,
+                destinations=self.context.destinations,
+                commits={} if card is None else card.commits,
+                phone=session.serial,
+                goal=self._said,
+            )
+            kinds = self._typed_before().completes_by(acts_of(deed))
+            if kinds and verdict.decision is not Decision.BLOCK:
+                verdict = judge_completed(kinds)
+            self._judged = deed, screen, verdict
+        return self._judged[2]
+
+    def bound(self, deed: Deed, screen: Observation) -> tuple[str, str]:
+        """Return what an approval of a deed is bound to on a screen; empty texts: to nothing."""
+        effect = self._judge(deed, screen).effect
+        return ("", "") if effect is None else (effect.digest, effect.control)
+
+    @property
+    def _said(self) -> str:
+        """All that the operator said, the newest first: a bounded reader loses the oldest."""
+        return "\n".join(reversed(self.context.said))
+
+    @property
+    def flow(self) -> Flow:
+        """What the session is in the middle of, as its history has it."""
+        if self._flow is None:
+            self._flow = Flow.of(self.context.history)
+        return self._flow
+
+    def _typed_before(self) -> TypedText:
+        """Return what the session has typed, as its history has it and as it goes on."""
+        if self._typed is None:
+            self._typed = TypedText.of(self.context.history)
+        return self._typed
+
+    async def rule(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Ruling:
+        """Decide, asking the operator when the policy says so."""
+        verdict = self.weigh(deed, screen)
+        if wants_keypad_secret(deed) and verdict.decision is not Decision.BLOCK:
+            # To give the secret is to approve; what else it lets pass is approved first.
+            if verdict.decision is Decision.ALLOW or verdict.risk in {Risk.NONE, Risk.SECRET}:
+                return await self._ask_keypad_secret(screen, call)
+            ruling = await self._rule_asked(deed, verdict, screen, call)
+            return ruling if ruling.refusal else await self._ask_keypad_secret(screen, call)
+        match verdict.decision:
+            case Decision.ALLOW:
+                return Ruling()
+            case Decision.BLOCK:
+                return Ruling(refusal=blocked(f"This is not allowed: {verdict.reason}"))
+            case Decision.ASK:
+                pass
+        if wants_secret(deed):
+            return await self._ask_secret(deed, call)
+        return await self._rule_asked(deed, verdict, screen, call)
+
+    async def _rule_asked(
+        self, deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested
+    ) -> Ruling:
+        """Decide what needs the operator: by what was said before, else by asking."""
+        effect = verdict.effect
+        bound = effect.digest if effect is not None else ""
+        key = f"{call.tool} {deed.element.key if deed.element else call.arguments} {bound}"
+        if key in self._denied:
+            return Ruling(refusal=blocked("The operator has already rejected this"))
+        instead = None
+        subject = _subject(deed, verdict, screen, call)
+        if self._granted().covers(subject):
+            self._approved(verdict, deed, screen)
+            return Ruling()
+        covered = self._allowance(deed, verdict, screen)
+        if covered is not None:
+            await self.context.emit(
+                AllowanceUsed(
+                    call_id=call.call_id,
+                    at=covered.at,
+                    amount=covered.amount,
+                    effect=covered.effect,
+                    element=deed.element,
+                )
+            )
+            self._approved(verdict, deed, screen)
+            return Ruling()
+        if effect is not None:
+            more = why_asked(effect.verb, self.context.session.allowances)
+            reason = "; ".join(filter(None, (verdict.reason, more)))
+            verdict = replace(verdict, reason=reason)
+        answer = await self.ask(deed, verdict, screen, call)
+        if isinstance(deed.action, TypeText):
+            instead = typed_instead(answer)
+        if is_yes(answer):
+            self._granted().take(subject, answer)
+            self._approved(verdict, deed, screen)
+            return Ruling(waited=True, instead=instead)
+        self._denied.add(key)
+        return Ruling(refusal=blocked(refused_because(answer)), waited=True)
+
+    def _allowance(self, deed: Deed, verdict: Verdict, screen: Observation) -> Covered | None:
+        """Return the session's allowance that covers a deed which would be asked about.
+
+        None where the deed is more than the one effect: it holds a secret, opens an address, does
+        several acts, or is in an app that the operator wants to be asked about.
+        """
+        session = self.context.session
+        if session.autonomy is not Autonomy.TRUSTED_ACTIONS or session.for_job:
+            return None
+        acts = acts_of(deed)
+        if verdict.effect is None or (len(acts) > 1 and not wants_keypad_secret(deed)):
+            return None
+        rule = rule_for(_package(deed, screen), verdict.capability, self.context.app_rules)
+        if rule is not None and rule.decision not in {AppDecision.ALLOW, AppDecision.INHERIT}:
+            return None
+        for act in acts:
+            if judge_text(act.text or act.link).decision is not Decision.ALLOW:
+                return None
+            listed = self.context.destinations
+            if judge_egress(act, screen, goal=self._said, listed=listed) is not None:
+                return None
+        labels = [element.label for element in screen.elements]
+        return covering(
+            verdict.effect,
+            session.allowances,
+            labels,
+            app_currency=self.flow.currency_of(verdict.effect.app),
+        )
+
+    def _approved(self, verdict: Verdict, deed: Deed, screen: Observation) -> None:
+        """Let the rest of what was approved pass: a code, a confirmation of the phone's own."""
+        if verdict.effect is not None:
+            self.flow.approve(verdict.effect, screen, deed.element)
+
+    def done(self, deed: Deed, screen: Observation) -> None:
+        """Take note of a deed that was done on a screen, or may have been."""
+        for act in acts_of(deed):
+            self._typed_before().add(act)
+        self.flow.did(act_of(deed), screen)
+
+    def undone(self) -> None:
+        """Take note that the deed just allowed was not done, so nothing can follow from it."""
+        self.flow.undone()
+
+    async def ask(
+        self, deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested
+    ) -> str | None:
+        """Put the approval to the operator, with the element and the frame that it is about."""
+        return await self.context.ask(
+            question_text(deed, verdict),
+            call_id=call.call_id,
+            step=call.step,
+            options=OPTIONS,
+            approval=True,
+            subject=_subject(deed, verdict, screen, call),
+        )
+
+    def _granted(self) -> Grants:
+        """Give what was approved for the whole session, as its history has it."""
+        if self._grants is None:
+            self._grants = Grants.of(self.context.history)
+        return self._grants
+
+    async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
+        """Give what was given for the field, or ask; it goes to the phone and nowhere else."""
+        assert deed.element is not None, "a stand-in is asked about for a field that is seen"
+        given = self.secrets.take(deed.element)
+        if given is not None:
+            return Ruling(secret=given)
+        where = deed.element.package or "the app in front"
+        answer = await self.context.ask(
+            f'What should be typed into "{deed.element.label[:80]}" of {where}? '
+            "The agent does not see it, and it is not stored.",
+            call_id=call.call_id,
+            step=call.step,
+            secret=True,
+        )
+        if answer is None:
+            return Ruling(refusal=blocked("Nobody gave the secret in time"), waited=True)
+        return Ruling(waited=True, secret=answer)
+
+    async def _ask_keypad_secret(self, screen: Observation, call: ToolCallRequested) -> Ruling:
+        """Return what was given for the keypad, or ask; the harness presses it."""
+        package = screen.foreground.package
+        given = self.secrets.take_keypad(package)
+        if given is not None and _fits_keypad(given, screen):
+            return Ruling(secret=given)
+        unfit = given is not None
+        for _ in range(_KEYPAD_TRIES):
+            answer = await self.context.ask(
+                _keypad_question(screen, unfit=unfit),
+                call_id=call.call_id,
+                step=call.step,
+                secret=True,
+            )
+            if answer is None:
+                return Ruling(refusal=blocked("Nobody gave the secret in time"), waited=True)
+            if _fits_keypad(answer, screen):
+                return Ruling(waited=True, secret=answer)
+            unfit = True
+        return Ruling(
+            refusal=failed("What the operator gave has no keys on the keypad"), waited=True
+        )
+
+
+def _fits_keypad(secret: str, screen: Observation) -> bool:
+    try:
+        return bool(keys_for(secret.strip(), screen.elements))
+    except BadArguments:
+        return False
+
+
+def _keypad_question(screen: Observation, *, unfit: bool) -> str:
+    """Ask for what is to be pressed, in the words that stand over the keypad."""
+    title = next((e.label for e in screen.elements if not e.editable and is_secret_field(e)), "")
+    named = f' for "{title[:80]}"' if title else ""
+    first = "What you gave has characters that this keypad does not have.\n\n" if unfit else ""
+    return (
+        f"{first}What should be pressed on the keypad{named} of "
+        f"{screen.foreground.package or 'the app in front'}? "
+        "The agent does not see it, and it is not stored."
+    )
+
+
+def question_text(deed: Deed, verdict: Verdict, why: str = "") -> str:
+    """Word the approval of a deed: what it would do, with everything that is known of it.
+
+    Args:
+        why: said where the judgement itself gives no reason.
+    """
+    reason = verdict.reason if verdict.decision is Decision.ASK else ""
+    if verdict.effect is None:
+        return approval_text(intent(deed), reason or why)
+    return approval_question(verdict.effect, intent(deed), reason or why)
+
+
+def _subject(deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested) -> Subject:
+    """Say what an approval of a deed is about."""
+    return Subject(
+        action=call.tool,
+        capability=verdict.capability.value,
+        risk=verdict.risk.value,
+        element=deed.element,
+        frame=screen.frame,
+        effect=verdict.effect,
+    )
+
+
+def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[AppRule]) -> Verdict:
+    """Make of a judgement what autonomy and the rules for the app leave of it."""
+    if verdict.decision is Decision.BLOCK:
+        return verdict
+    level = decide(verdict.capability, autonomy)
+    if level is Decision.BLOCK:
+        return _refused(verdict, f"the session is {autonomy.value.replace('_', ' ')}")
+    asks = Decision.ASK in (verdict.decision, level)
+    decision = Decision.ASK if asks else Decision.ALLOW
+    reason = verdict.reason or f"the session is set to {autonomy.value.replace('_', ' ')}"
+    if verdict.decision is Decision.ASK:
+        # What the policy itself asks about no rule lets pass.
+        rules = [rule for rule in rules if rule.decision is not AppDecision.ALLOW]
+    rule = rule_for(package, verdict.capability, rules)
+    decision, why = apply(rule, verdict.capability, decision)
+    return replace(verdict, decision=decision, reason=why or reason)
+
+
+def _package(deed: Deed, screen: Observation) -> str:
+    """Return the app that a deed touches."""
+    named = deed.package or (deed.element.package if deed.element else "")
+    return named or screen.foreground.package
+
+
+def _refused(verdict: Verdict, reason: str) -> Verdict:
+    return replace(verdict, decision=Decision.BLOCK, reason=reason)
+
+
+def wants_secret(deed: Deed) -> bool:
+    """Tell whether a deed types a stand-in for what only the operator knows."""
+    action = deed.action
+    return (
+        isinstance(action, TypeText)
+        and deed.element is not None
+        and is_secret_field(deed.element)
+        and is_placeholder(action.text)
+    )
+
+
+def wants_keypad_secret(deed: Deed) -> bool:
+    """Tell whether a deed presses a stand-in for what only the operator knows."""
+    return isinstance(deed.action, PressKeys) and deed.is_secret
+
+
+def ban_refusal(element: Element, reason: str) -> str:
+    """Word the refusal of an element that led nowhere before (CONTRACTS 5.2)."""
+    name = f'Element [{element.number}] "{element.label[:60]}"'
+    return f"BLOCKED: {name} is not pressed again: {reason}. Choose another way."
+
+
+def duplicate_refusal() -> str:
+    """Word the refusal of an action that was done twice already and came to nothing."""
+    return failed("You did exactly this twice already, and a third time leads nowhere")
+
+
+def intent(deed: Deed) -> str:
+    """Say what would be done, for whoever is asked."""
+    action = deed.action
+    if isinstance(action, GestureArguments):
+        return gesture_intent(deed)
+    if isinstance(action, TypeText) and deed.element is not None and is_secret_field(deed.element):
+        return f'Type {len(action.text)} hidden characters into "{deed.element.label[:80]}".'
+    if isinstance(action, TypeText):
+        return f'Type "{redact_secrets(one_line(action.text, 200))}".'
+    if deed.element is not None and isinstance(action, LongPressElement):
+        return f'Long-press "{deed.element.label[:80]}".'
+    if deed.element is not None and isinstance(action, Scroll):
+        return f'Swipe {action.direction} over "{deed.element.label[:80]}".'
+    if deed.element is not None:
+        return f'Press "{deed.element.label[:80]}".'
+    if isinstance(action, LaunchApp):
+        return f'Open "{one_line(action.app, 80)}".'
+    if isinstance(action, Scroll):
+        return f"Scroll {action.direction}."
+    if isinstance(action, PressButton):
+        return f"Press {action.button}."
+    return f"{deed.said}."

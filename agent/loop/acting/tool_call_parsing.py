@@ -1,0 +1,164 @@
+"""Read what a model chose on a screen: which tool, with which arguments, and the deed that it is.
+
+Nothing is carried out here and nothing is judged. Invariant: whatever a model wrote is read without
+an error; what cannot be used says why, in words for the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from agent.knowledge.library import Library
+from agent.loop.screen.elements import UNLABELED
+from agent.models.model import ToolCall
+from agent.records import AppInfo, Element, Observation
+from agent.safety.words import words
+from agent.text import one_line
+from agent.tools.actions import Deed, resolve
+from agent.tools.arguments import (
+    NUMBERS,
+    AskUser,
+    BadArguments,
+    Finish,
+    MoreElements,
+    MoreTools,
+    Remember,
+    UpdatePlan,
+    Wait,
+)
+from agent.tools.registry import Tool, ToolArguments, read_call
+from agent.tools.service_tool_args import OfficeArguments
+
+LABELLED = frozenset({"click_element", "long_press_element", "type_text"})
+"""Tools that may name an element by its label."""
+_SHOWN = 8
+_COMPARED_CHARS = 60
+
+
+class Choice(NamedTuple):
+    """One call as it was read."""
+
+    tool: Tool | None = None
+    arguments: ToolArguments | None = None
+    deed: Deed | None = None
+    """What it does on the phone; None when it does nothing there."""
+    unusable: str = ""
+    """What is wrong with it: without a tool it is no call, else it does not fit the screen."""
+
+
+def read_choice(
+    call: ToolCall,
+    screen: Observation,
+    apps: Sequence[AppInfo],
+    library: Library,
+    *,
+    offered: Sequence[str] = (),
+) -> Choice:
+    """Read a call on the screen that the model saw.
+
+    Args:
+        offered: names of the tools of this step; empty: all that there are.
+    """
+    tool: Tool | None = None
+    try:
+        tool, arguments = read_call(_numbered(call, screen), offered)
+        return Choice(tool, arguments, deed_of(arguments, screen, apps, library))
+    except BadArguments as error:
+        return Choice(tool, unusable=str(error))
+
+
+def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
+    """Give a call that names a label the number of the one element that is called so.
+
+    Raises:
+        BadArguments: none is, or several are.
+    """
+    if call.name not in LABELLED:
+        return call
+    try:
+        said = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return call
+    if not isinstance(said, dict):
+        return call
+    label, name = _label_of(said)
+    if not label:
+        return call
+    shown = one_line(label, 60)
+    usable = [
+        e for e in screen.elements if (e.editable if call.name == "type_text" else e.clickable)
+    ]
+    wanted = words(label)
+    fitting = [e for e in usable if wanted and words(e.label) == wanted]
+    titled = [e for e in usable if wanted and words(e.label.split(" | ", 1)[0]) == wanted]
+    if not fitting or (len(fitting) == 1 and fitting[0].checkable):
+        # A row's title stands for the row; a switch beside a row of its name may not be meant.
+        fitting = titled
+    if len(fitting) > 1:
+        listed = _listed(fitting, screen.elements)
+        raise BadArguments(f'several elements are called "{shown}": name one of {listed}')
+    if not fitting:
+        kind = "field" if call.name == "type_text" else "element that can be clicked"
+        raise BadArguments(f'no {kind} is called "{shown}"{_nearest(label, usable)}')
+    rest = {key: value for key, value in said.items() if key != name and value is not None}
+    return replace(call, arguments=json.dumps({**rest, "element": fitting[0].number}))
+
+
+def _listed(elements: Sequence[Element], screen: Sequence[Element]) -> str:
+    """Name elements that are called the same, with what tells them apart."""
+    shown = ", ".join(_told_apart(element, screen) for element in elements[:_SHOWN])
+    return f"{shown} and {len(elements) - _SHOWN} more" if len(elements) > _SHOWN else shown
+
+
+def _told_apart(element: Element, screen: Sequence[Element]) -> str:
+    before = (e for e in reversed(screen[: element.number - 1]) if e.label != UNLABELED)
+    last = next((e for e in before if words(e.label) != words(element.label)), None)
+    state = "" if not element.checkable else " CHECKED" if element.checked else " UNCHECKED"
+    place = f' after "{one_line(last.label, 40)}"' if last is not None else ""
+    return f'[{element.number}] {element.kind} "{one_line(element.label, 40)}"{state}{place}'
+
+
+def _label_of(said: dict[str, object]) -> tuple[str, str]:
+    """Return the label that a call names, and the argument it stands in; empty without one.
+
+    Models that read a screen by its words also write a label where the number belongs.
+    """
+    numbers = [name for name in NUMBERS if said.get(name) is not None]
+    for name in numbers or ["label"]:
+        value = said.get(name)
+        if isinstance(value, str) and value.strip() and not any(map(str.isdigit, value)):
+            return value, name
+        if name == "label" and isinstance(value, str) and value.strip():
+            return value, name
+    return "", ""
+
+
+def _nearest(label: str, usable: Sequence[Element]) -> str:
+    """Name the elements whose labels are most like one, with their numbers."""
+    names = {e.label[:_COMPARED_CHARS].casefold(): e for e in reversed(usable)}
+    near = get_close_matches(label[:_COMPARED_CHARS].casefold(), names, n=3, cutoff=0.5)
+    near = near or [name for name in names if label.casefold() in name][:3]
+    if not near:
+        return ": name one by its number in `element`"
+    shown = ", ".join(f'[{names[one].number}] "{one_line(names[one].label, 60)}"' for one in near)
+    return f"; did you mean {shown}?"
+
+
+def deed_of(
+    arguments: ToolArguments, screen: Observation, apps: Sequence[AppInfo], library: Library
+) -> Deed | None:
+    """Find on a screen what is to be done there; None for what is done elsewhere.
+
+    Raises:
+        BadArguments: the screen has no such thing, or it cannot take the action.
+    """
+    if isinstance(arguments, Wait | AskUser | Finish | MoreElements | OfficeArguments):
+        return None
+    if isinstance(arguments, UpdatePlan | Remember | MoreTools):
+        return None
+    return resolve(arguments, screen, apps, library)

@@ -1,0 +1,1 @@
+"""What a model is told and remembers: prompts, memory, masking, the call."""

@@ -1,0 +1,382 @@
+"""What a session remembers: a fold of its stored events into the conversation a model is shown.
+
+The running turn folds the events it has just stored, a resumed one folds the stored past: both get
+the same memory. Invariants: messages are only ever appended, or an old screen shortened by
+`agent.loop.conversation.masking`; every tool call has a result, which says so when the outcome is
+unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from agent.knowledge.card import Card
+from agent.loop.conversation import prompts
+from agent.loop.conversation.brief import brief_of
+from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
+from agent.loop.conversation.operator_words import answer_line
+from agent.loop.screen.changes import picture_differs
+from agent.loop.screen.login_wall import login_warning
+from agent.loop.screen.support_phase import is_support_goal
+from agent.loop.screen.verify import UNSEEN
+from agent.loop.screen.wrong_screen import is_searching, misleads
+from agent.loop.signals.recover import Trail, wrong_app
+from agent.loop_features import NOTHING, Pattern, Without
+from agent.models.model import Message, MessageKind, Role, ToolCall
+from agent.protocol import (
+    AgentMessage,
+    EventMsg,
+    FactsUpdate,
+    HistoryCompacted,
+    ObservationRecorded,
+    PlanUpdate,
+    QuestionAnswered,
+    RequestUserInput,
+    SessionContinued,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    StepStarted,
+    TaskComplete,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserMessage,
+)
+from agent.records import (
+    ActionOutcome,
+    AppInfo,
+    Foreground,
+    Observation,
+    PlanItem,
+    PlanStatus,
+    Question,
+)
+from agent.safety.scope import is_neutral
+from agent.tools.foreign import wire_name
+from agent.tools.registry import may_change_screen
+from agent.tools.tool_groups import ToolGroup, groups_for
+
+_TALK = frozenset({"finish", "ask_user", "update_plan", "remember", "more_tools"})
+"""Tools whose failure says nothing of whether there is a way on."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """One session's memory.
+
+    Args:
+        goal: what the session was created for.
+        apps: what is installed, for the model to choose from.
+        target: the one app the session belongs to; empty when it may use any.
+        required: where that app has to be in the end, for a session that was delegated.
+        card: what is known of the app that the goal is about.
+        without: patterns that are switched off.
+    """
+
+    goal: str
+    apps: Sequence[AppInfo] = ()
+    target: str = ""
+    required: str = ""
+    card: Card | None = None
+    without: Without = NOTHING
+    messages: list[Message] = field(default_factory=list)
+    plan: tuple[PlanItem, ...] = ()
+    facts: tuple[str, ...] = ()
+    """What the session asked to remember."""
+    groups: frozenset[ToolGroup] = frozenset()
+    """Tools beyond those for the phone that it is offered."""
+    budget: int = 0
+    """Tokens that the conversation may have before old screens are shortened harder; 0: any."""
+    phone: str = ""
+    """Date, time and language of the phone when the turn began."""
+    done: set[str] = field(default_factory=set)
+    """Items of the plan that were completed since the operator last said what is to be done."""
+    trail: Trail = field(default_factory=Trail)
+    last_seen: Observation | None = None
+    """The newest observation of all, to compare the next one with."""
+    pending: ToolCallRequested | None = None
+    """A call without a result: its outcome is unknown."""
+    overtaken: bool = False
+    """The operator has asked for something else since that call was made."""
+    step: int = 0
+    """The number of the newest step."""
+    total: int = 0
+    """Steps, counted or not, since the operator last gave a goal or a new life."""
+    reasoning: tuple[dict[str, Any], ...] = ()
+    """What the reply that is about to be folded was reasoned with; no event holds it."""
+    _said: str = ""
+    _acted: bool = False
+    _hints: dict[str, str] = field(default_factory=dict)
+    _asked: dict[str, Question] = field(default_factory=dict)
+    _orders: list[str] = field(default_factory=list)
+    _words: list[str] = field(default_factory=list)
+    _generation: int = 0
+    _deferred: list[Message] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.trail.without = self.without
+        self._add(Role.SYSTEM, MessageKind.INSTRUCTIONS, prompts.INSTRUCTIONS)
+        self._add(Role.USER, MessageKind.GOAL, self._goal_text())
+        self._orders.append(self.goal.strip())
+        self._words.append(self.goal)
+        self.groups = groups_for(self.goal)
+
+    def know(self, apps: Sequence[AppInfo], phone: str = "") -> None:
+        """Learn what is installed and where the phone is, before anything else is remembered."""
+        self.apps, self.phone = apps, phone
+        self.messages[1] = replace(self.messages[1], text=self._goal_text())
+
+    def _goal_text(self) -> str:
+        return prompts.goal_text(
+            self.goal,
+            self.apps,
+            target=self.target,
+            required=self.required,
+            card=self.card,
+            phone=self.phone,
+        )
+
+    def fold(self, msg: EventMsg) -> None:
+        """Take in one stored event; events that a model is not told of change nothing."""
+        match msg:
+            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
+                if steer:
+                    self._hints[message_id] = text
+                else:
+                    self.overtaken = self.pending is not None
+                    # A job asks for the same each time, and wants it done each time.
+                    self.order(text, again=bool(job_id and self.step))
+            case SteerEdited(message_id=message_id, text=text):
+                if message_id in self._hints:
+                    self._hints[message_id] = text
+            case SteerWithdrawn(message_id=message_id):
+                self._hints.pop(message_id, None)
+            case HistoryCompacted(text=text):
+                # Whatever call was open is told of in the summary.
+                self.pending = None
+                self._deferred.clear()
+                # A screen that nothing was done on yet is not the past.
+                newest = [m for m in self.messages[-1:] if m.kind is MessageKind.OBSERVATION]
+                del self.messages[2:]
+                self._add(Role.USER, MessageKind.SUMMARY, text)
+                self.messages += newest
+            case SteerApplied(message_id=message_id):
+                hint = self._hints.pop(message_id, "")
+                self.trail.troubled = 0
+                self.done.clear()
+                if hint:
+                    self._words.append(hint)
+                    self.groups |= groups_for(hint)
+                    self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint))
+            case RequestUserInput(question=question):
+                self._asked[question.question_id] = question
+            case QuestionAnswered(question_id=question_id, answer=answer):
+                # The model reads it as the call's result; a compaction keeps it as it was said.
+                asked = self._asked.pop(question_id, None)
+                if asked is not None and (line := answer_line(asked, answer)):
+                    self._words.append(line)
+            case SessionContinued(generation=generation):
+                if generation > self._generation:
+                    self._generation = generation
+                    if self._orders[-1] != self._orders[0]:
+                        # It is the goal again that is asked for, not what was asked for last.
+                        self.overtaken = self.pending is not None
+                    self.total = 0
+            case TaskComplete():
+                self.total = 0
+            case StepStarted(step=step):
+                self.step = max(self.step, step)
+                self._said = ""
+            case ObservationRecorded(observation=observation):
+                self._observe(observation)
+            case AgentMessage(text=text):
+                self._said = text
+            case ToolCallRequested():
+                self._request(msg)
+            case ToolCallFinished():
+                self._finish(msg)
+            case PlanUpdate(plan=plan):
+                self.plan = plan
+                self.done |= {i.step for i in plan if i.status is PlanStatus.COMPLETED}
+            case FactsUpdate(facts=facts):
+                self.facts = facts
+            case StepCompleted():
+                self.total += 1
+                if self._said:
+                    # A step that ended with words only: `_request` would have taken them.
+                    self._add(Role.ASSISTANT, MessageKind.REPLY, self._said)
+                    if Pattern.NO_TOOL not in self.without:
+                        self._add(Role.USER, MessageKind.RESULT, prompts.NO_TOOL)
+                self._said = ""
+            case _:
+                # Every other fact is for operators, not for the model.
+                return
+
+    def order(self, text: str, *, again: bool = False) -> None:
+        """Take in what the operator asks for; asking for the same says nothing new, or `again`."""
+        if (self._orders[-1] == text.strip() and not again) or not text.strip():
+            return
+        self._orders.append(text.strip())
+        self._words.append(text)
+        self.total = 0
+        self.plan = ()
+        self.done.clear()
+        self.groups |= groups_for(text)
+        self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
+
+    def stray(self, front: Foreground) -> str:
+        """Warn of another app in front than the session's own."""
+        if Pattern.WRONG_APP in self.without:
+            return ""
+        return wrong_app(front.package, self.target, front.activity)
+
+    @property
+    def has_acted(self) -> bool:
+        """Whether something was done since the newest observation that the screen may show."""
+        return self._acted
+
+    def warnings(self, seen: Observation) -> tuple[str, ...]:
+        """Say what the model should know with a screen that is about to be stored."""
+        trail = self.trail.copy()
+        self._follow_support(trail, seen)
+        trail.saw(_mark(seen), after_action=self._acted)
+        asked_in = login_warning(self.goal, seen.elements, self.step)
+        return (*trail.warnings(), asked_in) if asked_in else trail.warnings()
+
+    def _follow_support(self, trail: Trail, seen: Observation) -> None:
+        """Follow a support case on its way, from the screens that it stored."""
+        if not is_support_goal(self.goal) or is_neutral(seen.foreground.package):
+            return
+        searching = is_searching(seen.elements)
+        searched = trail.searched + 1 if searching else 0
+        trail.looked_for_support(
+            found=not searching, misleads=searching and misleads(seen, searched)
+        )
+
+    def resumed(self) -> None:
+        """Tell the model that the work was interrupted."""
+        self._add(Role.USER, MessageKind.STEER, prompts.RESUMED)
+
+    def show(self, image: bytes, media_type: str) -> None:
+        """Give the newest observation its picture; pictures are not remembered beyond it."""
+        newest = self.messages[-1]
+        if newest.kind is MessageKind.OBSERVATION:
+            self.messages[-1] = replace(newest, image=image, image_type=media_type)
+
+    def conversation(self) -> tuple[Message, ...]:
+        """Give the whole conversation, old screens shortened for good."""
+        if Pattern.MASKING not in self.without:
+            self.messages = fit(self.messages, self.budget)
+        if Pattern.CONVERSATION in self.without:
+            return newest_only(self.messages)
+        return tuple(self.messages)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the operator asked for and said, oldest first, each once."""
+        return tuple(dict.fromkeys(map(prompts.operator_text, self._words)))
+
+    @property
+    def can_shorten(self) -> bool:
+        """Whether anything beside instructions, goal and the newest screen is remembered."""
+        return any(m.kind is MessageKind.REPLY for m in self.messages)
+
+    @property
+    def past_tokens(self) -> int:
+        """The estimated tokens of what a compaction would put a summary in the place of."""
+        newest = self.messages[-1].kind is MessageKind.OBSERVATION
+        return estimate_tokens(self.messages[2 : -1 if newest else None])
+
+    @property
+    def tokens(self) -> int:
+        """The estimated tokens of the conversation as it stands, pictures left out."""
+        return estimate_tokens(self.messages)
+
+    def _observe(self, observation: Observation) -> None:
+        self.last_seen = observation
+        package = observation.foreground.package
+        if self.stray(observation.foreground):
+            self.trail.strayed(package)
+        else:
+            self.trail.strays = 0
+        self._follow_support(self.trail, observation)
+        self.trail.saw(_mark(observation), after_action=self._acted)
+        self._acted = False
+        message = Message(
+            role=Role.USER,
+            kind=MessageKind.OBSERVATION,
+            text=observation.screen_text,
+            brief=brief_of(observation),
+        )
+        (self.messages if self.pending is None else self._deferred).append(message)
+
+    def _request(self, msg: ToolCallRequested) -> None:
+        call = ToolCall(call_id=msg.call_id, name=wire_name(msg.tool), arguments=msg.arguments)
+        self.messages.append(
+            Message(
+                role=Role.ASSISTANT,
+                kind=MessageKind.REPLY,
+                text=self._said,
+                tool_calls=(call,),
+                reasoning=self.reasoning,
+            )
+        )
+        self._said, self.reasoning = "", ()
+        self.pending = msg
+        self.overtaken = False
+
+    def _finish(self, msg: ToolCallFinished) -> None:
+        call = self.pending
+        if call is None or call.call_id != msg.call_id:
+            return
+        self.messages.append(
+            Message(role=Role.TOOL, kind=MessageKind.RESULT, text=msg.text, call_id=msg.call_id)
+        )
+        self.pending = None
+        self.messages += self._deferred
+        self._deferred.clear()
+        if call.tool == "more_tools" and msg.outcome is ActionOutcome.DONE:
+            self.groups |= {group for group in ToolGroup if f'"{group.value}"' in call.arguments}
+        if msg.outcome is ActionOutcome.FAILED and call.tool not in _TALK:
+            self.trail.futile()
+        done = msg.outcome is not ActionOutcome.FAILED
+        if done and may_change_screen(call.tool, call.arguments):
+            # Of a key that shows nothing, an unchanged screen says nothing either.
+            self._acted = UNSEEN not in msg.text
+            self._follow_presses(call)
+            self.trail.did(
+                action_key(call),
+                scroll=call.tool == "scroll",
+                changed=not msg.text.startswith("WARNING"),
+            )
+
+    def _follow_presses(self, call: ToolCallRequested) -> None:
+        if call.tool == "press_button" and '"BACK"' in call.arguments.upper():
+            self.trail.went_back()
+        else:
+            pressed = call.tool == "click_element" and call.element is not None
+            self.trail.pressed(call.element.key if pressed and call.element else "")
+
+    def _add(self, role: Role, kind: MessageKind, text: str) -> None:
+        message = Message(role=role, kind=kind, text=text)
+        # An endpoint wants a call's result right after the call.
+        (self.messages if self.pending is None else self._deferred).append(message)
+
+
+def _mark(seen: Observation) -> str:
+    """Name what a screen looks like: a toast or another picture is news, whatever the tree says."""
+    if seen.toast or picture_differs(seen):
+        return f"{seen.fingerprint} {seen.ended_ms}"
+    return seen.fingerprint
+
+
+def action_key(call: ToolCallRequested) -> str:
+    """Name an action so that the same one can be recognised: by its element, never its number."""
+    if call.element is not None and call.tool != "type_text":
+        return f"{call.tool} {call.element.key}"
+    return f"{call.tool} {call.arguments}"

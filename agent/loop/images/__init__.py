@@ -1,0 +1,1 @@
+"""Pictures for a model: decoded, scaled, with the numbers of elements drawn on."""

@@ -1,0 +1,60 @@
+"""Tell the two sides of a conversation apart by where their messages stand.
+
+Messaging apps put what the owner of the phone wrote at the right edge and what others wrote at the
+left one; the tree says nothing of it. Hints only. Invariant: a side is named only where the screen
+has a field to write into and the message reaches one edge of the column and not the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.loop.screen.elements import TOP_ZONE, UNLABELED
+from agent.records import Element
+from agent.safety.words import words
+
+ME, THEM = "me", "them"
+_COMPOSE = frozenset({"message", "reply", "chat", "type", "write", "text", "sms", "compose"})
+_COMPOSE |= frozenset({"nachricht", "mensaje", "mensagem", "messaggio", "сообщение"})
+_LEFT_EDGE, _RIGHT_EDGE = 0.07, 0.93
+"""Where a column of messages begins and ends at the latest, as shares of the width."""
+_SAME_EDGE = 0.02
+_APART = 0.05
+_MESSAGE_KINDS = frozenset({"text", "btn"})
+
+
+def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
+    """Return `ME` or `THEM` by element number; empty when the screen is no conversation."""
+    field = next((element for element in elements if _takes_message(element)), None)
+    if field is None:
+        return {}
+    messages = [element for element in elements if _may_be_message(element, field)]
+    if not messages:
+        return {}
+    left = min(_LEFT_EDGE, *(element.bounds.left for element in messages))
+    right = max(_RIGHT_EDGE, *(element.bounds.right for element in messages))
+    sides = {}
+    for element in messages:
+        from_left, from_right = element.bounds.left - left, right - element.bounds.right
+        if from_left <= _SAME_EDGE + (_LEFT_EDGE - left) and from_right >= _APART:
+            sides[element.number] = THEM
+        elif from_right <= _SAME_EDGE + (right - _RIGHT_EDGE) and from_left >= _APART:
+            sides[element.number] = ME
+    return sides
+
+
+def _takes_message(element: Element) -> bool:
+    if not element.editable or element.bounds.center_y < 1 / 3:
+        return False
+    name = element.resource_id.rsplit("/", 1)[-1].replace("_", " ")
+    return bool(_COMPOSE.intersection(words(f"{element.label} {name}")))
+
+
+def _may_be_message(element: Element, field: Element) -> bool:
+    box = element.bounds
+    return (
+        element.kind in _MESSAGE_KINDS
+        and element.label != UNLABELED
+        and box.center_y >= TOP_ZONE
+        and box.bottom <= field.bounds.top + _SAME_EDGE
+    )

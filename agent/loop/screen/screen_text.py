@@ -1,0 +1,298 @@
+"""Write a screen as text for a model: in reading order, or in the zones of CONTRACTS 5.1.
+
+Zones are for support goals, where they lead to a way on. Not the numbering (that is
+`agent.loop.screen.elements`) and not the order (`agent.loop.view`). Invariant: every element is one
+line, whatever its label holds: labels have no line breaks, and a quotation mark in one is written
+as an apostrophe so that nothing a phone shows can look like the end of its own label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from agent.loop.screen.chat_sides import chat_sides
+from agent.loop.screen.cut_edges import cut_off
+from agent.loop.screen.elements import UNLABELED, zone
+from agent.loop.screen.folding import fold, folded
+from agent.loop.screen.screen_kind import is_navigation, layout_of
+from agent.records import Element, Foreground
+from agent.text import one_line
+
+MAX_OTHERS = 30
+_COLLAPSED = 8
+MAX_VALUE_CHARS = 300
+MAX_TEXT_CHARS = 1000
+"""How much of a long text is written; a label that can be pressed ends at 120 characters."""
+_LONG_TEXTS_CHARS = 6000
+"""How much all long texts of a screen may take together."""
+_LISTED = 40
+"""How many folded elements `more_elements` writes at a time."""
+_LISTED_LABEL_CHARS = 60
+_INDENT = "  "
+_DEEPEST_INDENT = 3
+_STRONG = "  >>> "
+_PLAIN = "  "
+CHAT = "Layout: chat; (me) is on the right, (them) on the left"
+
+
+def screen_text(
+    foreground: Foreground,
+    elements: Sequence[Element],
+    *,
+    note: str = "",
+    zones: bool = False,
+    collapse: bool = False,
+) -> str:
+    """Write the whole screen.
+
+    Args:
+        note: why there is no UI tree; empty when there is one.
+        zones: for a support goal: navigation first, then the top bar and the content.
+        collapse: with zones, list content that leads nowhere by label only, without numbers, to
+            keep a model on its way through menus.
+    """
+    lines = [f"Package: {foreground.package or 'unknown'}"]
+    if foreground.activity:
+        lines.append(f"Screen: {activity_name(foreground.activity)}")
+    over = _over(foreground, elements)
+    if over:
+        lines.append(f"In front of it: {over}")
+    if foreground.keyboard_shown:
+        lines.append("Keyboard: shown")
+    if note:
+        lines.append(f"(no UI tree: {note})")
+    if not elements:
+        lines += [] if note else ["(empty screen)"]
+    elif zones:
+        lines += _in_zones(elements, collapse)
+    else:
+        lines += _in_reading_order(elements)
+    return "\n".join(lines)
+
+
+def _over(foreground: Foreground, elements: Sequence[Element]) -> str:
+    """Name the window of another app, such as the shade, that all elements belong to."""
+    packages = {element.package for element in elements}
+    if len(packages) != 1 or not foreground.package:
+        return ""
+    [package] = packages
+    return "" if package == foreground.package else package
+
+
+def _in_reading_order(elements: Sequence[Element]) -> list[str]:
+    """Write elements as a person reads them, what lies in a row indented below it."""
+    sides = chat_sides(elements)
+    lines = [CHAT, ""] if sides else [""]
+    marks_new = _few_are_new(elements)
+    room = _LONG_TEXTS_CHARS
+    depths, cut = _depths(elements), cut_off(elements)
+    for line in fold(elements, is_fresh=marks_new):
+        if isinstance(line, tuple):
+            lines.append(_folded_line(line))
+            continue
+        text = _long_text(line, room)
+        room -= len(text)
+        lines.append(
+            _INDENT * depths[line.number]
+            + element_line(
+                line,
+                place=sides.get(line.number, "") or cut.get(line.number, ""),
+                text=text,
+                marks_new=marks_new,
+                focus=True,
+            )
+        )
+    return lines
+
+
+def _depths(elements: Sequence[Element]) -> dict[int, int]:
+    """Count the rows and cards that each element lies in; lists and pages do not indent."""
+    depths: dict[int, int] = {}
+    pages = {element.number for element in elements if _is_page(element)}
+    for element in elements:
+        inside = int(element.parent > 0 and element.parent not in pages)
+        depths[element.number] = min(depths.get(element.parent, 0) + inside, _DEEPEST_INDENT)
+    return depths
+
+
+def _is_page(element: Element) -> bool:
+    """Tell whether an element is a list or a page, which holds rows and is none."""
+    return element.scrollable or element.kind == "webview"
+
+
+def _few_are_new(elements: Sequence[Element]) -> bool:
+    """Tell whether it says something that an element is new: on a new screen all of them are."""
+    return sum(element.is_new for element in elements) * 2 <= len(elements)
+
+
+def _long_text(element: Element, room: int) -> str:
+    """Return the whole of a text whose label had to be cut; empty for any other element."""
+    if element.kind != "text" or not element.label.endswith("..."):
+        return ""
+    if not element.more.startswith(element.label[:-3]):
+        return ""
+    limit = min(MAX_TEXT_CHARS, room)
+    if limit <= len(element.label):
+        return ""
+    return element.more if len(element.more) <= limit else element.more[: limit - 3] + "..."
+
+
+def _folded_line(elements: Sequence[Element]) -> str:
+    first, last = elements[0], elements[-1]
+    return (
+        f"… {len(elements)} rows like [{first.number}], to [{last.number}]: "
+        "more_elements lists them …"
+    )
+
+
+def _in_zones(elements: Sequence[Element], collapse: bool) -> list[str]:
+    pattern = layout_of(elements)
+    lines = [f"Layout: {pattern}"] if pattern else []
+    lines.append("")
+    top, content, bottom = _by_zone(elements)
+    if bottom:
+        header = "[NAVIGATION -- click these to find support]" if collapse else "[NAVIGATION]"
+        lines.append(header)
+        lines += [_STRONG + _zoned_line(element) for element in bottom]
+    if top:
+        lines.append("[TOP BAR]")
+        lines += [
+            (_STRONG if is_navigation(element) else "     ") + _zoned_line(element)
+            for element in top
+        ]
+    if content:
+        lines += _content(content, collapse)
+    focused = next((element for element in elements if element.focused), None)
+    if focused is not None:
+        name = focused.label if focused.label != UNLABELED else focused.class_name
+        lines.append(f"Focused: {name}")
+    return lines
+
+
+def _by_zone(elements: Sequence[Element]) -> tuple[list[Element], list[Element], list[Element]]:
+    zones: tuple[list[Element], list[Element], list[Element]] = ([], [], [])
+    for element in elements:
+        zones[zone(element)].append(element)
+    return zones
+
+
+def _content(content: Sequence[Element], collapse: bool) -> list[str]:
+    lines = ["[CONTENT]"]
+    leads = [e for e in content if is_navigation(e) and not e.editable]
+    inputs = [e for e in content if e.editable]
+    strong = {element.number for element in (*leads, *inputs)}
+    others = [e for e in content if e.number not in strong]
+    lines += [_STRONG + _zoned_line(element) for element in (*leads, *inputs)]
+    if others and collapse:
+        lines.append(f"[{len(others)} other items -- NOT paths to support]")
+        labels = [e.label for e in others if 2 <= len(e.label) <= 60 and e.label != UNLABELED]
+        if labels:
+            lines.append("  ~ " + ", ".join(f'"{_quoted(label)}"' for label in labels[:_COLLAPSED]))
+    elif others:
+        lines += [_PLAIN + _zoned_line(element) for element in others[:MAX_OTHERS]]
+        if len(others) > MAX_OTHERS:
+            lines.append(f"  ({len(others) - MAX_OTHERS} more items...)")
+    if any(element.scrollable for element in content):
+        lines.append("  (scrollable)")
+    return lines
+
+
+def left_out(elements: Sequence[Element], *, zones: bool = False) -> tuple[Element, ...]:
+    """Return the elements that `screen_text` only counts, when it is not collapsed."""
+    if not zones:
+        return folded(elements, is_fresh=_few_are_new(elements))
+    content = [element for element in elements if zone(element) == 1]
+    others = [e for e in content if not e.editable and not is_navigation(e)]
+    return tuple(others[MAX_OTHERS:])
+
+
+def listing(elements: Sequence[Element]) -> tuple[str, int]:
+    """Write the first of some elements shortly; return the lines, and how many they are."""
+    shown = elements[:_LISTED]
+    lines = [
+        element_line(
+            element if len(element.label) <= _LISTED_LABEL_CHARS else _shortened(element),
+            marks_new=False,
+        )
+        for element in shown
+    ]
+    return "\n".join(f"  {line}" for line in lines), len(shown)
+
+
+def _shortened(element: Element) -> Element:
+    return replace(element, label=element.label[: _LISTED_LABEL_CHARS - 3] + "...")
+
+
+def _zoned_line(element: Element) -> str:
+    labelled = element.label != UNLABELED
+    return element_line(element, place=_side(element) if labelled else "")
+
+
+def element_line(
+    element: Element,
+    *,
+    place: str = "",
+    text: str = "",
+    marks_new: bool = True,
+    focus: bool = False,
+) -> str:
+    """Write one element: `[id] type: "label"`, place, value, states and whether it is new.
+
+    Args:
+        place: where it is; an element without a label says so by itself.
+        text: what is written in the place of its label; empty for the label.
+        marks_new: whether a new element is marked.
+        focus: whether the one with the focus is marked.
+    """
+    labelled = element.label != UNLABELED
+    if not place and not labelled and element.kind != "scrollable":
+        place = _position(element)
+    parts = [f'[{element.number}] {element.kind}: "{_quoted(text or element.label)}"']
+    if place:
+        parts.append(f" ({place})")
+    if element.value:
+        parts.append(f' = "{_quoted(one_line(element.value, MAX_VALUE_CHARS))}"')
+    if element.length:
+        parts.append(f" = {element.length} hidden characters")
+    # A field whose hint is a sample, such as 0.00, is named by it no more than by nothing.
+    says_nothing = element.editable and not any(map(str.isalpha, element.label))
+    if (not labelled or says_nothing) and element.resource_id:
+        parts.append(f" id={element.resource_id.rsplit('/', 1)[-1][:40]}")
+    if element.checkable:
+        parts.append(" [CHECKED]" if element.checked else " [UNCHECKED]")
+    if not element.enabled and (element.clickable or element.editable or element.checkable):
+        parts.append(" [DISABLED]")
+    if element.selected or (element.kind == "tab" and element.checked):
+        parts.append(" [SELECTED]")
+    if focus and element.focused and not element.scrollable:
+        parts.append(" [FOCUSED]")
+    if element.scrollable and element.kind != "scrollable":
+        parts.append(" [SCROLLS]")
+    if marks_new and element.is_new:
+        parts.append(" <-- NEW")
+    return "".join(parts)
+
+
+def activity_name(activity: str) -> str:
+    """Give the simple name of an activity."""
+    return activity.rsplit(".", 1)[-1].rsplit("/", 1)[-1]
+
+
+def _side(element: Element) -> str:
+    x = element.bounds.center_x
+    return "left" if x < 1 / 3 else "right" if x > 2 / 3 else ""
+
+
+def _position(element: Element) -> str:
+    x = element.bounds.center_x
+    if x > 0.85:
+        return "far-right"
+    if x < 0.15:
+        return "far-left"
+    return _side(element) or "center"
+
+
+def _quoted(label: str) -> str:
+    return label.replace('"', "'")

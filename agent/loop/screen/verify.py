@@ -1,0 +1,163 @@
+"""Say what an action came to, from the screens before and after it (CONTRACTS 5.2).
+
+Not the watching (that is `agent.loop.observe`). Invariant: a result begins with OK, WARNING,
+FAILED, or UNKNOWN when nobody can tell; OK only when the screen shows the effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.loop.screen.changes import (
+    VALUE_CHARS,
+    describe_change,
+    is_same,
+    keyboard_change,
+    label_difference,
+    listed,
+    toast_said,
+)
+from agent.loop.screen.elements import find_by_key
+from agent.loop.screen.screen_text import activity_name
+from agent.loop.signals.keypad import is_keypad, is_repeatable
+from agent.loop.signals.list_end import reached_end
+from agent.loop.signals.rejection import rejection
+from agent.records import Element, Observation, Point
+from agent.safety.redacting.secrets import is_secret_field
+from agent.text import one_line, sentence
+
+UNSEEN = "This keypad does not show what is entered."
+"""A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
+LIST_ENDS = " It moved less than a page: this is the end of the list."
+_TYPED_PREFIX = 20
+_NEW_LABELS = 3
+
+
+def failed(reason: str) -> str:
+    """Word a refusal or a failure for the model."""
+    return f"FAILED: {reason.rstrip('.')}. Try a different approach."
+
+
+def malformed(reason: str) -> str:
+    """Word the refusal of a call that cannot be used as it was written."""
+    return f"FAILED: {sentence(reason)} Correct the call and write it again."
+
+
+def blocked(reason: str) -> str:
+    """Word a refusal that no other wording of the same act can get around."""
+    return f"FAILED: {reason.rstrip('.')}. Do not try this again."
+
+
+def unknown(what: str, reason: str) -> str:
+    """Word an outcome that nobody can know yet."""
+    return f"UNKNOWN: {what}, but {reason.rstrip('.')}. Look at the screen before acting again."
+
+
+def verify_click(
+    what: str, before: Observation, after: Observation, element: Element | None = None
+) -> str:
+    """Judge a click or a long press."""
+    if is_same(before, after):
+        if element is not None and _is_key(element, after.elements):
+            return f"OK: {what}. {UNSEEN}"
+        return f"WARNING: {what}, but nothing on the screen changed."
+    against = rejection(before, after)
+    if against:
+        return f'WARNING: {what}, and the app answered: "{against}"'
+    return f"OK: {what}. {_effect(before, after)}"
+
+
+def _is_key(element: Element, screen: Sequence[Element]) -> bool:
+    return is_keypad(screen) and is_repeatable(element, screen)
+
+
+def verify_typing(
+    what: str, text: str, field: Element | None, before: Observation, after: Observation
+) -> str:
+    """Judge typing by what the field holds afterwards."""
+    if after.tree_note:
+        return f"WARNING: {what}, but the field cannot be read: {after.tree_note}"
+    now = _same_field(field, after)
+    if now is None:
+        if not is_same(before, after):
+            return f"OK: {what}. {_effect(before, after)}"
+        return f"WARNING: {what}, but no field shows it."
+    if is_secret_field(now) and now.length:
+        return f"OK: {what}. The field now holds {now.length} hidden characters."
+    if is_secret_field(now):
+        return f"OK: {what}. What a password field holds is not read back."
+    if not text and not now.value:
+        return f"OK: {what}. The field is empty."
+    was = None if field is None else find_by_key(before.elements, field.key)
+    if was is not None and was.value == now.value and was.value:
+        return f'WARNING: {what}, but the field still holds "{one_line(now.value, VALUE_CHARS)}".'
+    if now.value and text[:_TYPED_PREFIX].strip() in now.value:
+        if len(now.value.strip()) > len(text.strip()):
+            # It was not empty before: the model has to see what stands there now.
+            return f'OK: {what}. The field now holds "{one_line(now.value, VALUE_CHARS)}".'
+        return f"OK: {what}. The field now holds it."
+    if not now.value:
+        if not is_same(before, after):
+            return f"OK: {what}. The field is empty again: the text was sent or taken."
+        return f"WARNING: {what}, but the field is empty."
+    return f'WARNING: {what}, but the field holds "{one_line(now.value, VALUE_CHARS)}".'
+
+
+def verify_scroll(
+    what: str,
+    before: Observation,
+    after: Observation,
+    swipe: tuple[Point, Point] | None = None,
+) -> str:
+    """Judge a scroll.
+
+    Args:
+        swipe: the ends of the finger's way; None where they are not known.
+    """
+    if is_same(before, after):
+        return f"WARNING: {what}, but nothing moved: this is the end of the area."
+    ended = swipe is not None and reached_end(before, after, *swipe)
+    return f"OK: {what}. {_effect(before, after)}{LIST_ENDS if ended else ''}"
+
+
+def verify_button(what: str, before: Observation, after: Observation) -> str:
+    """Judge a button of the phone."""
+    if is_same(before, after):
+        return f"WARNING: {what}, but nothing on the screen changed."
+    return f"OK: {what}. {_effect(before, after)}"
+
+
+def verify_launch(what: str, package: str, after: Observation) -> str:
+    """Judge the start of an app by what is in front."""
+    if after.foreground.package == package:
+        where = activity_name(after.foreground.activity)
+        return f"OK: {what}. It is in front{f' at {where}' if where else ''}."
+    return f"WARNING: {what}, but {after.foreground.package or 'nothing known'} is in front."
+
+
+def _effect(before: Observation, after: Observation) -> str:
+    change = describe_change(before, after)
+    if not change.startswith("CONTENT_UPDATED: New"):
+        return _without_kind(change)
+    added, _ = label_difference(before.elements, after.elements)
+    said = [f"Now shows {listed(added, _NEW_LABELS)}.", keyboard_change(before, after)]
+    said += [toast_said(after)] if after.toast else []
+    return " ".join(filter(None, said))
+
+
+def _without_kind(change: str) -> str:
+    """Leave out the heading of a change that says by itself what it is."""
+    for kind in ("PICTURE_CHANGED: ", "TOAST: "):
+        change = change.removeprefix(kind)
+    return change
+
+
+def _same_field(field: Element | None, after: Observation) -> Element | None:
+    if field is not None:
+        same = find_by_key(after.elements, field.key)
+        if same is not None:
+            return same
+        twins = [e for e in after.elements if e.editable and e.resource_id == field.resource_id]
+        if field.resource_id and len(twins) == 1:
+            return twins[0]
+    return next((e for e in after.elements if e.editable and e.focused), None)

@@ -1,0 +1,47 @@
+"""Tell from what moved whether a scroll reached the end of its list.
+
+Pure. A list that has more to show moves as far as the finger does; one that ends moves less, or not
+at all. Invariant: nothing is said where no element can be found again, or all of them stayed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from agent.records import Element, Observation, Point
+
+_WHOLE = 0.88
+"""A list that goes on moves at least so much of the finger's way; Android takes off a little."""
+_MOVED = 0.004
+
+
+def reached_end(before: Observation, after: Observation, start: Point, end: Point) -> bool:
+    """Return whether a swipe moved what it scrolled by less than the finger's way.
+
+    Args:
+        start, end: the swipe's ends.
+    """
+    vertical = abs(end.y - start.y) >= abs(end.x - start.x)
+    way = end.y - start.y if vertical else end.x - start.x
+    was, now = _places(before.elements, vertical), _places(after.elements, vertical)
+    moved = [now[name] - was[name] for name in was.keys() & now.keys()]
+    # Bars and titles stay where they are.
+    moved = [by for by in moved if abs(by) > _MOVED and by * way > 0]
+    return bool(moved) and abs(median(moved)) < _WHOLE * abs(way)
+
+
+def _places(elements: Sequence[Element], vertical: bool) -> dict[str, float]:
+    """Return where the elements stand that can be told from all others."""
+    counts = Counter(_name(element) for element in elements)
+    return {
+        _name(element): element.bounds.center_y if vertical else element.bounds.center_x
+        for element in elements
+        if counts[_name(element)] == 1 and not element.scrollable
+    }
+
+
+def _name(element: Element) -> str:
+    height = round(element.bounds.bottom - element.bounds.top, 3)
+    return f"{element.class_name}|{element.label}|{height}"

@@ -1,0 +1,340 @@
+"""What a session can be doing: the SessionTask protocol, and the context a task works in.
+
+The context is all that a task knows of the core. Invariant: whatever a task emits is stored before
+`emit` returns, so intent is durable before a phone is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from agent.devices.protocols import Device
+from agent.knowledge.library import Library
+from agent.models.model import Model
+from agent.models.verifying import Verifying
+from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    Event,
+    EventMsg,
+    JobCreate,
+    JobList,
+    JobStop,
+    QuestionAnswered,
+    Reply,
+    RequestUserInput,
+    ToolCallRequested,
+    WatcherCreate,
+    WatcherList,
+    WatcherStop,
+)
+from agent.records import (
+    Answer,
+    FieldSource,
+    Question,
+    QuestionOption,
+    QuestionPart,
+    Session,
+    Speaker,
+    Subject,
+    Verification,
+)
+from agent.safety.app_rules import AppRule
+
+JobOp: TypeAlias = JobCreate | JobList | JobStop
+DeskOp: TypeAlias = (
+    JobOp
+    | WatcherCreate
+    | WatcherList
+    | WatcherStop
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)
+"""What a session may ask of the core's desks."""
+
+
+class TaskKind(StrEnum):
+    """What a session can be doing."""
+
+    REGULAR = "regular"
+    PLAN = "plan"
+    REVIEW = "review"
+    COMPACT = "compact"
+
+    @property
+    def is_study(self) -> bool:
+        """Whether it reads the session from outside and leaves the session's state alone."""
+        return self in {TaskKind.REVIEW, TaskKind.COMPACT}
+
+    @property
+    def needs_device(self) -> bool:
+        """Whether it drives a phone, and so waits for one."""
+        return self is TaskKind.REGULAR
+
+
+class Following(StrEnum):
+    """What takes a session on when a turn of it has ended well."""
+
+    NOTHING = "nothing"
+    CHILDREN = "children"
+    """Others work for it now, and it becomes what they make of it."""
+    REGULAR_TURN = "regular_turn"
+    """It works itself, at once."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on one turn."""
+
+    max_steps: int = 30
+    """Counted steps of the session."""
+    max_total_steps: int = 100
+    """Counted or not."""
+    deadline_s: float = 0.0
+    """Seconds for the turn; 0 = none."""
+    context_window: int = 0
+    """Tokens that the model's conversation and answer may have together; 0: not known."""
+    pause_on_touch: bool = True
+    """Whether a hand on the phone pauses the session."""
+
+
+class Steering(msgspec.Struct, frozen=True, kw_only=True):
+    """One hint of the operator that no step has applied yet."""
+
+    message_id: str
+    text: str
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """One action of a job that a person let pass: this call, on this screen, once."""
+
+    call_id: str
+    screen_digest: str
+
+
+class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How a turn ended of itself."""
+
+    completed: bool
+    """True: the goal is met. False: it cannot be, and `message` says why."""
+    message: str
+    reason: str = ""
+    """Why a session is completed, when it is not because the goal is met."""
+    following: Following = Following.NOTHING
+    verification: Verification | None = None
+    """Who confirmed that the goal is met; None: nobody was asked to."""
+    result: str = ""
+    """The result as data, as JSON."""
+    sources: tuple[FieldSource, ...] = ()
+    """Where each value of that was read."""
+    review: Question | None = None
+    """What a person has to say before a job's turn may go on; the call it is about stays open."""
+
+
+class TaskContext(Protocol):
+    """What the core lends a task for one turn."""
+
+    @property
+    def session(self) -> Session:
+        """The session as it now is."""
+        ...
+
+    @property
+    def history(self) -> Sequence[Event]:
+        """The session's stored events before this turn, oldest first; a resumed turn reads them."""
+        ...
+
+    @property
+    def turn_id(self) -> str: ...
+
+    @property
+    def prompt(self) -> str:
+        """What this turn is asked to do: the goal, or the operator's newest message."""
+        ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def background(self) -> bool:
+        """Whether nobody may be watching: actions then need a review (CONTRACTS 2.4)."""
+        ...
+
+    @property
+    def grant(self) -> Grant | None:
+        """The one action that a person let a background turn take; None before a review."""
+        ...
+
+    def review(
+        self,
+        text: str,
+        *,
+        call: ToolCallRequested,
+        params_digest: str,
+        screen_digest: str,
+        subject: Subject,
+    ) -> Question:
+        """Make the question that a background turn ends with when it wants to act.
+
+        Args:
+            text: what is asked.
+            call: the tool call that stays open.
+            params_digest, screen_digest: what the answer is bound to, in hex.
+            subject: the action, the element and the frame that it is about.
+        """
+        ...
+
+    async def request(self, op: DeskOp) -> Reply:
+        """Have a desk do something that is of no phone. Raises what the op failed with."""
+        ...
+
+    @property
+    def app_rules(self) -> Sequence[AppRule]:
+        """The operator's rules for single apps."""
+        ...
+
+    @property
+    def destinations(self) -> Sequence[str]:
+        """The hosts to which data may go without a question."""
+        ...
+
+    @property
+    def library(self) -> Library:
+        """What is known of apps."""
+        ...
+
+    @property
+    def device(self) -> Device:
+        """The leased device. Raises DeviceLostError while it is away."""
+        ...
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def verifying(self) -> Verifying:
+        """Who looks whether a claim of success is true."""
+        ...
+
+    def now_ms(self) -> int: ...
+
+    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+        """Store facts together, publish them, and return them."""
+        ...
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        """Keep bytes beside the store; returns their sha256 hex digest."""
+        ...
+
+    async def read_blob(self, digest: str) -> bytes: ...
+
+    def delta(self, text: str) -> None:
+        """Show the model's text so far; not stored, the newest wins."""
+        ...
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        call_id: str,
+        step: int,
+        options: tuple[QuestionOption, ...] = (),
+        approval: bool = False,
+        secret: bool = False,
+        subject: Subject | None = None,
+        deadline_ms: int = 0,
+        speaker: Speaker = Speaker.PRODUCT,
+        note: str = "",
+    ) -> str | None:
+        """Ask the operator and wait. None when nobody answered in time or the question was closed.
+
+        A question that was already open for the same call before a restart is taken up again.
+
+        Args:
+            secret: the answer reaches this call only: it is neither stored nor shown.
+            subject: what an approval is about.
+            speaker: whose words the text is.
+            note: what Switchboard adds to another speaker's words.
+        """
+        ...
+
+    async def ask_all(
+        self,
+        parts: Sequence[QuestionPart],
+        *,
+        call_id: str,
+        step: int,
+        header: str = "",
+        deadline_ms: int = 0,
+    ) -> Answer | None:
+        """Ask several questions in one request; see `ask`. What was left out is not in the answer.
+
+        Raises UsageError when they cannot be asked: none, too many, or two with the same id.
+        """
+        ...
+
+    @property
+    def said(self) -> Sequence[str]:
+        """What the operator asked for, said and answered by now, in words of their own, oldest
+        first; of a child also what its parent was told. It grows while the turn runs.
+        """
+        ...
+
+    def take_steering(self) -> tuple[Steering, ...]:
+        """Take the hints that wait; the caller emits SteerApplied for each."""
+        ...
+
+    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+        """Take the questions of this turn that were answered since the last call, each followed by
+        its answer, as they are stored: what was secret is left out.
+        """
+        ...
+
+    @property
+    def disturbed_ms(self) -> int:
+        """When the device last was away or in somebody else's hand; what was seen until then is
+        old. 0 = never.
+        """
+        ...
+
+    async def checkpoint(self) -> None:
+        """Call before each step and before each action: waits while the session is paused, and
+        while its device is away. Raises DeviceLostError when that stays away.
+        """
+        ...
+
+    async def pause(self, reason: str) -> None:
+        """Hold the turn before its next step or action, as the operator would; a resume goes on."""
+        ...
+
+    async def wait_for_device(self) -> None:
+        """Call on DeviceLostError: flags the session lost and waits for the device to return.
+
+        Raises DeviceLostError when it stays away too long.
+        """
+        ...
+
+
+class SessionTask(Protocol):
+    """One thing a session does; at most one at a time per session."""
+
+    @property
+    def kind(self) -> str:
+        """regular, plan, review or compact."""
+        ...
+
+    async def run(self, context: TaskContext) -> TurnEnd:
+        """Work until the turn ends. Cancellation ends it at once.
+
+        Raises SwitchboardError when it cannot go on.
+        """
+        ...
+
+    async def abort(self, context: TaskContext) -> None:
+        """Clean up after a turn that was ended early, once `run` has ended; store nothing."""
+        ...

@@ -1,0 +1,1 @@
+"""One turn: its record, budget, screen in hand, tools that touch no phone, escalation."""

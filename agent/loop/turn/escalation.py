@@ -1,0 +1,89 @@
+"""What is done for a session that gets nowhere, beyond warning its model.
+
+The warnings are rung one (`agent.loop.signals.recover`). Rung two: a session of one app that finds
+another in front twice in a row gets its own back. Rung three: when the warnings have not helped,
+the operator is asked, instead of spending step after step. Invariants: nothing here acts where the
+session itself may not; the operator is asked once for each time of trouble; silence ends the turn,
+and trouble where nobody is to be asked does too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from secrets import token_hex
+
+from agent.errors import DeviceError, DeviceLostError
+from agent.loop.signals.recover import TROUBLED
+from agent.loop.task_context import TaskContext, TurnEnd
+from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.protocol import SteerApplied, UserMessage, WarningEvent
+from agent.records import AtLimit, QuestionOption
+from agent.safety.capabilities import Capability, Decision, decide
+from agent.tools.relaunch import launch
+
+STRAYS = 2
+"""Screens of another app in a row, after which the session's own is brought back."""
+STOP = "Stop"
+_STUCK = "the session got stuck, and nobody knew better"
+_NOWHERE = (
+    "no progress: its last actions changed nothing, went round in a circle or only scrolled, and "
+    "nobody was to be asked"
+)
+
+
+@dataclass(slots=True)
+class Escalation:
+    """The upper rungs of one turn."""
+
+    context: TaskContext
+    ledger: TurnRecorder
+
+    async def climb(self) -> TurnEnd | None:
+        """Help before the next step, if help is due; gives the turn's end when there is none."""
+        trail = self.ledger.memory.trail
+        if trail.strays >= STRAYS:
+            trail.strays = 0
+            await self._bring_back()
+        if trail.troubled >= TROUBLED:
+            trail.troubled = 0
+            return await self._ask()
+        return None
+
+    async def _bring_back(self) -> None:
+        session = self.context.session
+        may = decide(Capability.LAUNCH, session.autonomy) is Decision.ALLOW
+        if self.context.background or session.dry_run or not may:
+            return
+        target = session.target_package
+        await self.ledger.tell(
+            WarningEvent(message=f"Another app stayed in front; {target} is brought back.")
+        )
+        await self.context.checkpoint()
+        began = self.ledger.seconds()
+        try:
+            await launch(self.context.device, target, session)
+        except DeviceLostError:
+            # It is waited for where the screen is looked at.
+            return
+        except DeviceError as error:
+            await self.ledger.tell(WarningEvent(message=f"That failed: {error.message}"))
+        self.ledger.spent(act_ms=self.ledger.since(began))
+
+    async def _ask(self) -> TurnEnd | None:
+        session = self.context.session
+        if self.context.background or session.at_limit is AtLimit.STOP:
+            return TurnEnd(completed=False, message=f"Stopped: {_NOWHERE}.")
+        memory = self.ledger.memory
+        answer = await self.context.ask(
+            "I am getting nowhere: my last actions changed nothing, or went round in a circle. "
+            "What should I try?",
+            call_id=f"stuck_{self.context.turn_id}_{memory.step}",
+            step=memory.step,
+            options=(QuestionOption(label=STOP, description="End here; it can be resumed."),),
+        )
+        if answer is None or answer == STOP:
+            return TurnEnd(completed=False, message=f"Stopped: {_STUCK}.")
+        message_id = f"m-{token_hex(6)}"
+        await self.ledger.tell(UserMessage(text=answer, message_id=message_id, steer=True))
+        await self.ledger.tell(SteerApplied(message_id=message_id, step=memory.step))
+        return None

@@ -1,0 +1,189 @@
+"""Carry out `finish`: check the result's shape, have the claim verified, and end the turn or go on.
+
+Invariants: a result that does not fit its schema gets one repair, then the session fails; what is
+verified is stored before the turn ends; a value that no stored screen shows leaves it unverified.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from agent.loop.conversation import prompts
+from agent.loop.conversation.model_call import tidy
+from agent.loop.task_context import TaskContext, TurnEnd
+from agent.loop.turn.control_tools import Controlled
+from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.loop.verification.claims import Believed, Claims, Refused, Rejected
+from agent.loop.verification.past import CORRECT_IT, Past
+from agent.loop.verification.sources import ON_NO_SCREEN, missing, sources_of, words_of
+from agent.loop.verification.verifier import ModelVerifier, RulesVerifier, Verifier
+from agent.loop_features import Pattern
+from agent.models.model import ToolSchema
+from agent.protocol import ToolCallRequested, VerificationRecorded
+from agent.records import (
+    ActionOutcome,
+    FieldSource,
+    GoalVerdict,
+    Verification,
+    VerifiedBy,
+)
+from agent.results.schema import Misfit, check_result
+from agent.tools.arguments import Finish
+
+_SHOWN_PATHS = 5
+_MAX_ANSWER_CHARS = 4000
+
+
+@dataclass(slots=True)
+class Completion:
+    """The way out of one turn."""
+
+    context: TaskContext
+    ledger: TurnRecorder
+    past: Past
+    claims: Claims = field(init=False)
+    _tools: tuple[tuple[ToolSchema, ...], tuple[ToolSchema, ...]] = ((), ())
+
+    def __post_init__(self) -> None:
+        checks = Pattern.FINISH_CHECK not in self.ledger.memory.without
+        self.claims = Claims(self.past, self._verifier(), checks=checks)
+
+    def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+        """Return the tools with the operator's schema as the shape of what finish is given."""
+        schema = self.context.session.output_schema
+        if not schema:
+            return schemas
+        known, made = self._tools
+        if known is not schemas:
+            made = tuple(_with_result(tool, json.loads(schema)) for tool in schemas)
+            self._tools = schemas, made
+        return made
+
+    async def finish(self, arguments: Finish, request: ToolCallRequested) -> Controlled:
+        """End the turn, or say why not yet."""
+        message = tidy(arguments.summary).strip() or "The model gave no reason."
+        if not arguments.success:
+            return Controlled("Recorded.", end=TurnEnd(completed=False, message=message))
+        result: object = None
+        if self.context.session.output_schema:
+            try:
+                result = await self._checked(arguments.result)
+            except Misfit as error:
+                return self._misfit(str(error))
+        if self.context.verifying.decided:
+            said = "What the call came to says so."
+            done = Verification(verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET, reason=said)
+            return await self._end(request, message, done, None, ())
+        return await self._verified(request, message, result)
+
+    async def _verified(
+        self, request: ToolCallRequested, message: str, result: object
+    ) -> Controlled:
+        data = "" if result is None else f"\n{json.dumps(result, ensure_ascii=False)}"
+        began = self.ledger.seconds()
+        decided = await self.claims.decide(
+            prompts.open_items(self.ledger.memory.plan),
+            answer=f"{message}{data}"[:_MAX_ANSWER_CHARS],
+            values=() if result is None else words_of(result),
+        )
+        self.ledger.spent(model_ms=self.ledger.since(began))
+        self.ledger.usage = self.ledger.usage.plus(decided.usage)
+        match decided:
+            case Refused(reason=reason, verification=found):
+                if found is not None:
+                    await self._record(request, found)
+                return Controlled(reason, ActionOutcome.FAILED)
+            case Rejected(message=why, verification=found):
+                await self._record(request, found)
+                end = TurnEnd(completed=False, message=why, verification=found)
+                return Controlled(f"FAILED: {why}", ActionOutcome.FAILED, end=end)
+            case Believed(verification=found):
+                sources = () if result is None else sources_of(result, self.past.screens)
+                return await self._end(request, message, found, result, sources)
+
+    async def _end(
+        self,
+        request: ToolCallRequested,
+        message: str,
+        found: Verification,
+        result: object,
+        sources: tuple[FieldSource, ...],
+    ) -> Controlled:
+        unread = missing(sources)
+        if unread and found.is_met:
+            shown = ", ".join(unread[:_SHOWN_PATHS])
+            more = f" and {len(unread) - _SHOWN_PATHS} more" if len(unread) > _SHOWN_PATHS else ""
+            reason = f"{ON_NO_SCREEN}: {shown}{more}."
+            found = Verification(reason=reason, evidence=found.evidence)
+        await self._record(request, found)
+        end = TurnEnd(
+            completed=True,
+            message=message,
+            verification=found,
+            result="" if result is None else json.dumps(result, ensure_ascii=False),
+            sources=sources,
+        )
+        return Controlled(f"RESOLVED: {message}", end=end)
+
+    async def _record(self, request: ToolCallRequested, found: Verification) -> None:
+        await self.ledger.tell(VerificationRecorded(verification=found, step=request.step))
+
+    # --- the result ----------
+
+    async def _checked(self, result: object) -> object:
+        if result is None:
+            raise Misfit("`result` is missing")
+        if isinstance(result, str) and result.lstrip()[:1] in {"{", "["}:
+            # Models write nested JSON as text now and then.
+            try:
+                result = json.loads(result)
+            except (ValueError, RecursionError) as error:
+                raise Misfit(f"`result` is not valid JSON ({error})") from error
+        schema = self.context.session.output_schema
+        # In a thread: a schema may take a while, and the core goes on meanwhile.
+        return await asyncio.to_thread(check_result, schema, _tidied(result))
+
+    def _misfit(self, why: str) -> Controlled:
+        if self.past.misfits:
+            message = f"The result does not fit the output schema: {why}."
+            end = TurnEnd(completed=False, message=message)
+            return Controlled(f"FAILED: {message}", ActionOutcome.FAILED, end=end)
+        text = f"FAILED: {why}. {CORRECT_IT}."
+        return Controlled(text, ActionOutcome.FAILED)
+
+    def _verifier(self) -> Verifier | None:
+        verifying = self.context.verifying
+        if verifying.rules is not None:
+            return RulesVerifier(verifying.rules, lambda: self.ledger.memory.apps)
+        if verifying.model is None:
+            return None
+        return ModelVerifier(verifying.model, self.context.read_blob, verifying.is_same)
+
+
+def _with_result(tool: ToolSchema, schema: dict[str, Any]) -> ToolSchema:
+    if tool.name != "finish":
+        return tool
+    said = {name: value for name, value in schema.items() if name not in {"$schema", "$id"}}
+    properties = {**tool.parameters["properties"], "result": said}
+    return replace(
+        tool,
+        description=f"{tool.description} With success, give what was read as result.",
+        parameters={**tool.parameters, "properties": properties},
+    )
+
+
+def _tidied(value: object, depth: int = 0) -> object:
+    if isinstance(value, str):
+        return tidy(value)
+    if depth > 50:
+        raise Misfit("`result` is nested too deep")
+    if isinstance(value, dict):
+        return {tidy(str(name)): _tidied(one, depth + 1) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_tidied(one, depth + 1) for one in value]
+    return value

@@ -1,0 +1,230 @@
+"""The screen a turn has in hand: look again, or use what the last action's check already saw.
+
+Not the looking (that is `agent.loop.observe`). Invariants: an observation serves one step, and only
+while nobody was waited for since; a phone that is away is waited for, never taken as a blank one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.devices.protocols import Dated
+from agent.errors import DeviceError, DeviceLostError
+from agent.knowledge.app_names import with_names
+from agent.loop.conversation import prompts
+from agent.loop.images.set_of_marks import MEDIA_TYPE
+from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.ocr.reader import INSTALL, shared_reader
+from agent.loop.screen.changes import NO_CHANGE, describe_change
+from agent.loop.screen.support_phase import is_support_goal, phase_of
+from agent.loop.screen.system_dialogs import dialog_note
+from agent.loop.task_context import TaskContext
+from agent.loop.timing import Pace
+from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.loop_features import Pattern
+from agent.protocol import ObservationRecorded, WarningEvent
+from agent.records import AppInfo, Autonomy, Observation
+from agent.safety.scope import is_neutral
+
+SCREEN_OFF = "the screen is off"
+"""How the note of an observation ends when nothing is shown at all
+(`agent.devices.shell.missing_tree`).
+"""
+SWITCHED_ON = "The screen was off: it is switched on for the first look."
+STILL_LOADING = "The screen is still loading: what it will show may not be there yet."
+SILENT = (
+    "A large part of this screen has no elements: a picture, a game, a canvas or a web page may "
+    "show there what is not listed."
+)
+UNREAD = "The UI tree says nothing of a large part of this screen. To have the text in it read:"
+_WAKE_KEY = "WAKEUP"
+"""Unlike POWER, it never switches a screen off."""
+_TRIES = 3
+
+
+@dataclass(slots=True)
+class ObservationCache:
+    """One turn's view of its phone."""
+
+    context: TaskContext
+    observer: Observer
+    ledger: TurnRecorder
+    pace: Pace
+    sleep: Sleep
+    seconds: Seconds
+    _waiting: Seen | None = None
+    """The newest observation, when no step has used it."""
+    _shown: Seen | None = None
+    _held_at: float = 0.0
+    in_zones: bool = False
+    """Whether the screen of this step is written in zones, for a support goal."""
+    _told_of_silence: bool = False
+    _looked: bool = False
+    """Whether the first look of the turn is over."""
+
+    def hold(self, seen: Seen) -> None:
+        """Keep an observation for the next step, and its time for this one."""
+        self._waiting, self._held_at = seen, self.seconds()
+        self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+
+    @property
+    def screen(self) -> Observation | None:
+        """The screen of this step."""
+        return None if self._shown is None else self._shown.observation
+
+    def keep(self) -> None:
+        """Let the screen of this step serve the next one too: nothing was touched."""
+        self._waiting = self._shown
+
+    async def close(self) -> None:
+        """Wait until what no step has used is kept: nothing of a turn goes on after it."""
+        keeping = None if self._waiting is None else self._waiting.keeping
+        if keeping is not None:
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def look(self, step: int) -> Observation:
+        """Take the observation in hand, or a new one, and store it as this step's.
+
+        Raises:
+            DeviceError: the phone gives neither a tree nor a picture, or stays away.
+        """
+        memory = self.ledger.memory
+        seen, self._waiting = self._waiting, None
+        if seen is not None:
+            seen = await seen.whole()
+        if seen is not None and (
+            self.seconds() - self._held_at > self.pace.stale_s
+            or seen.observation.ended_ms <= self.context.disturbed_ms
+        ):
+            # Somebody was waited for in between: paused, asked, or at the wheel.
+            seen = None
+        if seen is None:
+            await self.ledger.tell()
+            seen = await self.observe(memory.last_seen)
+            if not self._looked and self._may_switch_on(seen.observation):
+                seen = await self._switch_on(seen)
+        self._looked = True
+        again, self._shown = seen is self._shown, seen
+        # The very observation of the step before, after a plan: no news, and no failure either.
+        again = again or Pattern.CHANGES in memory.without
+        change = "" if again else describe_change(memory.last_seen, seen.observation)
+        if change == NO_CHANGE and not memory.has_acted:
+            # Nothing was tried since: a plan, an answer or a wait changes no screen.
+            change = ""
+        observation = replace(seen.observation, change=change)
+        stray = memory.stray(observation.foreground)
+        helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
+        phase = phase_of(observation.elements) if helped else None
+        self.in_zones = phase is not None
+        loading = STILL_LOADING if observation.is_loading else ""
+        silent = await self._tell_of_silence(observation)
+        notes = filter(None, (stray, dialog_note(observation), loading, silent))
+        warnings = (*memory.warnings(observation), *notes)
+        picture, note = await self._picture(seen, observation)
+        observation = replace(
+            observation,
+            screen_text=prompts.observation_text(
+                observation,
+                steps_left=self.context.limits.max_steps
+                + self.ledger.more_steps
+                - self.context.session.steps,
+                plan=() if Pattern.TRACKER in memory.without else memory.plan,
+                facts=memory.facts,
+                warnings=warnings,
+                bans=memory.trail.bans,
+                phase=phase,
+                may_collapse=Pattern.NAVIGATION_FIRST not in memory.without,
+                picture_note=note,
+            ),
+        )
+        await self.ledger.tell(ObservationRecorded(step=step, observation=observation))
+        if picture is not None:
+            memory.show(picture, MEDIA_TYPE)
+        return observation
+
+    async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
+        """Give the numbered frame to a model that sees; the note says why there is none."""
+        if seen.picture is None:
+            return None, ""
+        picture = await asyncio.shield(seen.picture)
+        if picture.is_black and observation.elements:
+            return None, prompts.NO_PICTURE
+        return picture.data, ""
+
+    async def _tell_of_silence(self, seen: Observation) -> str:
+        """Say that a part of a screen is only in the picture; the operator is told once how to
+        have it read.
+        """
+        if not seen.is_silent:
+            return ""
+        if shared_reader() is None and not self._told_of_silence:
+            self._told_of_silence = True
+            await self.ledger.tell(WarningEvent(message=f"{UNREAD} {INSTALL}"))
+        return SILENT
+
+    async def observe(self, previous: Observation | None) -> Seen:
+        """Observe; a device that is away is waited for, one that stutters is tried again."""
+        tries = 0
+        while True:
+            try:
+                seen = await self.observer.observe(self.context.device, previous)
+            except DeviceLostError:
+                await self._await_device()
+            except DeviceError:
+                tries += 1
+                if tries >= _TRIES:
+                    raise
+                await self.sleep(self.pace.poll_s)
+            else:
+                self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+                return seen
+
+    def _may_switch_on(self, seen: Observation) -> bool:
+        """Tell whether the screen is off in a session that may touch the phone.
+
+        Only at the beginning: later it may be off because that was the goal.
+        """
+        session = self.context.session
+        looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
+        return SCREEN_OFF in seen.tree_note and not looks_only and not self.context.background
+
+    async def _switch_on(self, dark: Seen) -> Seen:
+        """Switch the screen on and look again; a phone that will not is shown as it is."""
+        await self.context.checkpoint()
+        await self.ledger.tell(WarningEvent(message=SWITCHED_ON))
+        try:
+            await self.context.device.key(_WAKE_KEY)
+        except DeviceLostError:
+            await self._await_device()
+        except DeviceError as error:
+            message = f"The screen could not be switched on: {error.message}"
+            await self.ledger.tell(WarningEvent(message=message))
+            return dark
+        return await self.observe(None)
+
+    async def installed(self) -> tuple[AppInfo, ...]:
+        """List the apps; without a list a model can still find them on the screen."""
+        for _ in range(_TRIES):
+            try:
+                return with_names(await self.context.device.apps(), self.context.library)
+            except DeviceLostError:
+                await self._await_device()
+            except DeviceError:
+                break
+        return ()
+
+    async def local_time(self) -> str:
+        """Say the phone's date, time and language; empty where it does not tell."""
+        try:
+            device = self.context.device
+            return await device.local_time() if isinstance(device, Dated) else ""
+        except DeviceError:
+            return ""
+
+    async def _await_device(self) -> None:
+        began = self.seconds()
+        await self.context.wait_for_device()
+        self.ledger.spent(idle_ms=self.ledger.since(began))

@@ -1,0 +1,127 @@
+"""Carry out the tools that touch no phone and ask a desk: of jobs, of watchers and commitments.
+
+Not the phone's actions (`agent.loop.acting.executor`) and not the desks. Invariants: the policy
+rules on them as on any action; in the background they wait for a review like one; what a desk
+refuses is a reply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.errors import DeviceError, UsageError, WrongStateError
+from agent.loop.acting.action_review import awaiting
+from agent.loop.screen.verify import blocked, failed
+from agent.loop.task_context import TaskContext, TurnEnd
+from agent.loop.turn.control_tools import Controlled
+from agent.protocol import ToolCallRequested
+from agent.records import ActionOutcome, Subject
+from agent.safety.approval import OPTIONS, approval_text, is_yes, refused_because
+from agent.safety.capabilities import Capability, Decision, decide
+from agent.safety.review_binding import params_digest, read_params, screen_digest
+from agent.text import one_line
+from agent.tools import service_tool_args as calls
+from agent.tools import standing_work
+from agent.tools.arguments import BadArguments
+from agent.tools.background_jobs import reply as worded
+from agent.tools.service_tool_args import OfficeArguments
+from agent.tools.standing_work import StandingWork
+
+DIGEST = screen_digest("", "", (), acted_on=None)
+"""What it depends on of the screen: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTools:
+    """The office of one turn."""
+
+    context: TaskContext
+
+    async def work(self, arguments: OfficeArguments, call: ToolCallRequested) -> Controlled:
+        """Do it; ask first when the session's autonomy says so, and end a background turn with
+        the question.
+        """
+        try:
+            op = calls.op_of(arguments)
+        except BadArguments as error:
+            return Controlled(failed(str(error)), ActionOutcome.FAILED)
+        if isinstance(op, str):
+            return Controlled(op, ActionOutcome.FAILED)
+        grant = self.context.grant
+        approved = grant is not None and grant.call_id == call.call_id
+        if not approved:
+            asked = await self._rule(arguments, call)
+            if isinstance(asked, TurnEnd):
+                return Controlled("", end=asked)
+            if asked:
+                return Controlled(asked, ActionOutcome.FAILED)
+        try:
+            reply = await self.context.request(op)
+        except UsageError as error:
+            return Controlled(calls.refused(arguments, error), ActionOutcome.FAILED)
+        except (WrongStateError, DeviceError) as error:
+            # A phone that a commitment is to be read from; the step's own is looked at next.
+            refusal = UsageError(error.message, error.remedy)
+            return Controlled(calls.refused(arguments, refusal), ActionOutcome.FAILED)
+        return Controlled(calls.answered(arguments, reply))
+
+    def _review(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
+        """Give what a background turn ends with before it does this; or why nobody is asked."""
+        try:
+            params = read_params(call.arguments)
+        except UsageError as error:
+            return worded("error", reason=one_line(error.message, 300))
+        question = self.context.review(
+            approval_text(self._said(arguments), "nobody is watching this job"),
+            call=call,
+            params_digest=params_digest(call.tool, params),
+            screen_digest=DIGEST,
+            subject=self._subject(arguments, call),
+        )
+        return awaiting(call.tool, question)
+
+    @staticmethod
+    def _created(arguments: OfficeArguments) -> StandingWork | None:
+        """Return the work that a call would create, which a person is asked about in any case."""
+        op = calls.op_of(arguments)
+        return op if isinstance(op, StandingWork) else None
+
+    def _said(self, arguments: OfficeArguments) -> str:
+        work = self._created(arguments)
+        if work is None:
+            return calls.said(arguments)
+        return standing_work.card(work, now_ms=self.context.now_ms())
+
+    def _subject(self, arguments: OfficeArguments, call: ToolCallRequested) -> Subject:
+        work = self._created(arguments)
+        effect = None
+        if work is not None:
+            phone = self.context.session.serial
+            effect = standing_work.effect_of(work, now_ms=self.context.now_ms(), phone=phone)
+        return Subject(action=call.tool, capability=Capability.BACKGROUND.value, effect=effect)
+
+    async def _rule(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
+        """Let it pass, with an empty text; or say why not; or end the turn until a review."""
+        session = self.context.session
+        if calls.only_looks(arguments):
+            return ""
+        if session.dry_run:
+            return blocked("This is a dry run: nothing is created or stopped")
+        level = decide(Capability.BACKGROUND, session.autonomy)
+        if level is Decision.BLOCK:
+            return blocked(f"This is not allowed: the session is {session.autonomy.value}")
+        if self.context.background:
+            return self._review(arguments, call)
+        if level is Decision.ALLOW and self._created(arguments) is None:
+            return ""
+        answer = await self.context.ask(
+            approval_text(self._said(arguments), "it goes on working when nobody looks"),
+            call_id=call.call_id,
+            step=call.step,
+            options=OPTIONS,
+            approval=True,
+            subject=self._subject(arguments, call),
+        )
+        if is_yes(answer):
+            return ""
+        return blocked(refused_because(answer))

@@ -1,0 +1,53 @@
+"""Pause a session when somebody touches its phone: two hands on one screen do harm.
+
+Not the wheel, which an operator takes by word. Invariants: only a touch on the phone itself counts,
+never one of ours; a phone that does not show its touches is driven as if nobody had any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+
+from agent.devices.protocols import Touchable
+from agent.errors import DeviceError, DeviceLostError
+from agent.loop.observe import Sleep
+from agent.loop.task_context import TaskContext
+
+TOUCHED = "somebody touched the phone; resume when they are done"
+_AGAIN_S = 5.0
+
+
+@asynccontextmanager
+async def watched(context: TaskContext, sleep: Sleep) -> AsyncIterator[None]:
+    """Watch a session's phone for hands for the length of a block, where that is wanted."""
+    if not context.limits.pause_on_touch:
+        yield
+        return
+    watch = asyncio.create_task(_watch(context, sleep), name="hands on the phone")
+    try:
+        yield
+    finally:
+        watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await watch
+
+
+async def _watch(context: TaskContext, sleep: Sleep) -> None:
+    while True:
+        try:
+            device = context.device
+            if not isinstance(device, Touchable):
+                return
+            async with aclosing(device.touches()) as touches:
+                async for _touched_ms in touches:
+                    if not context.session.paused:
+                        await context.pause(TOUCHED)
+        except DeviceLostError:
+            # It is waited for elsewhere; once it is back, so are its hands.
+            await sleep(_AGAIN_S)
+        except DeviceError:
+            return
+        else:
+            return

@@ -1,0 +1,53 @@
+"""Read from a session's past what became of the call that was under way when it stopped.
+
+Pure. Invariant: an action counts as not done only when the stored events prove it: it still waited
+for the operator's word when the turn ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from agent.protocol import (
+    Event,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    TaskStarted,
+    TurnAborted,
+)
+
+OVERTAKEN = "The operator did not answer this, and asked for something else"
+"""What a call is told that waited for the operator when newer words came."""
+
+
+class Lost(StrEnum):
+    """What is known of a call without a result."""
+
+    UNKNOWN = "unknown"
+    """It may have been done."""
+    WAITED = "waited"
+    """It waited for the operator until the turn ended, so nothing was done."""
+
+
+def what_became_of(history: Sequence[Event], call_id: str) -> Lost:
+    """Say what is known of a tool call that has no result."""
+    question_id = ""
+    turn_over = False
+    for event in history:
+        match event.msg:
+            case RequestUserInput(question=question) if question.call_id == call_id:
+                question_id, turn_over = question.question_id, False
+            case TurnAborted() | TaskStarted() if question_id:
+                turn_over = True
+            case QuestionAnswered(question_id=answered) if answered == question_id != "":
+                if not turn_over:
+                    return Lost.UNKNOWN
+            case QuestionClosed(question_id=closed) if closed == question_id != "":
+                if not turn_over:
+                    return Lost.UNKNOWN
+                question_id = ""
+            case _:
+                pass
+    return Lost.WAITED if question_id else Lost.UNKNOWN

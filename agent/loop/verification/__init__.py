@@ -1,0 +1,1 @@
+"""Whether a claim of success is true: checks of structure, then a verifier."""

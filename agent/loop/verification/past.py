@@ -1,0 +1,219 @@
+"""What a claim is judged by: the goal, what was done about it and what was seen, from the events.
+
+Folded from stored events, so a resumed turn has the same. Not the model's memory. Invariant: of an
+earlier goal nothing counts for a newer one but the screens, which a fact may have been read from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
+from agent.protocol import (
+    EventMsg,
+    FactsUpdate,
+    ObservationRecorded,
+    QuestionAnswered,
+    RequestUserInput,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    TaskComplete,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserMessage,
+    WheelActed,
+)
+from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
+from agent.safety.approval import is_yes
+
+MAX_SCREENS = 400
+"""The newest screens that words are looked for on."""
+DO_AGAIN = (
+    "Do not repeat what already took effect: do what is missing, or open the screen that shows it; "
+    "if the goal is met, call finish again"
+)
+"""How the refusal of a claim ends."""
+CORRECT_IT = "Call finish again with `result` corrected"
+"""How the refusal of a result ends that does not fit the schema."""
+_LOOKS = frozenset({"launch_app", "scroll", "open_link"})
+_KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER")
+
+
+@dataclass(frozen=True, slots=True)
+class PastDeed:
+    """One thing that was done, with what it came to."""
+
+    step: int
+    tool: str
+    label: str
+    arguments: str
+    outcome: ActionOutcome
+    result: str
+
+    @property
+    def took_effect(self) -> bool:
+        """Whether it may have changed something: to open an app, scroll or go back is to look."""
+        if self.outcome is ActionOutcome.UNKNOWN:
+            return True
+        said = self.arguments.upper()
+        looks = self.tool in _LOOKS or (self.tool == "clipboard" and '"READ"' in said)
+        looks = looks or (
+            self.tool == "press_button" and any(f'"{key}"' in said for key in _KEYS_THAT_LOOK)
+        )
+        return not looks and not self.went_wrong
+
+    @property
+    def went_wrong(self) -> bool:
+        """Whether its result says that it did nothing, or that nobody knows."""
+        wrong = self.result.startswith(("WARNING", "FAILED", "BLOCKED", "UNKNOWN"))
+        return wrong or self.outcome is not ActionOutcome.DONE
+
+
+@dataclass(slots=True)
+class ApprovedAct:
+    """An act that the operator approved, and what was on the screen then."""
+
+    element: Element
+    there: frozenset[str]
+    """Keys of the elements of that screen."""
+    pressed: bool = False
+
+
+@dataclass(slots=True)
+class Past:
+    """What was asked, done and seen in one session."""
+
+    goal: str
+    hints: list[str] = field(default_factory=list)
+    """What the operator said since the goal, oldest first."""
+    deeds: list[PastDeed] = field(default_factory=list)
+    """Since the goal, oldest first."""
+    facts: tuple[str, ...] = ()
+    """What the model asked to remember: for the verifier to read, no evidence by itself."""
+    screens: list[StoredScreen] = field(default_factory=list)
+    first: tuple[int, Observation] | None = None
+    """The first screen that was seen since the goal, with its step."""
+    last: tuple[int, Observation] | None = None
+    approved: ApprovedAct | None = None
+    """The newest act that was approved and is done."""
+    answers: list[tuple[str, str]] = field(default_factory=list)
+    """What the operator was asked since the goal and answered; no secrets."""
+    operator_acted: bool = False
+    """Whether the operator did something on the phone since the goal."""
+    refusals: int = 0
+    """Claims of success that were refused since the goal."""
+    effects_at_refusal: int = 0
+    misfits: int = 0
+    """Results since the goal that did not fit the schema."""
+    _hints: dict[str, str] = field(default_factory=dict)
+    _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
+    _asked: dict[str, Question] = field(default_factory=dict)
+    _begun: bool = False
+
+    @property
+    def effects(self) -> int:
+        """How many deeds since the goal may have changed something."""
+        return sum(deed.took_effect for deed in self.deeds) + self.operator_acted
+
+    @property
+    def first_effect(self) -> int:
+        """The step of the first deed since the goal that may have changed something; 0: none."""
+        return next((deed.step for deed in self.deeds if deed.took_effect), 0)
+
+    def fold(self, msg: EventMsg) -> None:
+        """Take in one stored event."""
+        match msg:
+            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
+                if steer:
+                    self._hints[message_id] = text
+                elif text.strip() != self.goal.strip() or (job_id and self._begun):
+                    self._begin(text)
+            case SteerEdited(message_id=message_id, text=text):
+                if message_id in self._hints:
+                    self._hints[message_id] = text
+            case SteerWithdrawn(message_id=message_id):
+                self._hints.pop(message_id, None)
+            case SteerApplied(message_id=message_id):
+                hint = self._hints.pop(message_id, "")
+                if hint:
+                    self.hints.append(hint)
+                    self.refusals = self.misfits = 0
+            case TaskComplete():
+                self.refusals = self.misfits = 0
+            case ObservationRecorded(step=step, observation=seen):
+                self._see(step, seen)
+            case ToolCallRequested(call_id=call_id):
+                self._begun = True
+                self._calls[call_id] = msg
+            case ToolCallFinished():
+                self._finish(msg)
+            case RequestUserInput(question=question):
+                self._asked[question.question_id] = question
+            case QuestionAnswered(question_id=question_id, answer=answer):
+                self._answered(self._asked.pop(question_id, None), answer)
+            case FactsUpdate(facts=facts):
+                self.facts = facts
+            case WheelActed():
+                self.operator_acted = True
+            case _:
+                # Every other fact says nothing of whether the goal is met.
+                return
+
+    def _begin(self, goal: str) -> None:
+        self.goal = goal
+        self.hints.clear()
+        self.deeds.clear()
+        self.answers.clear()
+        self.first = self.approved = None
+        self.operator_acted = False
+        self.refusals = self.misfits = self.effects_at_refusal = 0
+
+    def _see(self, step: int, seen: Observation) -> None:
+        self.first = self.first or (step, seen)
+        self.last = (step, seen)
+        self.screens.append(stored_screen(step, seen))
+        del self.screens[:-MAX_SCREENS]
+
+    def _answered(self, question: Question | None, answer: str) -> None:
+        if question is None:
+            return
+        if question.kind is not QuestionKind.APPROVAL:
+            if answer and not question.secret:
+                self.answers.append((question.text, answer))
+            return
+        if question.subject is None or question.subject.element is None:
+            return
+        if is_yes(answer):
+            there = () if self.last is None else self.last[1].elements
+            keys = frozenset(element.key for element in there)
+            self.approved = ApprovedAct(question.subject.element, keys)
+
+    def _finish(self, msg: ToolCallFinished) -> None:
+        call = self._calls.pop(msg.call_id, None)
+        if call is None:
+            return
+        if call.tool == "finish" and msg.outcome is ActionOutcome.FAILED:
+            if DO_AGAIN in msg.text:
+                self.refusals += 1
+                self.effects_at_refusal = self.effects
+            self.misfits += CORRECT_IT in msg.text
+        if call.kind != "action":
+            return
+        deed = PastDeed(
+            step=msg.step,
+            tool=call.tool,
+            label="" if call.element is None else call.element.label,
+            arguments=call.arguments,
+            outcome=msg.outcome,
+            result=msg.text,
+        )
+        self.deeds.append(deed)
+        if deed.result.startswith("{"):
+            # What a service of the core replies is as good as a screen.
+            self.screens.append(stored_reply(deed.step, deed.result))
+        if self.approved is not None and not deed.went_wrong:
+            if not self.approved.pressed:
+                self.approved.pressed = True
+            elif call.element is not None and call.element.label == self.approved.element.label:
+                self.approved = None

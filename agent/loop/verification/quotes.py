@@ -1,0 +1,118 @@
+"""Find quoted words on stored screens, however they are spaced, cased and punctuated. Pure.
+
+Invariant: words are found as whole words in a row, on one screen; nothing is found in nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent.loop.screen.elements import UNLABELED
+from agent.records import Element, Evidence, Observation
+
+MAX_QUOTE_CHARS = 300
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+")
+"""A number with its separators is one word: 284 is not said by 1,284.50."""
+_CUT = re.compile(r"\s*(?:\.{3}|…)\s*")
+_NUMBER = re.compile(r"^\s*\[\d+\]\s*")
+_PLACE = re.compile(r"\((?:(?:far-)?(?:left|right|center)|cut off at the [a-z: ]+)\)")
+_KIND = re.compile(r"^(?:[A-Za-z]+(?:-[a-z]+)?):\s*(?=[\"“'])")
+
+
+def normalised(text: str) -> str:
+    """Return the words of a text, folded, each with a space on either side."""
+    flat = unicodedata.normalize("NFKC", text).casefold()
+    return f" {' '.join(_TOKEN.findall(flat))} "
+
+
+@dataclass(frozen=True)
+class StoredScreen:
+    """One stored screen, as words can be found on it; they are made out when first looked for."""
+
+    step: int
+    digest: str
+    package: str
+    lines: tuple[str, ...]
+    """What it shows, an element a line."""
+    fields: tuple[str, ...]
+    """What its fields hold."""
+    where: tuple[str, ...] = ()
+    """The app and the page in front."""
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is what a service of the core replied, and no screen of the phone."""
+        return not self.where
+
+    @cached_property
+    def text(self) -> str:
+        """All of it, normalised; lines are parted by a bar, which no words hold."""
+        return "|".join(map(normalised, (*self.where, *self.lines)))
+
+    def shows(self, words: str) -> bool:
+        """Return whether normalised words stand on it in a row."""
+        return bool(words.strip()) and words in self.text
+
+
+def stored_screen(step: int, seen: Observation) -> StoredScreen:
+    """Return an observation as words can be found on it."""
+    lines = tuple(line for element in seen.elements for line in _said(element))
+    digest = seen.tree_digest or (seen.frame.digest if seen.frame is not None else "")
+    return StoredScreen(
+        step=step,
+        digest=digest,
+        package=seen.foreground.package,
+        lines=lines,
+        fields=tuple(element.value for element in seen.elements if element.value),
+        where=(seen.foreground.package, seen.foreground.activity.rsplit(".", 1)[-1]),
+    )
+
+
+def stored_reply(step: int, text: str) -> StoredScreen:
+    """Return what a service of the core replied as words can be found in it."""
+    return StoredScreen(step=step, digest="", package="", lines=(text,), fields=())
+
+
+def find(quote: str, screens: Iterable[StoredScreen]) -> Evidence:
+    """Return where words stand; newest screens first. Step 0 where none shows them."""
+    said = quote[:MAX_QUOTE_CHARS]
+    wanted = [part for part in map(normalised, _CUT.split(_bare(said))) if part.strip()]
+    for screen in reversed(tuple(screens)):
+        if wanted and all(screen.shows(part) for part in wanted):
+            return Evidence(quote=said, step=screen.step, digest=screen.digest)
+    return Evidence(quote=said)
+
+
+def lines_with(values: Sequence[str], screens: Sequence[StoredScreen], limit: int) -> list[str]:
+    """Return lines of screens that hold one of the values, each once, with their step."""
+    wanted = [words for words in map(normalised, values) if words.strip()]
+    found: dict[str, str] = {}
+    for screen in screens:
+        for line in screen.lines:
+            plain = normalised(line)
+            if line not in found and any(words in plain for words in wanted):
+                found[line] = f"step {screen.step}: {line}"
+            if len(found) >= limit:
+                return list(found.values())
+    return list(found.values())
+
+
+def _bare(quote: str) -> str:
+    """Return a quote without what the screen's text puts around a label."""
+    return _KIND.sub("", _NUMBER.sub("", _PLACE.sub(" ", quote.replace("<-- NEW", " "))))
+
+
+def _said(element: Element) -> Iterable[str]:
+    """Return the lines that an element is: label, value and state together; then what it hides."""
+    label = "" if element.label == UNLABELED else element.label
+    state = ""
+    if element.checkable:
+        state = "[CHECKED]" if element.checked else "[UNCHECKED]"
+    elif element.selected:
+        state = "[SELECTED]"
+    line = " ".join(filter(None, (label, element.value, state)))
+    return (part for part in (line, element.more) if part)

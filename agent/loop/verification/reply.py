@@ -1,0 +1,143 @@
+"""Read what a verifier answered: its call, else JSON in its words, else its words. Pure.
+
+Invariant: whatever was written is read without an error; what is no verdict is `cannot_tell`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from agent.loop.conversation.model_call import tidy
+from agent.models.model import ModelReply
+from agent.records import GoalVerdict
+from agent.text import one_line
+
+MAX_QUOTES = 12
+_MAX_CHARS = 20_000
+_VERDICT_KEYS = ("verdict", "answer", "result", "status", "goal_met", "met", "decision")
+_EVIDENCE_KEYS = ("evidence", "quotes", "quote", "proof")
+_REASON_KEYS = ("reason", "explanation", "why", "rationale")
+_WORDS = {
+    GoalVerdict.NOT_MET: {"not met", "unmet", "no", "false", "failed", "not done", "not achieved"},
+    GoalVerdict.MET: {"met", "yes", "true", "done", "achieved", "satisfied", "verified"},
+    GoalVerdict.CANNOT_TELL: {"cannot tell", "can t tell", "unknown", "unsure", "unclear", "maybe"},
+}
+_SAID = re.compile(
+    r"\b(?P<not>not[ _-]?met|unmet)\b|\b(?P<tell>can(?:no|')t[ _-]tell)\b|\b(?P<met>met)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|`([^`\n]{2,300})`")
+
+
+class Said(NamedTuple):
+    """A verifier's answer as it was read; its quotes have yet to be looked for."""
+
+    verdict: GoalVerdict
+    quotes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def read_reply(reply: ModelReply) -> Said:
+    """Return what a verifier says."""
+    text = reply.text[:_MAX_CHARS]
+    for candidate in (*_called(reply), *_objects(text)):
+        verdict = _verdict(candidate)
+        if verdict is not None:
+            return Said(verdict, _quotes(candidate), _reason(candidate))
+    return _from_words(text)
+
+
+def _called(reply: ModelReply) -> Iterable[Mapping[str, Any]]:
+    for call in reply.tool_calls[:4]:
+        yield from _objects(call.arguments[:_MAX_CHARS])
+
+
+def _objects(text: str) -> Iterable[Mapping[str, Any]]:
+    """Return the JSON objects in a text, and those that a call in text wraps."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    tries = 0
+    while at >= 0 and tries < 20:
+        tries += 1
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find("{", at + 1)
+            continue
+        if isinstance(found, dict):
+            yield found
+            for inner in found.values():
+                if isinstance(inner, dict):
+                    yield inner
+                elif isinstance(inner, str) and inner.lstrip().startswith("{"):
+                    yield from _inner(inner)
+        at = text.find("{", end)
+
+
+def _inner(text: str) -> Iterable[Mapping[str, Any]]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict):
+        yield found
+
+
+def _verdict(said: Mapping[str, Any]) -> GoalVerdict | None:
+    for key in _VERDICT_KEYS:
+        value = said.get(key)
+        if isinstance(value, bool):
+            return GoalVerdict.MET if value else GoalVerdict.NOT_MET
+        if isinstance(value, str):
+            plain = " ".join(re.findall(r"[a-z]+", value.casefold()))
+            found = next((verdict for verdict, words in _WORDS.items() if plain in words), None)
+            if found is not None:
+                return found
+    return None
+
+
+def _quotes(said: Mapping[str, Any]) -> tuple[str, ...]:
+    for key in _EVIDENCE_KEYS:
+        value = said.get(key)
+        if isinstance(value, str):
+            value = [value]
+        if isinstance(value, list):
+            return _kept(text for one in value for text in _texts(one))
+    return ()
+
+
+def _texts(one: object) -> list[str]:
+    if isinstance(one, str):
+        return [one]
+    if isinstance(one, dict):
+        named = [one[key] for key in ("quote", "text", "evidence") if isinstance(one.get(key), str)]
+        return named or [text for text in one.values() if isinstance(text, str)]
+    return []
+
+
+def _reason(said: Mapping[str, Any]) -> str:
+    texts = (said.get(key) for key in _REASON_KEYS)
+    return one_line(tidy(next((text for text in texts if isinstance(text, str)), "")), 500)
+
+
+def _from_words(text: str) -> Said:
+    found = {
+        GoalVerdict.NOT_MET
+        if match["not"]
+        else GoalVerdict.CANNOT_TELL
+        if match["tell"]
+        else GoalVerdict.MET
+        for match in _SAID.finditer(text)
+    }
+    # "met" in the same breath as "not met" says nothing for sure.
+    verdict = found.pop() if len(found) == 1 else GoalVerdict.CANNOT_TELL
+    quotes = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return Said(verdict, _kept(quotes), one_line(tidy(text), 300))
+
+
+def _kept(quotes: Iterable[str]) -> tuple[str, ...]:
+    kept = dict.fromkeys(one_line(tidy(quote), 300) for quote in quotes)
+    return tuple(quote for quote in kept if quote)[:MAX_QUOTES]

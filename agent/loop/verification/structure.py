@@ -1,0 +1,95 @@
+"""What speaks against a claim of success by its form alone, free of charge. Pure.
+
+Structure can only refuse a claim, never confirm one. Invariant: each objection is a sentence for
+the model that names what it should look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.loop.screen.elements import UNLABELED
+from agent.loop.screen.system_dialogs import dialog_note
+from agent.loop.verification.goals import asks_only_to_look
+from agent.loop.verification.past import Past
+from agent.records import Element, Observation
+from agent.safety.words import words
+from agent.text import one_line
+
+NOTHING_DONE = "Nothing has been changed since the goal was given"
+_SMALL = 14
+"""A dialog has few elements."""
+_SYSTEM_BUTTONS = tuple(f"android:id/button{number}" for number in (1, 2, 3))
+_DISMISSALS = frozenset(
+    words(label)
+    for label in (
+        *("Cancel", "No", "Not now", "Later", "Maybe later", "No thanks", "Dismiss", "Deny"),
+        *("Don't allow", "Keep", "Keep editing", "Go back", "Discard"),
+        *("Abbrechen", "Nein", "Annuler", "Non", "Cancelar", "Annulla"),
+    )
+)
+_PLAIN = frozenset(words(label) for label in ("OK", "Got it", "Close", "Done", "Learn more"))
+"""Buttons that do nothing but put a message away."""
+
+
+def objections(past: Past) -> tuple[str, ...]:
+    """Return what speaks against a claim that the goal is met; empty when nothing does."""
+    said = []
+    looks = asks_only_to_look(past.goal)
+    if not past.effects and not looks:
+        said.append(NOTHING_DONE)
+    screen = past.last[1] if past.last is not None else None
+    if screen is not None and (dialog := open_dialog(screen)):
+        said.append(f"A dialog is still open: {dialog}")
+    elif screen is not None and (waiting := _unconfirmed(past, screen)):
+        said.append(f'"{waiting}" was approved, and the app still asks to confirm it')
+    last = next((deed for deed in reversed(past.deeds) if deed.tool != "scroll"), None)
+    if last is not None and last.went_wrong and not looks:
+        said.append(f"Your last action did not work: {one_line(last.result, 160)}")
+    return tuple(said)
+
+
+def open_dialog(screen: Observation) -> str:
+    """Name the buttons of a dialog that waits for a decision; empty when none is in front."""
+    buttons = [e for e in screen.elements if e.resource_id in _SYSTEM_BUTTONS]
+    if buttons:
+        return _named(buttons) if len(buttons) > 1 or not _all_plain(buttons) else ""
+    if "permissioncontroller" in screen.foreground.package or dialog_note(screen).startswith(
+        "A permission dialog"
+    ):
+        return _named([e for e in screen.elements if e.clickable])
+    if not 0 < len(screen.elements) <= _SMALL or any(e.editable for e in screen.elements):
+        return ""
+    buttons = [e for e in screen.elements if _is_button(e)]
+    leaves = [e for e in buttons if words(e.label) in _DISMISSALS]
+    acts = [e for e in buttons if e not in leaves and words(e.label) not in _PLAIN]
+    if leaves and acts and len(buttons) <= 4:
+        return _named(buttons)
+    return ""
+
+
+def _is_button(element: Element) -> bool:
+    labelled = element.label != UNLABELED and len(element.label) <= 40
+    return element.clickable and element.enabled and labelled and not element.checkable
+
+
+def _all_plain(buttons: Sequence[Element]) -> bool:
+    return all(words(button.label) in _PLAIN for button in buttons)
+
+
+def _named(buttons: Sequence[Element]) -> str:
+    return ", ".join(f'[{b.number}] "{one_line(b.label, 40)}"' for b in buttons[:4])
+
+
+def _unconfirmed(past: Past, screen: Observation) -> str:
+    """Name the approved act that the app itself still asks about; empty when none is."""
+    act = past.approved
+    if act is None or not act.pressed:
+        return ""
+    title = words(act.element.label)
+    again = [
+        e
+        for e in screen.elements
+        if _is_button(e) and title and words(e.label) == title and e.key not in act.there
+    ]
+    return one_line(act.element.label, 60) if again else ""

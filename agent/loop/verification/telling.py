@@ -1,0 +1,97 @@
+"""Judge whether words that a verifier quotes tell anything of a goal that changes something. Pure.
+
+The title of a page, the name of an app or of a tab stand on a screen whether anything was done or
+not. Invariant: a state always counts, and words that came once something was done do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.loop.verification.goals import asks_to_remove
+from agent.loop.verification.past import Past
+from agent.loop.verification.quotes import normalised
+from agent.records import Evidence
+
+NOT_OF_GOAL = "What it quotes says nothing of the goal."
+NOT_NEW = "What it quotes was there before anything was done."
+_FEW_WORDS = 2
+"""So few words are a title, a tab or a button, unless they are new."""
+_STATES = ("[CHECKED]", "[UNCHECKED]", "[SELECTED]")
+_TELLING_CHARS = 3
+_HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010\u2011][^\W_]+)+")
+_COMMON = frozenset(
+    {
+        *("the", "and", "for", "with", "from", "into", "that", "this", "app", "open", "turn"),
+        *("set", "add", "new", "all", "put", "write", "send", "make", "take", "get", "give"),
+        *("please", "phone", "screen", "settings", "then"),
+    }
+)
+"""Words of goals that say nothing of what a goal is about."""
+
+
+def objection(shown: Sequence[Evidence], past: Past, *, is_same: bool) -> str:
+    """Return what speaks against quoted words as evidence of a change; empty when nothing does.
+
+    Args:
+        shown: quotes that stand on stored screens.
+        is_same: whether the model that did the work checks itself. It is a weak witness: it has to
+            quote what the goal is about, and a state of it where nothing took effect.
+    """
+    if is_same:
+        tells = tells_of_goal if past.effects else shows_state
+        shown = [one for one in shown if tells(one, past)]
+        if not shown:
+            return NOT_OF_GOAL
+    strict = is_same and not asks_to_remove(past.goal)
+    if all(_is_generic(one, past, strict=strict) for one in shown):
+        return NOT_NEW
+    return ""
+
+
+def _is_generic(evidence: Evidence, past: Past, *, strict: bool) -> bool:
+    """Return whether quoted words could be quoted whether anything was done or not.
+
+    Args:
+        strict: whether more than a few words have to be new too.
+    """
+    quote = normalised(evidence.quote)
+    if any(state in evidence.quote.upper() for state in _STATES):
+        return False
+    if any(quote in normalised(screen.package) for screen in past.screens):
+        return True
+    if (len(quote.split()) > _FEW_WORDS and not strict) or not past.first_effect:
+        return False
+    # The screen of a step stands before its act, a service's reply comes after it.
+    seen = (screen for screen in past.screens if not screen.is_reply)
+    before = (screen for screen in seen if screen.step <= past.first_effect)
+    return any(screen.shows(quote) for screen in before)
+
+
+def tells_of_goal(evidence: Evidence, past: Past) -> bool:
+    """Return whether quoted words name something that the goal names, or show a state."""
+    stated = any(state in evidence.quote.upper() for state in _STATES)
+    return stated or bool(_named(past) & set(normalised(evidence.quote).split()))
+
+
+def _named(past: Past) -> set[str]:
+    """Return the telling words of the goal and of what the operator said since."""
+    text = " ".join((past.goal, *past.hints))
+    said = normalised(text).split()
+    # Parts of a name are telling together: Wi-Fi is two words of two letters.
+    joined = normalised(" ".join(_HYPHENATED.findall(text))).split()
+    long = {word for word in said if len(word) >= _TELLING_CHARS or word.isdigit()}
+    return (long | set(joined)) - _COMMON
+
+
+def shows_state(evidence: Evidence, past: Past) -> bool:
+    """Return whether quoted words are a state of something that the goal names."""
+    named = _named(past)
+    quoted = normalised(re.sub(r"\[[A-Z]+\]", " ", evidence.quote))
+    for screen in past.screens:
+        for line in screen.lines:
+            plain = normalised(line)
+            if quoted.strip() and quoted in plain and any(state in line for state in _STATES):
+                return bool(named & set(plain.split()))
+    return False

@@ -1,0 +1,215 @@
+"""One connection to an MCP server, in a task of its own, so that its end is nobody else's.
+
+Invariants: nothing that a server does raises here but ServerTrouble; each wait is bounded; what a
+server says is cleaned, bounded and redacted before anybody reads it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.client.session import ClientSession
+from mcp.shared.exceptions import MCPError
+
+from agent.errors import UsageError
+from agent.results.schema import checked_schema
+from agent.safety.redacting.redaction import redact
+from agent.text import clean, one_line
+from agent.tools.foreign import ForeignAnswer, ForeignTool
+
+CONNECT_S = 20.0
+MAX_TOOLS = 24
+"""Of one server: each costs every call of a model."""
+_MAX_PAGES = 10
+_MAX_SCHEMA_CHARS = 8_000
+_MAX_DESCRIPTION_CHARS = 300
+MAX_ANSWER_CHARS = 6_000
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+# The SDK logs what a server sends that breaks the protocol, with tracebacks: a hostile server would
+# write the operator's log full.
+for _name in ("client", "mcp.client", "mcp.shared"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+OpenStreams = Callable[[], AbstractAsyncContextManager[Any]]
+
+
+class ServerTrouble(Exception):
+    """A server cannot be used; the text says why, for people."""
+
+
+class ServerConnection:
+    """A connection to one server.
+
+    Args:
+        name: of the server, for people.
+        streams: opens the transport.
+        timeout_s: how long one call may take.
+    """
+
+    def __init__(self, name: str, streams: OpenStreams, *, timeout_s: float) -> None:
+        self.name = name
+        self._streams = streams
+        self._timeout_s = timeout_s
+        self._session: ClientSession | None = None
+        self._end = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.troubles: list[str] = []
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can be called."""
+        return self._session is not None
+
+    async def open(self) -> tuple[ForeignTool, ...]:
+        """Connect, and return the tools that can be offered. Raises ServerTrouble."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._run(ready), name=f"MCP server {self.name}")
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
+                if not ready.done():
+                    raise ServerTrouble(f"The MCP server {self.name} ended at its start.")
+                ready.result()
+                return tuple(self._offered(await self._listed()))
+        except TimeoutError as error:
+            raise ServerTrouble(
+                f"The MCP server {self.name} did not answer within {CONNECT_S:g} s."
+            ) from error
+
+    async def close(self) -> None:
+        """Hang up, and end a server that was started here."""
+        self._end.set()
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=CONNECT_S)
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ForeignAnswer:
+        """Call a tool. Raises ServerTrouble where the server is of no more use."""
+        if self._session is None:
+            raise ServerTrouble(f"The MCP server {self.name} has ended.")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                result = await self._session.call_tool(tool, dict(arguments))
+        except TimeoutError as error:
+            raise ServerTrouble(
+                f"The MCP server {self.name} did not answer within {self._timeout_s:g} s."
+            ) from error
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            raise ServerTrouble(f"The MCP server {self.name} has ended.") from error
+        except Exception as error:
+            # The SDK's errors, those of its transports, and what it makes of a broken answer.
+            is_closed = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+            if is_closed or self._session is None:
+                raise ServerTrouble(f"The MCP server {self.name} has ended.") from error
+            return ForeignAnswer(text=self._told(str(error) or type(error).__name__), failed=True)
+        return ForeignAnswer(text=self._told(_text_of(result)), failed=bool(result.is_error))
+
+    async def _run(self, ready: asyncio.Future[None]) -> None:
+        try:
+            async with self._streams() as (read, write):
+                info = types.Implementation(name="switchboard", version="1")
+                # No sampling, elicitation or roots: a server gets nothing by asking.
+                async with ClientSession(read, write, client_info=info) as session:
+                    await session.initialize()
+                    self._session = session
+                    if not ready.done():
+                        ready.set_result(None)
+                    await self._end.wait()
+        except Exception as error:
+            reason = _innermost(error)
+            if not ready.done():
+                ready.set_exception(
+                    ServerTrouble(f"The MCP server {self.name} cannot be reached: {reason}.")
+                )
+        finally:
+            self._session = None
+            if not ready.done():
+                ready.cancel()
+
+    async def _listed(self) -> list[types.Tool]:
+        found: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MAX_PAGES):
+            if self._session is None:
+                break
+            try:
+                page = await self._session.list_tools(
+                    params=types.PaginatedRequestParams(cursor=cursor)
+                )
+            except Exception as error:
+                raise ServerTrouble(
+                    f"The MCP server {self.name} does not list its tools: {_innermost(error)}."
+                ) from error
+            found += page.tools
+            cursor = page.next_cursor
+            if not cursor or len(found) > 10 * MAX_TOOLS:
+                break
+        return found
+
+    def _offered(self, listed: list[types.Tool]) -> Iterator[ForeignTool]:
+        """Read what a server says of its tools; leaves out, by name, what cannot be offered."""
+        taken: set[str] = set()
+        for tool in listed:
+            shown = f"{self.name}.{one_line(tool.name, 40)}"
+            if not _NAME.fullmatch(tool.name):
+                self.troubles.append(f"The tool {shown} is left out: its name cannot be used.")
+                continue
+            if tool.name in taken:
+                self.troubles.append(f"The tool {shown} is left out: it is listed twice.")
+                continue
+            taken.add(tool.name)
+            try:
+                text = json.dumps(tool.input_schema)
+                if len(text) > _MAX_SCHEMA_CHARS:
+                    raise UsageError(f"its schema has {len(text):,} characters")
+                schema = checked_schema(clean(text, _MAX_SCHEMA_CHARS))
+            except (UsageError, ValueError, RecursionError) as error:
+                reason = error.message if isinstance(error, UsageError) else "it is too deep"
+                self.troubles.append(f"The tool {shown} is left out: {one_line(reason, 200)}.")
+                continue
+            said = tool.description or ""
+            digest = hashlib.sha256(f"{tool.name}\n{said}\n{text}".encode("utf-8", "replace"))
+            yield ForeignTool(
+                server=self.name,
+                name=tool.name,
+                description=one_line(redact(said[: 4 * _MAX_DESCRIPTION_CHARS]), 300),
+                schema=schema,
+                digest=digest.hexdigest(),
+            )
+
+    def _told(self, text: str) -> str:
+        return redact(clean(text, MAX_ANSWER_CHARS))
+
+
+def _text_of(result: types.CallToolResult) -> str:
+    parts: list[str] = []
+    for block in result.content[:50]:
+        if isinstance(block, types.TextContent):
+            parts.append(block.text[: 4 * MAX_ANSWER_CHARS])
+        elif isinstance(block, types.EmbeddedResource) and isinstance(
+            block.resource, types.TextResourceContents
+        ):
+            parts.append(block.resource.text[: 4 * MAX_ANSWER_CHARS])
+        else:
+            parts.append(f"[{block.type}, not shown]")
+    if not parts and result.structured_content is not None:
+        with suppress(ValueError, RecursionError):
+            parts.append(json.dumps(result.structured_content)[: 4 * MAX_ANSWER_CHARS])
+    return "\n".join(parts) or "[nothing]"
+
+
+def _innermost(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return one_line(redact(clean(str(error), 300)), 200) or type(error).__name__

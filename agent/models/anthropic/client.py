@@ -1,0 +1,235 @@
+"""The client of one endpoint that speaks Anthropic's Messages API: one model, one key.
+
+It streams. Invariant: nothing is taken from the environment behind the settings' back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace as changed
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from agent.models.anthropic.answer import PAUSED, read_answer
+from agent.models.anthropic.request import Dialect, body_of
+from agent.models.anthropic.sdk import load
+from agent.models.endpoint import Endpoint
+from agent.models.model import (
+    ImageDetail,
+    Message,
+    MessageKind,
+    ModelReply,
+    ModelRequest,
+    Role,
+    ToolChoice,
+)
+from agent.models.prices import Price, metered
+from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, OUTPUT_TOKENS, Calls, Key
+from agent.models.wires.failures import Failures, is_too_long
+from agent.models.wires.learnt import Learnt
+from agent.models.wires.listing import named_in
+from agent.models.wires.transport import guarded
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+_PATH = "/v1/messages"
+_MAX_PAUSES = 4
+LEARNT: Learnt[Dialect] = Learnt()
+
+
+class AnthropicModel:
+    """Implements the Model protocol over the anthropic SDK.
+
+    Args:
+        name: the model, as the endpoint calls it.
+        endpoint: where it is asked; a path that ends in `/v1` may be given with or without it.
+        image_detail: has no counterpart in this API.
+        api_key: empty for endpoints that want none; or returns one that is still valid.
+        timeout_s: the most that one call may stay silent; a whole call may take four times that.
+        vision: whether pictures are sent.
+        price: what its tokens cost; None when that is not known.
+        notice: what the operator should know about the choice of this model.
+        max_output_tokens: of one answer; 0 for what suits a model that thinks first.
+        effort: how much it may spend on an answer; empty says nothing of it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        endpoint: Endpoint,
+        api_key: Key = "",
+        timeout_s: float = 45.0,
+        vision: bool = False,
+        price: Price | None = None,
+        notice: str = "",
+        max_output_tokens: int = 0,
+        effort: str = "",
+        image_detail: ImageDetail = ImageDetail.AUTO,
+    ) -> None:
+        self._name = name
+        self._endpoint = endpoint
+        self._base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
+        self._api_key = api_key
+        self._secret = api_key if isinstance(api_key, str) else ""
+        self._timeout_s = timeout_s
+        self._vision = vision
+        self._price = price
+        self._notice = notice
+        self._max_output_tokens = max_output_tokens or OUTPUT_TOKENS
+        self._client: AsyncAnthropic | None = None
+        self._failures = Failures(
+            name, endpoint.base_url, timeout_s, sdk="anthropic", protocol="Anthropic-compatible"
+        )
+        self._calls = Calls(
+            name,
+            failures=self._failures,
+            timeout_s=timeout_s,
+            dialect=Dialect(strict=endpoint.strict, effort=effort),
+            learnt=LEARNT,
+            endpoint=(self._base_url, name, effort),
+            secret=lambda: self._secret,
+        )
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def sees(self) -> bool:
+        return self._vision
+
+    @property
+    def notice(self) -> str:
+        return self._notice
+
+    def __repr__(self) -> str:
+        return f"AnthropicModel({self._name!r}, base_url={self._endpoint.base_url!r})"
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        """Call the endpoint once.
+
+        Raises:
+            ModelError: the call failed; `retryable` says whether another may succeed.
+        """
+        await load()
+        limit = request.max_output_tokens or self._max_output_tokens
+        request = replace(request, max_output_tokens=limit)
+
+        async def ask(dialect: Dialect) -> ModelReply:
+            return await self._ask(request, dialect, on_text)
+
+        def plainer(dialect: Dialect, error: Any) -> Dialect | None:
+            return simpler(dialect, request, error)
+
+        reply = await self._calls.answer(ask, plainer)
+        return metered(request, replace(reply, output_limit=limit), self._price)
+
+    async def close(self) -> None:
+        """Close connections; the model can be used again afterwards."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def known_models(self) -> tuple[str, ...]:
+        """List what the endpoint offers, sorted. Raises ModelError."""
+        await load()
+        async with self._calls.bounded(self._timeout_s):
+            response = await self._open().models.with_raw_response.list(
+                limit=1000, extra_headers=await self._headers()
+            )
+            body = await response.http_response.aread()
+            kind = str(response.headers.get("content-type", ""))
+            return named_in(body, kind, self._failures)
+
+    # --- one call ----------
+
+    async def _ask(
+        self, request: ModelRequest, dialect: Dialect, on_text: Callable[[str], None] | None
+    ) -> ModelReply:
+        reply, stop_reason = await self._stream(request, dialect, on_text)
+        spent = reply.usage
+        for _ in range(_MAX_PAUSES):
+            if stop_reason != PAUSED or reply.tool_calls:
+                break
+            # It goes on from what it said so far, which goes back as it came.
+            said = Message(
+                role=Role.ASSISTANT,
+                kind=MessageKind.REPLY,
+                text=reply.text,
+                reasoning=reply.reasoning,
+            )
+            request = replace(request, messages=(*request.messages, said))
+            reply, stop_reason = await self._stream(request, dialect, on_text)
+            spent = spent.plus(reply.usage)
+        return replace(reply, usage=spent)
+
+    async def _stream(
+        self, request: ModelRequest, dialect: Dialect, on_text: Callable[[str], None] | None
+    ) -> tuple[ModelReply, str]:
+        sdk = self._failures.sdk
+        # As a plain request: `messages.create` walks the whole conversation by its types at every
+        # call, and warns on stderr, which is the console's screen, of names that are going away.
+        post: Any = self._open().post
+        stream = await post(
+            _PATH,
+            cast_to=object,
+            body=body_of(request, self._name, dialect, vision=self._vision),
+            options={"headers": await self._headers()},
+            stream=True,
+            stream_cls=sdk.AsyncStream[object],
+        )
+        async with stream:
+            answer = await read_answer(stream, self._failures, on_text)
+        return answer.finish(self._failures), answer.stop_reason
+
+    async def _headers(self) -> dict[str, str]:
+        """Return the headers of one call: a login's token may be another one by now."""
+        if isinstance(self._api_key, str):
+            return {}
+        self._secret = await self._api_key()
+        return {"Authorization": f"Bearer {self._secret}"}
+
+    def _open(self) -> AsyncAnthropic:
+        if self._client is None:
+            sdk = self._failures.sdk
+            self._client = sdk.AsyncAnthropic(
+                api_key=self._secret or NO_KEY,
+                # Said outright: left out, the SDK would take ANTHROPIC_BASE_URL.
+                base_url=self._base_url,
+                timeout=sdk.Timeout(self._timeout_s, connect=CONNECT_TIMEOUT_S),
+                max_retries=0,
+                http_client=guarded(self._endpoint.base_url, self._failures),
+                # Given at all, so that no variable of the environment turns tracing on.
+                open_telemetry={"traces": False, "propagation": False},
+            )
+            # ANTHROPIC_CUSTOM_HEADERS may name any header, and this console never heard of it.
+            self._client._custom_headers = {}
+        assert self._client is not None
+        return self._client
+
+
+def simpler(dialect: Dialect, request: ModelRequest, error: Any) -> Dialect | None:
+    """Return the next plainer dialect after a refusal; None when nothing is left to leave out.
+
+    The API names no parameter in a refusal, so what may be at fault goes one by one.
+    """
+    if is_too_long(error):
+        return None
+    if dialect.reasoning and any(message.reasoning for message in request.messages):
+        return changed(dialect, reasoning=False)
+    if dialect.effort:
+        return changed(dialect, effort="")
+    if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
+        return changed(dialect, required=False)
+    if dialect.strict:
+        return changed(dialect, strict=False)
+    if dialect.one_call and request.tools:
+        return changed(dialect, one_call=False)
+    if dialect.caching:
+        return changed(dialect, caching=False)
+    return None

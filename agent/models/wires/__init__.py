@@ -1,0 +1,57 @@
+"""The protocols that a model is spoken to by: the one table that a new one is added to.
+
+A wire is a folder of `agent/models/` with a client in it, and a row here. Invariant: nothing of a
+wire's folder is imported before a session asks for it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol
+
+import msgspec
+
+from agent.models.model import Model
+from agent.settings import Wire
+
+
+class WireRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One wire."""
+
+    module: str
+    client: str
+    """The class in the module, which takes the arguments that `agent.models.choice` gives."""
+    path: str
+    """How the address of one call ends."""
+
+
+WIRES: dict[Wire, WireRow] = {
+    Wire.CHAT: WireRow(
+        module="agent.models.openai", client="OpenAIModel", path="/chat/completions"
+    ),
+    Wire.RESPONSES: WireRow(module="agent.models.openai", client="OpenAIModel", path="/responses"),
+    Wire.MESSAGES: WireRow(
+        module="agent.models.anthropic", client="AnthropicModel", path="/messages"
+    ),
+}
+
+
+class Client(Model, Protocol):
+    """A model behind an endpoint."""
+
+    async def known_models(self) -> tuple[str, ...]:
+        """List what the endpoint offers, sorted. Raises ModelError."""
+        ...
+
+
+class ClientClass(Protocol):
+    """What makes a client: every wire's takes the same arguments."""
+
+    def __call__(self, name: str, **options: Any) -> Client: ...
+
+
+def client_class(wire: Wire) -> ClientClass:
+    """Return the class of a wire's clients, imported now."""
+    row = WIRES[wire]
+    found: ClientClass = getattr(import_module(row.module), row.client)
+    return found

@@ -1,0 +1,113 @@
+"""One call of an endpoint, as every wire makes it: bounded, in the dialect that the endpoint takes.
+
+Not the wire, which writes the request and reads the answer. Invariants: one call is one attempt,
+apart from a refused request that is sent again in a plainer dialect; every failure is a ModelError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Generic
+
+from agent.errors import ModelError
+from agent.models.model import ModelReply
+from agent.models.windows import learn_window
+from agent.models.wires.failures import Failures, is_time_out
+from agent.models.wires.learnt import D, Learnt
+
+CONNECT_TIMEOUT_S = 15.0
+WHOLE_ANSWER = 4
+"""A whole call may take this many times as long as the endpoint may stay silent."""
+OUTPUT_TOKENS = 8192
+"""Of one answer where nothing else is said. Hidden reasoning counts as output, and no name tells
+for sure whether a model reasons; a model that does not stops long before."""
+NO_KEY = "none"
+"""What an SDK that insists on a key gets for an endpoint that wants none."""
+
+Key = str | Callable[[], Awaitable[str]]
+"""A key, or a function that returns one that is still valid, as a login does."""
+
+
+class Calls(Generic[D]):
+    """Make the calls of one client.
+
+    Args:
+        model: the model, as the endpoint calls it.
+        failures: makes the errors of this endpoint.
+        timeout_s: the most that one call may stay silent; a whole call may take four times that.
+        dialect: what is tried before the endpoint has refused anything.
+        learnt: what this wire's endpoints have refused in this process.
+        endpoint: the key of this endpoint in `learnt`.
+        secret: returns the key that was sent, so that no message repeats it.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        failures: Failures,
+        timeout_s: float,
+        dialect: D,
+        learnt: Learnt[D],
+        endpoint: tuple[str, ...],
+        secret: Callable[[], str],
+    ) -> None:
+        self._model = model
+        self._failures = failures
+        self._timeout_s = timeout_s
+        self._dialect = dialect
+        self._learnt = learnt
+        self._endpoint = endpoint
+        self._secret = secret
+
+    async def answer(
+        self,
+        ask: Callable[[D], Awaitable[ModelReply]],
+        plainer: Callable[[D, Any], D | None],
+    ) -> ModelReply:
+        """Return the answer, asked for in a plainer dialect after each refusal.
+
+        Args:
+            ask: makes one attempt; raises what the SDK raises.
+            plainer: returns the next plainer dialect after a refusal; None when there is none.
+
+        Raises:
+            ModelError: the call failed; `retryable` says whether another may succeed.
+        """
+        sdk = self._failures.sdk
+        refusals = (sdk.BadRequestError, sdk.UnprocessableEntityError)
+        while True:
+            dialect = self._learnt.get(self._endpoint, self._dialect)
+            async with self.bounded(self._timeout_s * WHOLE_ANSWER):
+                try:
+                    return await ask(dialect)
+                except refusals as error:
+                    next_one = plainer(dialect, error)
+                    if next_one is None:
+                        raise
+                    self._learnt.put(self._endpoint, next_one)
+
+    @asynccontextmanager
+    async def bounded(self, limit_s: float) -> AsyncGenerator[None]:
+        """Bound what is done inside, and raise its failures as ModelError."""
+        failures = self._failures
+        try:
+            async with asyncio.timeout(limit_s):
+                yield
+        except TimeoutError as error:
+            raise failures.slow(limit_s) from error
+        except ModelError:
+            raise
+        except failures.root_error as error:
+            failed = failures.of(error, self._secret())
+            if failed.window:
+                learn_window(self._model, failed.window)
+            raise failed from error
+        except Exception as error:
+            # The SDKs let a stream that breaks in the middle raise whatever their HTTP library or
+            # JSON decoder did.
+            if is_time_out(error):
+                raise failures.silent() from error
+            raise failures.broken_off(error) from error

@@ -1,0 +1,372 @@
+"""Watch sessions, issue tokens, and have notices shown, answered, done with and gone on from.
+
+Not the rules (`agent.notices.shade`, `agent.notices.routing`). Invariants: a session that stands
+where it stood gets no second notice; a notice goes before the answer that it brought counts; no
+sink holds up the core or another sink.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from secrets import token_hex
+from typing import Protocol
+
+from agent.codex_bridge.session_object import timeline
+from agent.devices.protocols import Fleet
+from agent.errors import StoreError, UsageError, WrongStateError
+from agent.notices import routing
+from agent.notices.command import CommandSink
+from agent.notices.on_phone import PhoneSink
+from agent.notices.past import shown_before
+from agent.notices.shade import Act, Post, Shade, Withdraw
+from agent.notices.wording import kind_of
+from agent.protocol import (
+    Event,
+    NoticePosted,
+    NoticeReply,
+    NoticeSend,
+    NoticeWithdrawn,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    SessionConfigured,
+    SessionCreate,
+    SessionsDeleted,
+    SessionStateChanged,
+    UserInputAnswer,
+)
+from agent.records import Notice, Question, Session, SessionState
+from agent.sessions.lifecycle.operations import Operations
+from agent.sessions.questions.answering import Answering
+from agent.sessions.registry.live_session import LiveSession
+from agent.sessions.registry.services import Services
+from agent.sessions.rules.rollup import counting, guarded, roll_up
+from agent.settings import Settings
+from agent.store.store import EventDraft
+
+_PAST_MS = 60_000
+"""What began longer ago than this before it was stored was not begun here."""
+_log = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """Where notices are shown."""
+
+    async def post(self, notice: Notice) -> str:
+        """Show a notice; gives the reply that came back, empty when none did."""
+        ...
+
+    def withdraw(self, notice: Notice) -> None:
+        """Show it no more."""
+        ...
+
+
+class NoticeService:
+    """The notices of one core."""
+
+    def __init__(
+        self,
+        parts: Services,
+        operations: Operations,
+        answering: Answering,
+        sinks: Sequence[Sink],
+        release_targets: Callable[..., None],
+    ) -> None:
+        self._parts = parts
+        self._operations = operations
+        self._answering = answering
+        self._sinks = tuple(sinks)
+        self._release_targets = release_targets
+        self._shade = Shade()
+        self._due: dict[str, None] = {}
+        self._ring = asyncio.Event()
+        self._stood: dict[str, tuple[SessionState, str]] = {}
+        self.acknowledged = 0
+        """How many tokens were acknowledged."""
+
+    @property
+    def shown(self) -> tuple[Notice, ...]:
+        """The notices that are shown, oldest first."""
+        return self._shade.shown
+
+    # --- watching ----------
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Note which sessions have to be looked at; the book has folded these events already.
+
+        How a session ended that was imported is no news.
+        """
+        events = tuple(events)
+        past = self._imported(events)
+        for event in events:
+            if event.session_id in past:
+                continue
+            match event.msg:
+                case SessionStateChanged() | RequestUserInput():
+                    self._note(event.session_id)
+                case QuestionAnswered() | QuestionClosed():
+                    self._note(event.session_id)
+                case SessionsDeleted(session_ids=deleted):
+                    for session_id in deleted:
+                        self._note(session_id)
+                case _:
+                    pass
+
+    def _imported(self, events: Iterable[Event]) -> frozenset[str]:
+        """Name the sessions that these events bring in whole: they began, and ended, long ago."""
+        long_ago_ms = self._parts.clock_ms() - _PAST_MS
+        ended: dict[str, bool] = {}
+        for event in events:
+            match event.msg:
+                case SessionConfigured() if event.ts_ms < long_ago_ms:
+                    ended[event.session_id] = False
+                case SessionStateChanged(state=state) if event.session_id in ended:
+                    ended[event.session_id] = state.is_terminal
+                case _:
+                    pass
+        return frozenset(session_id for session_id, is_over in ended.items() if is_over)
+
+    async def take_over(self) -> None:
+        """Go on from a core that ended: show what it had shown of ends, tell anew who waits.
+
+        Raises StoreError.
+        """
+        past = await shown_before(self._parts.store)
+        held = [notice for notice in past if await self._still_holds(notice)]
+        # As many as there are trees that keep their presentation: the rest is history.
+        keeps = self._parts.settings.retention.keep_trees
+        self._shade.take_over(held[-keeps:] if keeps else ())
+        for live in self._parts.book.active():
+            if live.record.state is SessionState.WAITING_FOR_USER:
+                self._note(live.session_id)
+
+    async def _still_holds(self, notice: Notice) -> bool:
+        """Tell whether a notice says how its session is; one of a job speaks for itself."""
+        if notice.job_id or not notice.session_id:
+            return bool(notice.job_id)
+        try:
+            live = await self._parts.book.get(notice.session_id)
+        except UsageError:
+            return False
+        return kind_of(live.record.state) is notice.kind
+
+    async def run(self) -> None:
+        """Tell of whoever is noted, for ever."""
+        while True:
+            await self._ring.wait()
+            self._ring.clear()
+            while self._due:
+                session_id = next(iter(self._due))
+                del self._due[session_id]
+                try:
+                    await self._tell(session_id)
+                except StoreError as error:
+                    _log.warning("A notice of %s could not be stored: %s", session_id, error)
+
+    def _note(self, session_id: str) -> None:
+        self._due[session_id] = None
+        # What a child asks is shown with its parent.
+        parent_id = self._parts.book.parent_of(session_id)
+        if parent_id:
+            self._due[parent_id] = None
+        self._ring.set()
+
+    async def _tell(self, session_id: str) -> None:
+        try:
+            live = await self._parts.book.get(session_id)
+        except UsageError:
+            self._stood.pop(session_id, None)
+            await self._act(self._shade.remove(session_id))
+            return
+        question = await self._question(live)
+        if question is None and await self._is_behind(live):
+            # An answer let a child go on: that its parent waits is not so any more, and is no news.
+            return
+        stands = (live.record.state, question.question_id if question else "")
+        if self._stood.get(session_id) == stands:
+            return
+        self._stood[session_id] = stands
+        if not _is_news(live.record, question):
+            await self._act(self._shade.remove(session_id))
+            return
+        parent = None
+        if live.record.parent_id:
+            with suppress(UsageError):
+                parent = (await self._parts.book.get(live.record.parent_id)).record
+        await self._act(
+            self._shade.update(
+                live.record,
+                f"n-{token_hex(6)}",
+                parent=parent,
+                question=question,
+                now_ms=self._parts.clock_ms(),
+            )
+        )
+        if live.record.state.is_terminal:
+            # It may be resumed and end again, which is news again; until then it need not be known.
+            self._stood.pop(session_id, None)
+
+    async def _is_behind(self, live: LiveSession) -> bool:
+        """Tell whether a parent only waits until its state follows its children's: noted then."""
+        record = live.record
+        if record.state is not SessionState.WAITING_FOR_USER or record.held:
+            return False
+        children = [child.record for child in await self._parts.book.children(live)]
+        rolled = roll_up(child.state for child in counting(children, record))
+        return guarded(record.state, rolled) is not record.state
+
+    async def _question(self, live: LiveSession) -> Question | None:
+        """Give what a session asks, or the first that a child of it asks (CONTRACTS 1.11)."""
+        members = (live, *await self._parts.book.children(live))
+        for member in members:
+            asked = self._parts.questions.of(member.session_id)
+            if asked:
+                return asked[0]
+        return None
+
+    async def _act(self, acts: Iterable[Act]) -> None:
+        for act in acts:
+            match act:
+                case Post(notice=notice):
+                    await self._parts.book.append(EventDraft("", NoticePosted(notice=notice)))
+                    for sink in self._sinks:
+                        self._parts.crew.start(
+                            self._show(sink, notice), f"notice of session {notice.session_id}"
+                        )
+                case Withdraw(notice=notice, reason=reason):
+                    withdrawn = NoticeWithdrawn(
+                        notice_of=notice.session_id, token=notice.token, reason=reason
+                    )
+                    await self._parts.book.append(EventDraft("", withdrawn))
+                    for sink in self._sinks:
+                        sink.withdraw(notice)
+                case _:
+                    self.acknowledged += 1
+
+    def remind(self, notice: Notice) -> None:
+        """Show what is of no session; nobody answers it, and it is not withdrawn."""
+        for sink in self._sinks:
+            self._parts.crew.start(self._show_only(sink, notice), f"reminder {notice.token}")
+
+    async def _show_only(self, sink: Sink, notice: Notice) -> None:
+        await sink.post(notice)
+
+    async def _show(self, sink: Sink, notice: Notice) -> None:
+        reply = await sink.post(notice)
+        if not reply:
+            return
+        op = NoticeReply(session_id=notice.session_id, token=notice.token, text=reply)
+        try:
+            await self.reply(op)
+        except (UsageError, WrongStateError) as error:
+            _log.info("A reply to a notice came too late: %s", error)
+
+    async def announce(self, notice: Notice) -> None:
+        """Show the notice of a job, in the place of an earlier one of the same job."""
+        await self._act(self._shade.show(notice))
+
+    async def withdraw(self, key: str) -> None:
+        """Show the notice of a job no more."""
+        await self._act(self._shade.remove(key))
+
+    # --- acting ----------
+
+    async def reply(self, op: NoticeReply, submission_id: str = "") -> str:
+        """Answer from a notice: it goes first, then the answer counts.
+
+        Returns:
+            The session that asked.
+
+        Raises:
+            UsageError: there is no such session, or nothing in the text.
+            WrongStateError: the notice is not shown any more, or somebody answered before.
+        """
+        live = await self._parts.book.get(op.session_id)
+        if not op.text.strip():
+            raise UsageError("The reply is empty.", "Write some text.")
+        withdrawn = self._shade.suppress(live.session_id, op.token)
+        await self._act((withdrawn,))
+        if withdrawn.notice.question_id:
+            answer = UserInputAnswer(question_id=withdrawn.notice.question_id, answer=op.text)
+            return await self._answering.answer(answer, submission_id, by="operator, by a notice")
+        await self._operations.tell(live.session_id, op.text, submission_id)
+        return live.session_id
+
+    async def done(self, session_id: str) -> None:
+        """Take a notice as read: what its sessions still show on a phone of their own is closed.
+
+        Raises UsageError: there is no such session.
+        """
+        shown = self._shade.find(session_id)
+        if shown is not None and shown.job_id:
+            await self.withdraw(session_id)
+            return
+        live = await self._parts.book.get(session_id)
+        await self._act(self._shade.remove(live.session_id))
+        if live.record.state.is_terminal:
+            self._release_targets(live.session_id, *live.child_ids)
+
+    async def send(self, op: NoticeSend, submission_id: str = "") -> str:
+        """Go on from what a session came to.
+
+        Returns:
+            The session that goes on: a new home session, or the same agent session.
+
+        Raises:
+            UsageError: there is no such session, or nothing to do.
+            WrongStateError: it has not ended.
+        """
+        live = await self._parts.book.get(op.session_id)
+        record = live.record
+        if not record.state.is_terminal:
+            raise WrongStateError(
+                f"Session {live.session_id} is {record.state}: it has not ended.", "Write to it."
+            )
+        if not op.text.strip():
+            raise UsageError("There is nothing to send.", "Write what is to be done now.")
+        history = await self._parts.book.events(live.session_id)
+        prompt = routing.continuation(record, timeline(history), op.text)
+        if routing.send(record) is routing.Send.NEW_HOME_SESSION:
+            again = SessionCreate(
+                goal=prompt,
+                title=op.text[:80],
+                serial=record.serial,
+                target_package=record.target_package,
+                model=record.model,
+                # What the operator chose for it holds for what goes on from it: less watched, or
+                # with more to spend, it would be another bargain.
+                reasoning_effort=record.reasoning_effort,
+                max_steps=record.max_steps,
+                budget=record.budget,
+                at_limit=record.at_limit,
+                autonomy=record.autonomy,
+                dry_run=record.dry_run,
+            )
+            goes_on = (await self._operations.create(again, submission_id))[0].session_id
+        else:
+            parent_id = record.parent_id or live.session_id
+            await self._operations.go_on_with(parent_id, prompt, submission_id)
+            goes_on = parent_id
+        await self._act(self._shade.remove(live.session_id))
+        return goes_on
+
+
+def _is_news(session: Session, question: Question | None) -> bool:
+    """Leave out what the operator did just now, or looks at, or hears of as a job's outcome."""
+    if session.state is SessionState.WAITING_FOR_USER:
+        return question is not None or not session.held
+    return not (session.job_id and session.state.is_terminal)
+
+
+def sinks_of(settings: Settings, rack: Fleet) -> tuple[Sink, ...]:
+    """Make the sinks that the settings name; consoles follow the events instead."""
+    notices = settings.notices
+    sinks: list[Sink] = []
+    if notices.command:
+        sinks.append(CommandSink(notices.command, timeout_s=notices.command_timeout_s))
+    if notices.phone:
+        sinks.append(PhoneSink(rack))
+    return tuple(sinks)

@@ -1,0 +1,1 @@
+"""Every event: what has happened."""

@@ -1,0 +1,43 @@
+"""What happened to the record of sessions."""
+
+from __future__ import annotations
+
+from agent.protocol.base import EventBase
+
+
+class SessionRolledBack(EventBase, frozen=True, kw_only=True, tag="session_rolled_back"):
+    """The events from one on, up to this one, are hidden from the model and the transcript."""
+
+    turns: int
+    from_seq: int
+    """The first hidden event; everything before this event that is not older is hidden."""
+
+
+class SessionKept(EventBase, frozen=True, kw_only=True, tag="session_kept"):
+    """The operator keeps the session's frames from retention, or does so no more."""
+
+    kept: bool
+
+
+class SessionTagged(EventBase, frozen=True, kw_only=True, tag="session_tagged"):
+    """The operator replaced the session's tags."""
+
+    tags: tuple[str, ...] = ()
+
+
+class SessionDismissed(EventBase, frozen=True, kw_only=True, tag="session_dismissed"):
+    """The operator dismissed the ended session from every Deck, or took that back."""
+
+    dismissed: bool
+
+
+class SessionPruned(EventBase, frozen=True, kw_only=True, tag="session_pruned"):
+    """The session's frames, trees and caches were dropped; its events stay."""
+
+    reason: str = ""
+
+
+class SessionsDeleted(EventBase, frozen=True, kw_only=True, tag="sessions_deleted"):
+    """The operator deleted these sessions; of no session itself, for nothing is left of them."""
+
+    session_ids: tuple[str, ...]

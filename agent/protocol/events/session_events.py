@@ -1,0 +1,179 @@
+"""What happened to a session: its state, its turns, its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from agent.errors import ErrorKind
+from agent.protocol.base import EventBase
+from agent.records import FieldSource, Question, Session, SessionState, Speaker
+
+
+class SessionConfigured(EventBase, frozen=True, kw_only=True, tag="session_configured"):
+    """First of every session: what it was created as."""
+
+    session: Session
+
+
+class SessionStateChanged(EventBase, frozen=True, kw_only=True, tag="session_state_changed"):
+    """The session moved to another state; the reason is for people."""
+
+    state: SessionState
+    reason: str = ""
+
+
+class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_flags_changed"):
+    """One of the flags beside the state changed; all are given."""
+
+    paused: bool = False
+    held: bool = False
+    lost: bool = False
+    lost_until_ms: int = 0
+    """When a session that is lost gives up; 0 = it is not lost."""
+    driver: str = ""
+    reason: str = ""
+
+
+class SessionDeferred(EventBase, frozen=True, kw_only=True, tag="session_deferred"):
+    """A held session would have gone to this state; it does once it is let go."""
+
+    state: SessionState
+    reason: str = ""
+
+
+class SessionAssigned(EventBase, frozen=True, kw_only=True, tag="session_assigned"):
+    """The session got, or lost, its device."""
+
+    serial: str
+
+
+class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_continued"):
+    """The session goes on after a terminal state or a restart of the core."""
+
+    generation: int
+    after_step: int
+    reason: str = ""
+    job_id: int = 0
+    """The job that it goes on for; 0 = a person."""
+
+
+class AbortReason(StrEnum):
+    """Why a turn ended early."""
+
+    INTERRUPTED = "interrupted"
+    REPLACED = "replaced"
+    BUDGET_LIMITED = "budget_limited"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    """Something it needs failed: the model, the phone, the store; the same turn may work later."""
+    RECOVERED = "recovered"
+    """The core died under the turn; found at the next start."""
+    AWAITING_REVIEW = "awaiting_review"
+    """A job's turn wants to act: it gives the phone back until a person has looked."""
+
+
+class TaskStarted(EventBase, frozen=True, kw_only=True, tag="task_started"):
+    """A turn began; kind is regular, plan, review or compact."""
+
+    turn_id: str
+    kind: str = "regular"
+
+
+class TaskComplete(EventBase, frozen=True, kw_only=True, tag="task_complete"):
+    """A turn ran to its end."""
+
+    turn_id: str
+    last_agent_message: str = ""
+
+
+class TurnAborted(EventBase, frozen=True, kw_only=True, tag="turn_aborted"):
+    """A turn ended early; surfaces exactly once."""
+
+    turn_id: str
+    reason: AbortReason
+
+
+class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
+    """The operator wrote; steering waits until a step applies it."""
+
+    text: str
+    message_id: str
+    steer: bool = False
+    job_id: int = 0
+    """The job that it is the prompt of; 0 = the operator's own words."""
+    output_schema: str = ""
+    """The JSON Schema that the result of a job's prompt has to fit, as JSON."""
+
+
+class TextRedacted(EventBase, frozen=True, kw_only=True, tag="text_redacted"):
+    """What looks like a secret was taken out of a text of the operator before it was stored."""
+
+    kinds: tuple[str, ...]
+    """CARD, SSN, CVV, PIN, CODE, PASSWORD or KEY."""
+    where: str
+    """The text: goal, message, prompt or answer."""
+
+
+class TextLetThrough(EventBase, frozen=True, kw_only=True, tag="text_let_through"):
+    """The operator let texts that look like secrets through: they are no longer redacted here."""
+
+    texts: tuple[str, ...]
+    """As they were written, in the clear: they stand in what the operator wrote too."""
+
+
+class SteerApplied(EventBase, frozen=True, kw_only=True, tag="steer_applied"):
+    """A step took the steering in."""
+
+    message_id: str
+    step: int
+
+
+class RequestUserInput(EventBase, frozen=True, kw_only=True, tag="request_user_input"):
+    """A question is open."""
+
+    question: Question
+
+
+class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answered"):
+    """The first answer arrived; empty when the question was secret."""
+
+    question_id: str
+    answer: str
+    answers: Mapping[str, tuple[str, ...]] = {}
+    """By the id of each of several questions; those that were secret are left out."""
+    answered_by: str = "operator"
+
+
+class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"):
+    """A question ended without an answer: superseded, expired, void, or its turn ended."""
+
+    question_id: str
+    reason: str
+
+
+class ResultPublished(EventBase, frozen=True, kw_only=True, tag="result_published"):
+    """What the session achieved, in its own words."""
+
+    text: str
+    result: str = ""
+    """The same as data, as JSON, where the session has an output schema."""
+    sources: tuple[FieldSource, ...] = ()
+    """Where each value of the data was read."""
+    speaker: Speaker = Speaker.MODEL
+    """Whose words the text is; a parent's is made of what its children said."""
+
+
+class ErrorEvent(EventBase, frozen=True, kw_only=True, tag="error"):
+    """Something failed; when it ended a session the state change follows."""
+
+    message: str
+    kind: ErrorKind = ErrorKind.INTERNAL
+    remedy: str = ""
+    retryable: bool = False
+
+
+class WarningEvent(EventBase, frozen=True, kw_only=True, tag="warning"):
+    """Something the operator should know and nothing failed."""
+
+    message: str

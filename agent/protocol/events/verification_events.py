@@ -1,0 +1,14 @@
+"""What came of looking whether a goal is met."""
+
+from __future__ import annotations
+
+from agent.protocol.base import EventBase
+from agent.records import Verification
+
+
+class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verification_recorded"):
+    """Somebody looked whether the goal is met; the newest one counts."""
+
+    verification: Verification
+    step: int = 0
+    """The step that claimed it; 0 = after the session's end, or on a parent."""

@@ -1,0 +1,1 @@
+"""Every op: what a listener may ask of the core."""

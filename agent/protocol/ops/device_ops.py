@@ -1,0 +1,108 @@
+"""What may be asked of devices: their names, who has the wheel, and on which a session works."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from agent.protocol.base import OpBase
+from agent.records import Point
+
+
+class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
+    """Dismiss what is wrong with a device from every console's attention queue, until its state
+    changes; or take that back.
+    """
+
+    serial: str
+    dismissed: bool = True
+
+
+class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
+    """Say what a device is called; what is None stays as it is."""
+
+    serial: str
+    name: str | None = None
+    tags: tuple[str, ...] | None = None
+    notes: str | None = None
+
+
+class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
+    """Take a session to another device: its turn ends and goes on there, with a fresh look."""
+
+    session_id: str
+    serial: str
+
+
+class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
+    """Take the wheel of a device, named by itself or by its session, which waits meanwhile."""
+
+    serial: str = ""
+    session_id: str = ""
+
+
+class WheelHandBack(OpBase, frozen=True, kw_only=True, tag="wheel_hand_back"):
+    """Hand the wheel back; the session goes on with a fresh look, and is told what was done."""
+
+    serial: str = ""
+    session_id: str = ""
+    note: str = ""
+
+
+class _Gesture(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True
+):
+    """Base of what an operator does at the wheel."""
+
+
+class WheelTap(_Gesture, frozen=True, kw_only=True, tag="tap"):
+    """Touch a place briefly."""
+
+    at: Point
+
+
+class WheelLongPress(_Gesture, frozen=True, kw_only=True, tag="long_press"):
+    """Touch a place and stay."""
+
+    at: Point
+    duration_ms: int = 1000
+
+
+class WheelSwipe(_Gesture, frozen=True, kw_only=True, tag="swipe"):
+    """Move a finger in a straight line."""
+
+    start: Point
+    end: Point
+    duration_ms: int = 300
+
+
+class WheelText(_Gesture, frozen=True, kw_only=True, tag="text"):
+    """Type into the focused field. The text itself is not stored: it may be a secret."""
+
+    text: str
+
+
+class WheelPaste(_Gesture, frozen=True, kw_only=True, tag="paste"):
+    """Paste into the focused field, by the clipboard. The text itself is not stored."""
+
+    text: str
+
+
+class WheelButton(_Gesture, frozen=True, kw_only=True, tag="button"):
+    """Press one of the buttons that a model may press, by its name: BACK, HOME, ENTER …"""
+
+    button: str
+
+
+WheelGesture: TypeAlias = (
+    WheelTap | WheelLongPress | WheelSwipe | WheelText | WheelPaste | WheelButton
+)
+
+
+class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
+    """Do something at the wheel; waits for the step that was in flight when it was taken."""
+
+    gesture: WheelGesture
+    serial: str = ""
+    session_id: str = ""

@@ -1,0 +1,21 @@
+"""The calls of a direct session: its program decides, and everything else is as in any session."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+
+MAX_DIRECT_WAIT_S = 300.0
+
+
+class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
+    """Call a tool in a direct session of one's own; the reply carries what is seen afterwards."""
+
+    session_id: str
+    tool: str = ""
+    """Empty: no call, only what is shown now."""
+    arguments: str = "{}"
+    """A JSON object, as a model writes it."""
+    wait_s: float = 50.0
+    """How long the reply may wait for the screen after the call; at most 300."""
+    picture: bool = False
+    """Whether the reply names a picture of the screen."""

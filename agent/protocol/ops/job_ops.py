@@ -1,0 +1,134 @@
+"""What may be asked of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from agent.protocol.base import OpBase
+from agent.records import JobType, Misfire, QuietHours, Trigger
+
+
+class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
+    """Store a job; the reply carries it."""
+
+    title: str
+    prompt: str = ""
+    job_type: JobType = JobType.AGENT_TURN
+    next_run_at: int = 0
+    """When it first runs, in ms since the epoch; 0 = in 15 s, or when its schedule says."""
+    interval_ms: int = 0
+    """0 = once; else at least 15,000."""
+    cron: str = ""
+    """Five fields; instead of an interval."""
+    timezone: str = ""
+    """Of cron and quiet hours, as Europe/Berlin; empty for the computer's own."""
+    on: tuple[Trigger, ...] = ()
+    """What makes it due beside the clock."""
+    quiet: QuietHours | None = None
+    misfire: Misfire = Misfire.ONCE
+    late_by_ms: int = 0
+    """A due time that is missed by more is skipped; 0 = no limit."""
+    session_target: str = "main"
+    serial: str = ""
+    """The one phone that it runs on; empty for any."""
+    app: str = ""
+    """It runs on a phone that has this app, by package or name."""
+    tags: tuple[str, ...] = ()
+    """It runs on a phone that has all these tags."""
+    payload: Mapping[str, Any] = {}
+    """Kept with it, for whoever reads it."""
+    output_schema: str = ""
+    """A JSON Schema, as JSON, that the result of each run has to fit."""
+    delivery_mode: str = "notification"
+    notification_text: str = ""
+
+
+class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
+    """List jobs, newest first; the query is a case-insensitive substring."""
+
+    query: str = ""
+    limit: int = 50
+
+
+class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
+    """Change an active or paused job; what is None stays as it is."""
+
+    job_id: int
+    title: str | None = None
+    prompt: str | None = None
+    next_run_at: int | None = None
+    """When it runs next, in ms since the epoch; 0 = by its schedule."""
+    interval_ms: int | None = None
+    """0 takes the interval away."""
+    cron: str | None = None
+    """Empty takes it away."""
+    timezone: str | None = None
+    quiet: QuietHours | None = None
+    without_quiet: bool = False
+    """Take the quiet hours away."""
+    delivery_mode: str | None = None
+    notification_text: str | None = None
+    """Empty takes the exact wording away."""
+
+
+class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
+    """List jobs page by page: those at hand, then what wakes next, then what ended last."""
+
+    query: str = ""
+    """A part of title, prompt or status in any case."""
+    limit: int = 100
+    after: str = ""
+    """Where the page begins, as the reply before said; empty for the first."""
+
+
+class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
+    """Stop a job for good; a run under way is interrupted and its late result is not kept."""
+
+    job_id: int
+
+
+class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
+    """Keep a job from running until it is resumed; only an active or queued one can be paused."""
+
+    job_id: int
+
+
+class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
+    """Let a paused job run again; due times that passed meanwhile follow its misfire policy."""
+
+    job_id: int
+
+
+class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
+    """List the runs of a job, newest first: when, where the time went, and what they came to."""
+
+    job_id: int
+    limit: int = 20
+
+
+class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
+    """Take a job's newest result as read; again does nothing."""
+
+    job_id: int
+
+
+class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
+    """Make a job due now, ended ones too; its schedule goes on after the run."""
+
+    job_id: int
+
+
+AnyJobOp: TypeAlias = (
+    JobCreate
+    | JobEdit
+    | JobList
+    | JobQueue
+    | JobPause
+    | JobResume
+    | JobRun
+    | JobStop
+    | JobHistory
+    | JobRead
+)
+"""Every op on jobs."""

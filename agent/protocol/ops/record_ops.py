@@ -1,0 +1,80 @@
+"""What may be asked of the record of sessions: copy it, hide a part, keep it, drop it."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+
+
+class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
+    """Copy a session's past into a new, idle session; the reply names it.
+
+    The operator's messages count from 0, which is the goal; what was rolled back does not count.
+    """
+
+    session_id: str
+    before_message: int = -1
+    """Copy what came before this message; −1, or more than there are: everything that was finished.
+    """
+    after_step: int = 0
+    """Instead: copy up to the end of this step, in whatever turn it was; 0 = by message."""
+
+
+class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback"):
+    """Hide the newest turns of an idle or settled session from its model and its transcript.
+
+    Nothing is deleted, and nothing is undone on a phone.
+    """
+
+    session_id: str
+    turns: int = 1
+
+
+class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
+    """Keep a tree's frames and caches for ever, or let retention have them again."""
+
+    session_id: str
+    kept: bool = True
+
+
+class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
+    """Replace the tags of a session: words of the operator's own to find it by."""
+
+    session_id: str
+    tags: tuple[str, ...] = ()
+
+
+class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
+    """Dismiss an ended session and its children: read, and off every Deck; or take that back.
+
+    Its notice is done with as by notice_done. The session stays in the history.
+    """
+
+    session_id: str
+    dismissed: bool = True
+
+
+class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
+    """Delete a settled tree, named by its top-level session, with all that is stored of it."""
+
+    session_id: str
+
+
+class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
+    """Cancel and delete every tree that is not kept; refused unless `all` says so.
+
+    The reply lists what was cleared, what failed and why, and what remains.
+    """
+
+    all: bool = False
+
+
+class SessionPrune(OpBase, frozen=True, kw_only=True, tag="session_prune"):
+    """Drop the frames and caches of trees beyond the retention now; the reply lists the trees."""
+
+
+class SessionImport(OpBase, frozen=True, kw_only=True, tag="session_import"):
+    """Read a rollout, a file of JSON lines on the core's machine; the reply names the session."""
+
+    path: str
+    as_new: bool = False
+    """Give it a new id, so that the same rollout may be read twice."""

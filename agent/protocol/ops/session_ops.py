@@ -1,0 +1,136 @@
+"""What may be asked of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from agent.protocol.base import OpBase
+from agent.records import Allowance, AtLimit, Autonomy, Budget, ReasoningEffort, TargetPresentation
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One delegated objective of an agent session: a genie child will pursue it."""
+
+    objective: str
+    serial: str = ""
+    package: str = ""
+    presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
+    """Where its app has to be in the end."""
+
+
+class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
+    """Create a session; the reply names it. With targets it delegates, else it works itself."""
+
+    goal: str
+    title: str = ""
+    serial: str = ""
+    target_package: str = ""
+    targets: tuple[Target, ...] = ()
+    model: str = ""
+    reasoning_effort: ReasoningEffort | None = None
+    """None = the setting."""
+    max_steps: int = 0
+    """0 = the setting."""
+    budget: Budget | None = None
+    """What is 0 in it is as the settings say."""
+    at_limit: AtLimit | None = None
+    """None = the setting."""
+    autonomy: Autonomy | None = None
+    """None = the setting."""
+    allowances: tuple[Allowance, ...] = ()
+    """What it may send or spend without asking; `used` is ignored."""
+    direct: bool = False
+    """The client that gives this op makes the calls itself (DirectCall); `model` names its program.
+    The session ends with the client."""
+    tool_servers: tuple[str, ...] = ()
+    """The MCP servers whose tools it is given, by their names in the settings."""
+    dry_run: bool = False
+    let_through: bool = False
+    """Whether what looks like a secret in the goal, title and objectives is not redacted."""
+    output_schema: str = ""
+    """A JSON Schema, as JSON, that the result has to fit; with targets, that of each child."""
+    start: bool = True
+    """False leaves a draft in CREATED, which may lack a goal until it is started."""
+    hold: bool = False
+    """A draft that ends with the client that made it, unless it is started or driven before."""
+    request_id: str = ""
+    """Chosen by the client: the same request again, after an answer was lost, creates nothing new
+    and gets the session that is there. Empty: each request creates a session."""
+
+
+class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
+    """Start a draft."""
+
+    session_id: str
+    prompt: str = ""
+    """What to do; empty: the draft's own goal."""
+    let_through: bool = False
+    """Whether what looks like a secret in the prompt is not redacted in this session."""
+
+
+class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
+    """Steer the running turn, or begin a new turn of an idle session."""
+
+    session_id: str
+    text: str
+    let_through: bool = False
+    """Whether what looks like a secret in the text is not redacted in this session."""
+
+
+class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):
+    """Say again, unredacted, what the operator wrote and lost secrets; refused after a restart."""
+
+    session_id: str
+
+
+class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"):
+    """Answer a question; the first answer wins, later ones are refused as wrong state."""
+
+    question_id: str
+    answer: str = ""
+    """For several questions: one answer for each, separated by a blank line."""
+    answers: Mapping[str, tuple[str, ...]] = {}
+    """Or the answers by the id of each question."""
+    let_through: bool = False
+    """Whether what looks like a secret in the answer is not redacted in this session."""
+    expired: bool = False
+    """Nobody answered in time: close the question without an answer, which is then ignored."""
+
+
+class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
+    """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
+
+    session_id: str = ""
+
+
+class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
+    """Hold the turn before its next step."""
+
+    session_id: str
+
+
+class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
+    """Go on: after a pause, a stop, a crash or, with a new generation, from a terminal state."""
+
+    session_id: str
+
+
+class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
+    """End a session; on an agent session, its whole tree. Idempotent."""
+
+    session_id: str
+
+
+class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
+    """Watch a session, or drive it: it stays live after its turns; the newest driver counts."""
+
+    session_id: str
+    drive: bool = True
+
+
+class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
+    """Let go of a session; what its turns came to settles it now. Empty id: of all of one's own."""
+
+    session_id: str = ""

@@ -1,0 +1,44 @@
+"""What may be asked of a session beside its work: steer it anew, study it, move its app."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+from agent.records import TargetAction
+
+
+class SteerEdit(OpBase, frozen=True, kw_only=True, tag="steer_edit"):
+    """Change a hint that no step has applied yet."""
+
+    session_id: str
+    message_id: str
+    text: str
+    let_through: bool = False
+    """Whether what looks like a secret in the text is not redacted in this session."""
+
+
+class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
+    """Take back a hint that no step has applied yet."""
+
+    session_id: str
+    message_id: str
+
+
+class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
+    """Have a finished session read and judged; the review comes as an event of the session."""
+
+    session_id: str
+    request: str = ""
+    """What to look at in particular."""
+
+
+class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
+    """Have what the model remembers replaced by a summary; a running turn is replaced by this."""
+
+    session_id: str
+
+
+class TargetControl(OpBase, frozen=True, kw_only=True, tag="target_control"):
+    """Show, hide, attach, capture or close the app of a session; the reply says what came of it."""
+
+    session_id: str
+    action: TargetAction

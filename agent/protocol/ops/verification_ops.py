@@ -1,0 +1,17 @@
+"""What may be asked of the verification of sessions."""
+
+from __future__ import annotations
+
+from agent.protocol.base import OpBase
+from agent.records import GoalVerdict, VerifiedBy
+
+
+class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
+    """Say of a completed session whether its goal is met; the newest word counts."""
+
+    session_id: str
+    verdict: GoalVerdict = GoalVerdict.MET
+    """met or not_met."""
+    verified_by: VerifiedBy = VerifiedBy.OPERATOR
+    """operator, or checker for a program that looked at the phone's true state."""
+    reason: str = ""

@@ -1,0 +1,92 @@
+"""What an act would do, as an approval states it: verb, recipient, content, amount, and sources.
+
+No behaviour: acts are judged by `agent.safety.effects`. Invariant: every stated fact says where it
+was read, so that a person knows what is seen and what is only claimed.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent.records.record import Record
+
+
+class EffectVerb(StrEnum):
+    """What an act would do."""
+
+    SPEND = "spend"
+    SEND = "send"
+    PUBLISH = "publish"
+    CALL = "call"
+    DELETE = "delete"
+    OVERWRITE = "overwrite"
+    CANCEL = "cancel"
+    """Cancel or return an order, a booking or a subscription."""
+    INSTALL = "install"
+    GRANT = "grant"
+    PROTECTION = "protection"
+    """Turn a protection of the phone off, or a risk on: screen lock, USB debugging, unknown
+    sources."""
+    SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
+    TYPE_SECRET = "type_secret"
+    CUT_CONNECTION = "cut_connection"
+    CARRY_OUT = "carry_out"
+    """Carry data out of the app, the phone or the machine: share, forward, copy, open a link."""
+    STANDING_WORK = "standing_work"
+    """Create work that goes on by itself: a job, a watcher, a forwarding rule."""
+    UNKNOWN = "unknown"
+    """Nothing says what it would do: the screen cannot be read, or a label is disguised."""
+    SWITCH = "switch"
+    """Change an ordinary setting."""
+    LEAVE_APP = "leave_app"
+    PRESS = "press"
+    TYPE = "type"
+    NAVIGATE = "navigate"
+
+
+class Source(StrEnum):
+    """Where a fact of an effect was read."""
+
+    SCREEN = "screen"
+    TYPED = "typed"
+    """This session typed or chose it."""
+    MODEL = "model"
+    """Only the model says so."""
+    UNREADABLE = "unreadable"
+    """It is not shown anywhere that can be read."""
+
+
+class Stated(Record, frozen=True, kw_only=True):
+    """One fact of an effect and where it was read; the text is empty when it is unreadable."""
+
+    text: str = ""
+    source: Source = Source.SCREEN
+
+
+class Effect(Record, frozen=True, kw_only=True):
+    """What one act would do. Facts that do not belong to the verb are None."""
+
+    verb: EffectVerb
+    control: str = ""
+    """What would be pressed, swiped or typed into."""
+    recipient: Stated | None = None
+    content: Stated | None = None
+    """What would be sent, published, deleted, overwritten or installed, in full."""
+    before: Stated | None = None
+    """What the content replaces."""
+    amount: Stated | None = None
+    currency: str = ""
+    """ISO 4217 code where the amount shows it, otherwise its sign; empty: not shown."""
+    account: Stated | None = None
+    """What pays, or who is signed in."""
+    app: str = ""
+    """The package."""
+    screen: str = ""
+    """The title of the dialog or page."""
+    phone: str = ""
+    """The serial."""
+    undo: str = ""
+    """What can take it back, as a sentence."""
+    digest: str = ""
+    """sha256, in hex, of what an approval is bound to: verb, app, recipient, content, amount."""

@@ -1,0 +1,1 @@
+"""Results as data: the operator's JSON Schema, and whether what a model gives fits it."""

@@ -1,0 +1,338 @@
+"""One client's connection to the daemon: read its calls, answer them, and tell who it is.
+
+Not the socket (that is `agent.rpc.rpc_server`) and not what it follows (`agent.rpc.subscriptions`).
+Invariants: at most CALLS_AT_ONCE calls of a client are under way, and more are refused; a client
+that does not take what it is sent is hung up on after STALL_S; a client that has gone lets go of
+all that it had.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from secrets import token_hex
+from typing import assert_never
+
+import msgspec
+
+from agent.codex_bridge.calls import PREFIX, Bridge
+from agent.core import ClientInfo, SharedCore
+from agent.errors import RpcCode, RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
+from agent.protocol import PROTOCOL_VERSION, Op, Reply
+from agent.rpc.rpc_messages import (
+    CALLS_AT_ONCE,
+    PAGE_BYTES,
+    BlobParams,
+    BlobReply,
+    Call,
+    DeltasParams,
+    EventsParams,
+    FramesParams,
+    Hello,
+    HelloParams,
+    HistoryPage,
+    HistoryParams,
+    NextParams,
+    Nothing,
+    OpParams,
+    Params,
+    Problem,
+    Result,
+    SearchParams,
+    SessionParams,
+    SessionsParams,
+    SpendingParams,
+    Status,
+    Submitted,
+    UnsubscribeParams,
+    fitting,
+    problem_of,
+)
+from agent.rpc.subscriptions import Feeds
+from agent.text import one_line
+
+STALL_S = 30.0
+
+_MAX_LIMIT = 10_000
+_ALWAYS = {"ping", "next", "unsubscribe"}
+_FAREWELL_S = 0.5
+_log = logging.getLogger(__name__)
+_encoder = msgspec.json.Encoder()
+_call_decoder = msgspec.json.Decoder(Call)
+
+METHODS: dict[str, type[Params]] = {
+    "hello": HelloParams,
+    "ping": Nothing,
+    "overview": Nothing,
+    "status": Nothing,
+    "submit": OpParams,
+    "request": OpParams,
+    "sessions": SessionsParams,
+    "session": SessionParams,
+    "history": HistoryParams,
+    "search": SearchParams,
+    "spending": SpendingParams,
+    "blob": BlobParams,
+    "events": EventsParams,
+    "deltas": DeltasParams,
+    "frames": FramesParams,
+    "next": NextParams,
+    "unsubscribe": UnsubscribeParams,
+}
+
+
+class _Unknown(UsageError):
+    """The method does not exist."""
+
+    code = RpcCode.UNKNOWN_METHOD
+
+
+class Link:
+    """The daemon's end of one connection."""
+
+    def __init__(
+        self,
+        core: SharedCore,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        peer: str,
+        socket: str,
+        status: Callable[[], Awaitable[Status]],
+        may_follow: bool = True,
+    ) -> None:
+        self._core = core
+        self._peer = peer
+        self._socket = socket
+        self._status = status
+        self._may_follow = may_follow
+        self.client = ClientInfo(f"c-{token_hex(4)}", peer)
+        self.since_ms = time.time_ns() // 1_000_000
+        self._reader = reader
+        self._writer = writer
+        self._calls: set[asyncio.Task[None]] = set()
+        self._sending = asyncio.Lock()
+        self._feeds = Feeds(core, self._send)
+
+    async def run(self) -> None:
+        """Serve until the client hangs up or breaks the rules."""
+        try:
+            while True:
+                try:
+                    line = await self._reader.readline()
+                except (ValueError, ConnectionError):
+                    # ValueError: the line is too long, and where the next one begins is unknown.
+                    await self._problem(None, Problem(RpcCode.PARSE, "The line is too long."))
+                    return
+                if not line.endswith(b"\n"):
+                    return
+                if line.strip():
+                    await self._take(line)
+        finally:
+            tasks = [*self._calls, *self._feeds.tasks]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._core.leave(self.client)
+
+    async def finish(self, grace_s: float) -> None:
+        """Give the calls under way and the ends of streams some time to be sent."""
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=grace_s)
+        # Those of a core that has ended are ending too; those of a living one do not end.
+        feeds = self._feeds.tasks
+        if feeds:
+            await asyncio.wait(feeds, timeout=grace_s / 10)
+
+    async def tell_death(self, death: RuntimeDiedError) -> None:
+        """Say why the core has ended, to a client that follows nothing too."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_S):
+                await self._problem(None, problem_of(death))
+
+    async def _take(self, line: bytes) -> None:
+        try:
+            call = _call_decoder.decode(line)
+        except msgspec.ValidationError as error:
+            wrong = Problem(RpcCode.INVALID_ARGUMENT, f"The line is no call: {error}.")
+            await self._problem(None, wrong)
+            return
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            await self._problem(None, Problem(RpcCode.PARSE, f"The line is not JSON: {error}."))
+            return
+        if len(self._calls) >= CALLS_AT_ONCE and call.method not in _ALWAYS:
+            busy = WrongStateError(
+                f"{CALLS_AT_ONCE} calls of this client are under way.", "Wait for their replies."
+            )
+            await self._problem(call.id, problem_of(busy))
+            return
+        while len(self._calls) >= 2 * CALLS_AT_ONCE:
+            # What may always be called is bounded too: who reads no replies is not read either.
+            await asyncio.wait(self._calls, return_when=asyncio.FIRST_COMPLETED)
+        # Tasks begin in the order of their making, so an unsubscribe meets its subscription.
+        task = asyncio.create_task(self._answer(call))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+
+    async def _answer(self, call: Call) -> None:
+        try:
+            result = fitting(_json(await self._carry_out(call)))
+        except SwitchboardError as error:
+            await self._problem(call.id, problem_of(error))
+        except Exception:
+            _log.exception("The call %s failed.", call.method[:40])
+            failed = SwitchboardError(
+                f"The call {call.method[:40]} failed inside the core.", "See the core's log."
+            )
+            await self._problem(call.id, problem_of(failed))
+        else:
+            if call.id is not None:
+                with suppress(ConnectionError):
+                    await self._send(b'{"id":%b,"result":%b}' % (_json(call.id), result))
+
+    async def _carry_out(self, call: Call) -> Result:
+        if call.method.startswith(PREFIX):
+            bridge = Bridge(self._core, self._request, socket=self._socket)
+            return await bridge.call(call.method.removeprefix(PREFIX), call.params)
+        kind = METHODS.get(call.method)
+        if kind is None:
+            raise _Unknown(
+                f"There is no method {call.method[:80]!r}.", f"There are {', '.join(METHODS)}."
+            )
+        try:
+            params = msgspec.json.decode(call.params, type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise UsageError(
+                f"{call.method} cannot be called like this: {error}.",
+                "Correct the field it names.",
+            ) from error
+        match params:
+            case Nothing():
+                return await self._look(call.method)
+            case HelloParams(client=name):
+                if name.strip():
+                    named = f"{one_line(name, 80)} ({self._peer})"
+                    self.client = ClientInfo(self.client.client_id, named)
+                return self._hello()
+            case OpParams(op=op):
+                if call.method == "submit":
+                    submission_id = await self._core.submit_as(self.client, op)
+                    return Submitted(submission_id=submission_id)
+                return await self._request(op)
+            case SessionsParams(limit=limit, before=before):
+                return await self._core.sessions(limit=_bounded(limit), before=before)
+            case SessionParams(session_id=session_id):
+                return await self._core.session(session_id)
+            case HistoryParams():
+                return await self._history(params)
+            case SearchParams(query=query, limit=limit):
+                return await self._core.search(query, limit=_bounded(limit))
+            case SpendingParams(since_ms=since_ms):
+                return await self._core.spending(since_ms=since_ms)
+            case BlobParams(digest=digest):
+                return BlobReply(data=await self._core.blob(digest))
+            case EventsParams() | DeltasParams() | FramesParams():
+                if not self._may_follow:
+                    raise too_many_clients()
+                await self._feeds.subscribe(params)
+            case NextParams(subscription=number, count=count):
+                self._feeds.grant(number, count)
+            case UnsubscribeParams(subscription=number):
+                self._feeds.unsubscribe(number)
+            case _:
+                assert_never(params)
+        return None
+
+    async def _request(self, op: Op) -> Reply:
+        return await self._core.request_as(self.client, op)
+
+    async def _look(self, method: str) -> Result:
+        match method:
+            case "overview":
+                return await self._core.overview()
+            case "status":
+                return await self._status()
+            case _:
+                return self._hello()
+
+    def _hello(self) -> Hello:
+        return Hello(protocol=PROTOCOL_VERSION, pid=os.getpid(), client_id=self.client.client_id)
+
+    async def _history(self, params: HistoryParams) -> HistoryPage:
+        asked = min(_bounded(params.limit), 500)
+        backward = params.before_seq > 0
+        found = await self._core.history(
+            params.session_id,
+            after_seq=params.after_seq,
+            before_seq=max(params.before_seq, 0),
+            limit=asked,
+        )
+        page: list[msgspec.Raw] = []
+        size = 0
+        for event in reversed(found) if backward else found:
+            page.append(msgspec.Raw(_json(event)))
+            size += len(page[-1])
+            if size >= PAGE_BYTES:
+                break
+        if backward:
+            page.reverse()
+        more = len(page) < len(found) or len(found) == asked
+        return HistoryPage(events=tuple(page), more=more)
+
+    # --- sending ----------
+
+    async def _problem(self, call_id: int | str | None, problem: Problem) -> None:
+        with suppress(ConnectionError):
+            await self._send(b'{"id":%b,"error":%b}' % (_json(call_id), _json(problem)))
+
+    async def _send(self, line: bytes) -> None:
+        """Send one line, and hang up on a client that does not take it."""
+        try:
+            async with asyncio.timeout(STALL_S):
+                async with self._sending:
+                    self._writer.write(line + b"\n")
+                    await self._writer.drain()
+        except TimeoutError:
+            _log.warning("A client took nothing for %.0f s and was hung up on.", STALL_S)
+            self._writer.transport.abort()
+            raise ConnectionResetError("The client takes nothing.") from None
+
+
+async def refuse(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, error: SwitchboardError
+) -> None:
+    """Answer the first call of a connection with an error.
+
+    Raises:
+        OSError: the client is gone.
+        ValueError: its line is too long.
+    """
+    line = await reader.readline()
+    try:
+        call_id = _call_decoder.decode(line).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        call_id = None
+    problem = _json(problem_of(error))
+    writer.write(b'{"id":%b,"error":%b}\n' % (_json(call_id), problem))
+    await writer.drain()
+
+
+def too_many_clients(count: int = 0) -> WrongStateError:
+    """Say that no other client can be served, or only single calls of it."""
+    how_many = f": {count} are connected" if count else " to follow anything"
+    return WrongStateError(
+        f"The core has too many clients{how_many}.",
+        "Close some; who they are: switchboard daemon status",
+    )
+
+
+def _bounded(limit: int) -> int:
+    return min(max(limit, 1), _MAX_LIMIT)
+
+
+def _json(value: object) -> bytes:
+    return _encoder.encode(value)

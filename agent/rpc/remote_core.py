@@ -1,0 +1,211 @@
+"""Use a core of another process through its socket, as if it were here.
+
+Not a core and not a cache. Invariants: it is a `Core`, and raises what the core raised; a core that
+has died or hangs is an error to every caller, never a wait without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from agent.config import Settings
+from agent.core import Overview, TextDelta
+from agent.errors import RuntimeDiedError
+from agent.private_files import check_unshared
+from agent.protocol import Event, Op, Reply
+from agent.records import LiveFrame, SearchHit, Session, Spending
+from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, Caller
+from agent.rpc.rpc_messages import (
+    BlobParams,
+    BlobReply,
+    DeltasParams,
+    EventsParams,
+    FramesParams,
+    HistoryPage,
+    HistoryParams,
+    Nothing,
+    OpParams,
+    SearchParams,
+    SessionParams,
+    SessionsParams,
+    SpendingParams,
+    Status,
+    Submitted,
+    socket_path,
+)
+
+__all__ = ["Client", "connect_or_none"]
+
+
+class Client:
+    """A Core at the other end of a socket; made by `connect`."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    @classmethod
+    async def connect(cls, path: Path, *, name: str = "") -> Self:
+        """Connect to the core that listens on a socket, under a name for people.
+
+        Raises:
+            RuntimeDiedError: nobody is there, or whoever is there does not answer.
+            WrongStateError: it speaks another version of the protocol.
+        """
+        try:
+            return cls(await Caller.connect(path, name=name))
+        except NOBODY as error:
+            raise RuntimeDiedError(f"No core listens on {path}.", "Start one.") from error
+
+    @property
+    def pid(self) -> int:
+        """The process of the core."""
+        return self._caller.pid
+
+    @property
+    def client_id(self) -> str:
+        """What the core calls this connection."""
+        return self._caller.client_id
+
+    async def status(self) -> Status:
+        """Ask what process it is, and what goes on in it."""
+        return await self._caller.call("status", Nothing(), Status)
+
+    # --- the Core ----------
+
+    async def submit(self, op: Op) -> str:
+        """Queue an op and return its submission id."""
+        submitted = await self._caller.call("submit", OpParams(op=op), Submitted, OP_TIMEOUT_S)
+        return submitted.submission_id
+
+    async def request(self, op: Op) -> Reply:
+        """Submit an op and wait until it is carried out; raises what it failed with."""
+        return await self._caller.call("request", OpParams(op=op), Reply, OP_TIMEOUT_S)
+
+    @asynccontextmanager
+    async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
+        """Follow events, without gap or repetition."""
+        stream = self._caller.stream(Event)
+        params = EventsParams(subscription=stream.number, after=after)
+        async with (
+            self._caller.subscribed(stream, "events", params),
+            aclosing(self._caller.iterate_all(stream)) as events,
+        ):
+            yield events
+
+    @asynccontextmanager
+    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+        """Follow the newest words of models."""
+        stream = self._caller.stream(TextDelta)
+        params = DeltasParams(subscription=stream.number)
+        async with (
+            self._caller.subscribed(stream, "deltas", params),
+            aclosing(self._caller.iterate_newest(stream)) as deltas,
+        ):
+            yield deltas
+
+    @asynccontextmanager
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device."""
+        stream = self._caller.stream(LiveFrame)
+        params = FramesParams(
+            subscription=stream.number,
+            serial=serial,
+            width_px=width_px,
+            height_px=height_px,
+            max_hz=max_hz,
+        )
+        async with (
+            self._caller.subscribed(stream, "frames", params),
+            aclosing(self._caller.iterate_newest(stream)) as frames,
+        ):
+            yield frames
+
+    async def overview(self) -> Overview:
+        """Take the picture at this moment."""
+        return await self._caller.call("overview", Nothing(), Overview)
+
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions, newest first; see `Core.sessions`."""
+        params = SessionsParams(limit=limit, before=before)
+        return await self._caller.call("sessions", params, tuple[Session, ...])
+
+    async def session(self, session_id: str) -> Session:
+        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
+        return await self._caller.call("session", SessionParams(session_id=session_id), Session)
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        """Read a session's stored events in order; see `Core.history`."""
+        found: list[Event] = []
+        decoder = msgspec.json.Decoder(Event)
+        more = limit > 0
+        while more and len(found) < limit:
+            after = found[-1].seq if found and not before_seq else after_seq
+            before = found[0].seq if found and before_seq else before_seq
+            params = HistoryParams(
+                session_id=session_id,
+                after_seq=after,
+                before_seq=before,
+                limit=limit - len(found),
+            )
+            page = await self._caller.call("history", params, HistoryPage)
+            events = [decoder.decode(event) for event in page.events]
+            found = [*events, *found] if before_seq else [*found, *events]
+            more = page.more and bool(events)
+        return tuple(found)
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words; see `Core.search`. Raises UsageError."""
+        params = SearchParams(query=query, limit=limit)
+        return await self._caller.call("search", params, tuple[SearchHit, ...])
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what sessions used; see `Core.spending`."""
+        return await self._caller.call("spending", SpendingParams(since_ms=since_ms), Spending)
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
+        return (await self._caller.call("blob", BlobParams(digest=digest), BlobReply)).data
+
+    async def wait_closed(self) -> bool:
+        """Wait until the core has ended, or this client is closed.
+
+        Returns:
+            Whether the core said that it closes; False when it died or hangs.
+        """
+        await self._caller.died.wait()
+        return self._caller.ended_in_order
+
+    @property
+    def death(self) -> RuntimeDiedError | None:
+        """Why the core ended by itself; see `Core.death`."""
+        return self._caller.told_death
+
+    async def close(self) -> None:
+        """Hang up; the core goes on."""
+        await self._caller.close()
+
+
+async def connect_or_none(settings: Settings, *, name: str = "") -> Client | None:
+    """Connect to the core that owns the data directory; None when there is none.
+
+    A socket file that a dead core left behind counts as none.
+
+    Raises:
+        RuntimeDiedError: a core is there and cannot be used.
+        WrongStateError: it speaks another version of the protocol.
+        ConfigError: others may write the data directory, so the socket may be anybody's.
+    """
+    check_unshared(settings.data_dir)
+    try:
+        return Client(await Caller.connect(socket_path(settings.data_dir), name=name))
+    except NOBODY:
+        return None

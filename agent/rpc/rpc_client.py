@@ -1,0 +1,342 @@
+"""Call methods of a daemon over its socket and follow what it sends: the client's transport.
+
+It knows no method and no core (that is `agent.rpc.remote_core`). Invariant: whoever waits here
+hears of the connection's end, or of a daemon that no longer answers, in bounded time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Generic, Self, TypeVar
+
+import msgspec
+
+from agent.core import TextDelta
+from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
+from agent.protocol import PROTOCOL_VERSION, Event
+from agent.records import LiveFrame
+from agent.rpc.rpc_messages import (
+    CALLS_AT_ONCE,
+    EVENT_CREDIT,
+    MAX_CALL_BYTES,
+    MAX_REPLY_BYTES,
+    Hello,
+    HelloParams,
+    Line,
+    NextParams,
+    Nothing,
+    Params,
+    UnsubscribeParams,
+    error_of,
+)
+from agent.unix_sockets import connected
+
+NOBODY = (FileNotFoundError, ConnectionRefusedError, NotADirectoryError)
+"""What connecting raises when no core listens: no socket, or one that its owner left behind."""
+
+CONNECT_TIMEOUT_S = 5.0
+LOOK_TIMEOUT_S = 30.0
+OP_TIMEOUT_S = 120.0
+"""Submitting waits while the core's queue is full, and a cancel until its turns have ended."""
+PING_EVERY_S = 5.0
+DEAD_AFTER_S = 20.0
+
+_encoder = msgspec.json.Encoder()
+_line_decoder = msgspec.json.Decoder(Line)
+T = TypeVar("T")
+S = TypeVar("S", Event, TextDelta, LiveFrame)
+
+
+class Stream(Generic[S]):
+    """What has arrived of one subscription."""
+
+    def __init__(self, number: int, kind: type[S]) -> None:
+        self.number = number
+        self.items: deque[msgspec.Raw] = deque()
+        self.arrived = asyncio.Event()
+        self.has_ended = False
+        self.error: SwitchboardError | None = None
+        self._decoder: msgspec.json.Decoder[S] = msgspec.json.Decoder(kind)
+
+    def end(self, error: SwitchboardError | None) -> None:
+        """Let the reader take what is left, then stop, or fail with the error."""
+        if not self.has_ended:
+            self.has_ended, self.error = True, error
+            self.arrived.set()
+
+    async def take(self) -> S | None:
+        """Wait for the next item; None at the end."""
+        while not self.items:
+            if self.error is not None:
+                raise self.error
+            if self.has_ended:
+                return None
+            self.arrived.clear()
+            await self.arrived.wait()
+        item: S = self._decoder.decode(self.items.popleft())
+        return item
+
+
+AnyStream = Stream[Event] | Stream[TextDelta] | Stream[LiveFrame]
+
+
+class Caller:
+    """The client's end of one connection."""
+
+    def __init__(
+        self, path: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.path = path
+        self.pid = 0
+        self.client_id = ""
+        self.died = asyncio.Event()
+        self.told_death: RuntimeDiedError | None = None
+        """Why the core died, where it could still say so."""
+        self.ended_in_order = False
+        """Whether a subscription was ended by the core, which it does when it closes."""
+        self._reader = reader
+        self._writer = writer
+        self._numbers = itertools.count(1)
+        self._replies: dict[int, asyncio.Future[msgspec.Raw]] = {}
+        self._streams: dict[int, AnyStream] = {}
+        # One place is left for what must always get through: pings, credit, unsubscribing.
+        self._calls = asyncio.Semaphore(CALLS_AT_ONCE - 1)
+        self._death: RuntimeDiedError | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._dead_after_s = DEAD_AFTER_S
+
+    @classmethod
+    async def connect(
+        cls,
+        path: Path,
+        *,
+        name: str = "",
+        timeout_s: float = CONNECT_TIMEOUT_S,
+        ping_every_s: float = PING_EVERY_S,
+        dead_after_s: float = DEAD_AFTER_S,
+    ) -> Self:
+        """Connect to the core that listens on a socket, under a name for people.
+
+        Raises:
+            FileNotFoundError, ConnectionRefusedError, NotADirectoryError: nobody is there.
+            RuntimeDiedError: whoever is there cannot be used.
+            WrongStateError: it speaks another version of the protocol.
+        """
+        try:
+            async with asyncio.timeout(timeout_s):
+                reader, writer = await asyncio.open_unix_connection(
+                    sock=await connected(path), limit=MAX_REPLY_BYTES
+                )
+        except NOBODY:
+            raise
+        except (TimeoutError, OSError) as error:
+            reason = getattr(error, "strerror", None) or str(error) or "it does not answer"
+            raise RuntimeDiedError(
+                f"The core on {path} cannot be reached: {reason}.",
+                "End the process that holds the data directory, then start again.",
+            ) from error
+        client = cls(path, reader, writer)
+        client._dead_after_s = dead_after_s
+        client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
+        try:
+            async with asyncio.timeout(timeout_s):
+                hello = await client._ask("hello", HelloParams(client=name), Hello)
+            if hello.protocol != PROTOCOL_VERSION:
+                raise WrongStateError(
+                    f"The core on {path} (process {hello.pid}) speaks protocol {hello.protocol}, "
+                    f"this one speaks {PROTOCOL_VERSION}.",
+                    "Use the Switchboard that started it, or end it and start again.",
+                )
+        except TimeoutError as error:
+            await client.close()
+            raise RuntimeDiedError(
+                f"The core on {path} does not answer.",
+                "Let its process go on if it was stopped, or end it, then start again.",
+            ) from error
+        except BaseException:
+            await client.close()
+            raise
+        client.pid, client.client_id = hello.pid, hello.client_id
+        client._tasks.append(asyncio.create_task(client._watch(ping_every_s), name="client pings"))
+        return client
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._die(RuntimeDiedError("This client is closed.", "Connect again."))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
+    # --- calls ----------
+
+    async def call(
+        self, method: str, params: Params, kind: type[T], timeout_s: float = LOOK_TIMEOUT_S
+    ) -> T:
+        """Call a method and decode its reply; raises what the daemon answered with."""
+        try:
+            async with asyncio.timeout(timeout_s), self._calls:
+                return await self._ask(method, params, kind)
+        except TimeoutError as error:
+            raise SwitchboardError(
+                f"The core (process {self.pid or '?'}) did not answer {method} within "
+                f"{timeout_s:g} s.",
+                "Whether it was carried out is unknown: look, then try again or end the process.",
+            ) from error
+
+    async def _ask(self, method: str, params: Params, kind: type[T]) -> T:
+        number = next(self._numbers)
+        future: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        self._replies[number] = future
+        try:
+            await self._send(method, params, number)
+            return msgspec.json.decode(await future, type=kind)
+        finally:
+            self._replies.pop(number, None)
+
+    async def _send(self, method: str, params: Params, number: int | None = None) -> None:
+        self._check_alive()
+        try:
+            body = _encoder.encode({"id": number, "method": method, "params": params})
+        except (UnicodeEncodeError, TypeError, OverflowError) as error:
+            raise UsageError(f"{method} cannot be sent: {error}.") from error
+        if len(body) >= MAX_CALL_BYTES:
+            raise UsageError(
+                f"{method} is too long to send: {len(body):,} bytes.",
+                f"The most is {MAX_CALL_BYTES:,} bytes.",
+            )
+        try:
+            self._writer.write(body + b"\n")
+            await self._writer.drain()
+        except OSError as error:
+            self._die(self._hung_up())
+            raise self._hung_up() from error
+
+    def _check_alive(self) -> None:
+        if self._death is not None:
+            raise RuntimeDiedError(self._death.message, self._death.remedy)
+
+    def _hung_up(self) -> RuntimeDiedError:
+        return RuntimeDiedError(
+            f"The core on {self.path} (process {self.pid or '?'}) has ended.", "Start it again."
+        )
+
+    def _die(self, death: RuntimeDiedError) -> None:
+        if self._death is not None:
+            return
+        self._death = death
+        self.died.set()
+        for future in self._replies.values():
+            if not future.done():
+                future.set_exception(RuntimeDiedError(death.message, death.remedy))
+        for stream in self._streams.values():
+            stream.end(RuntimeDiedError(death.message, death.remedy))
+        self._writer.transport.abort()
+
+    async def _read(self) -> None:
+        """Hand out what arrives until the connection ends."""
+        try:
+            while line := await self._reader.readline():
+                if not line.endswith(b"\n"):
+                    break
+                self._take(_line_decoder.decode(line))
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
+            self._die(RuntimeDiedError(f"The core on {self.path} cannot be read: {error}."))
+        finally:
+            self._die(self._hung_up())
+
+    def _take(self, line: Line) -> None:
+        if line.subscription is not None:
+            stream = self._streams.get(line.subscription)
+            if stream is None:
+                return
+            if len(line.item):
+                # A copy: a Raw that was decoded keeps the whole line it is part of alive.
+                stream.items.append(line.item.copy())
+                stream.arrived.set()
+            elif line.error is not None:
+                stream.end(error_of(line.error))
+            else:
+                self.ended_in_order = True
+                stream.end(None)
+            return
+        if line.id is None and line.error is not None:
+            error = error_of(line.error)
+            if isinstance(error, RuntimeDiedError):
+                self.told_death = error
+                self._die(error)
+            return
+        future = self._replies.get(line.id) if isinstance(line.id, int) else None
+        if future is None or future.done():
+            return
+        if line.error is not None:
+            future.set_exception(error_of(line.error))
+        else:
+            future.set_result(line.result)
+
+    async def _watch(self, ping_every_s: float) -> None:
+        """Notice a core that is there and does not answer, as one that was stopped."""
+        while self._death is None:
+            await asyncio.sleep(ping_every_s)
+            try:
+                async with asyncio.timeout(self._dead_after_s):
+                    await self._ask("ping", Nothing(), Hello)
+            except TimeoutError:
+                self._die(
+                    RuntimeDiedError(
+                        f"The core on {self.path} (process {self.pid}) does not answer.",
+                        "Let the process go on if it was stopped, or end it and start again.",
+                    )
+                )
+            except RuntimeDiedError:
+                return
+
+    # --- subscriptions ----------
+
+    def stream(self, kind: type[S]) -> Stream[S]:
+        """Number a stream that is to be subscribed."""
+        return Stream(next(self._numbers), kind)
+
+    @asynccontextmanager
+    async def subscribed(
+        self, stream: Stream[S], method: str, params: Params
+    ) -> AsyncIterator[None]:
+        """Keep a subscription for the length of a `with` block."""
+        self._streams[stream.number] = stream
+        try:
+            await self.call(method, params, type(None))
+            yield
+        finally:
+            del self._streams[stream.number]
+            with suppress(RuntimeDiedError):
+                await self._send("unsubscribe", UnsubscribeParams(subscription=stream.number))
+
+    async def iterate_all(self, stream: Stream[S]) -> AsyncGenerator[S, None]:
+        """Give every item, granting credit for more as they are taken."""
+        taken = 0
+        while (item := await stream.take()) is not None:
+            yield item
+            taken += 1
+            if taken >= EVENT_CREDIT // 2:
+                await self._grant(stream, taken)
+                taken = 0
+
+    async def iterate_newest(self, stream: Stream[S]) -> AsyncGenerator[S, None]:
+        """Give the newest item each time one is asked for."""
+        while True:
+            # Asked for only now: what comes was the newest when somebody was ready for it.
+            await self._grant(stream, 1)
+            item = await stream.take()
+            if item is None:
+                return
+            yield item
+
+    async def _grant(self, stream: Stream[S], count: int) -> None:
+        if not stream.has_ended:
+            await self._send("next", NextParams(subscription=stream.number, count=count))

@@ -1,0 +1,319 @@
+"""What the daemon and its clients say to each other over the unix socket.
+
+Neither of the two ends (those are `agent.rpc.rpc_server` and `agent.rpc.remote_core`). One JSON
+object a line, in UTF-8. A call is `{"id", "method", "params"}` and its reply `{"id", "result"}` or
+`{"id", "error": {"code", "message", "data"}}`, with the codes of the Codex Android bridge; a call
+without an id gets no reply unless it fails. A subscription is numbered by the client and sends
+`{"subscription", "item"}` for as long as the client grants credit with the call `next`, and last
+`{"subscription", "end": true}` or an `error`. Invariant: an error that crosses the socket comes out
+as the class that went in.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from agent import errors
+from agent.core import Overview, TextDelta
+from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
+from agent.protocol import Event, Op, Reply
+from agent.records import DeviceInfo, LiveFrame, SearchHit, Session, Spending
+
+MAX_CALL_BYTES = 1 << 20
+"""The longest line that the daemon reads."""
+
+MAX_REPLY_BYTES = 1 << 26
+"""The longest line that a client reads: a full-size frame fits several times."""
+
+PAGE_BYTES = 1 << 22
+"""About how many bytes of a session's history travel in one reply."""
+
+EVENT_CREDIT = 256
+"""How many events of a subscription may be on their way at first and at most.
+
+Frames and deltas begin without credit: a client asks for each one when it is ready to show it.
+"""
+
+CALLS_AT_ONCE = 64
+"""How many calls of one client may be under way."""
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One line from a client."""
+
+    method: str
+    id: int | str | None = None
+    params: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error on the wire; `data` is enough to raise it again as what it was."""
+
+    code: int
+    message: str
+    data: dict[str, Any] = {}
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line from the daemon: a reply when it has an id, else of a subscription."""
+
+    id: int | str | None = None
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error: Problem | None = None
+    subscription: int | None = None
+    item: msgspec.Raw = msgspec.Raw(b"")
+    end: bool = False
+
+
+Number = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
+"""What a database column holds; −1 is before everything."""
+
+
+class _Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of what a method takes."""
+
+
+class Nothing(_Params, frozen=True, kw_only=True):
+    """No parameters: `ping`, `overview`, `status`."""
+
+
+class HelloParams(_Params, frozen=True, kw_only=True):
+    """`hello`: what the client is, for people who see who drives a session."""
+
+    client: Annotated[str, msgspec.Meta(max_length=80)] = ""
+
+
+class OpParams(_Params, frozen=True, kw_only=True):
+    """`submit` and `request`."""
+
+    op: Op
+
+
+class SessionsParams(_Params, frozen=True, kw_only=True):
+    """`sessions`; only those older than the session `before`, if given."""
+
+    limit: int = 200
+    before: str = ""
+
+
+class SessionParams(_Params, frozen=True, kw_only=True):
+    """`session`."""
+
+    session_id: str
+
+
+class HistoryParams(_Params, frozen=True, kw_only=True):
+    """`history`; the reply may be shorter than asked and then says that there is more."""
+
+    session_id: str
+    after_seq: Number = 0
+    before_seq: Number = 0
+    limit: int = 10_000
+
+
+class SearchParams(_Params, frozen=True, kw_only=True):
+    """`search`: find events by words."""
+
+    query: str
+    limit: int = 50
+
+
+class SpendingParams(_Params, frozen=True, kw_only=True):
+    """`spending`: what the sessions used that began at or after a moment."""
+
+    since_ms: Number
+
+
+class BlobParams(_Params, frozen=True, kw_only=True):
+    """`blob`; the reply is base64."""
+
+    digest: str
+
+
+class EventsParams(_Params, frozen=True, kw_only=True):
+    """`events`: follow them from after an event id, or only those to come."""
+
+    subscription: int
+    after: Number | None = None
+
+
+class DeltasParams(_Params, frozen=True, kw_only=True):
+    """`deltas`."""
+
+    subscription: int
+
+
+class FramesParams(_Params, frozen=True, kw_only=True):
+    """`frames`."""
+
+    subscription: int
+    serial: str
+    width_px: int
+    height_px: int
+    max_hz: float
+
+
+class NextParams(_Params, frozen=True, kw_only=True):
+    """`next`: grant credit for more items."""
+
+    subscription: int
+    count: int = 1
+
+
+class UnsubscribeParams(_Params, frozen=True, kw_only=True):
+    """`unsubscribe`."""
+
+    subscription: int
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `hello` and `ping`."""
+
+    protocol: int
+    pid: int
+    client_id: str = ""
+
+
+class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One connection to the socket."""
+
+    client_id: str
+    name: str
+    since_ms: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `status`: the process that owns a data directory, and what goes on in it."""
+
+    pid: int
+    protocol: int
+    role: str
+    """What kind of process it is: daemon, console, run or another command."""
+    data_dir: str
+    socket: str
+    log: str
+    started_ms: int
+    clients: tuple[ClientStatus, ...]
+    sessions: dict[str, int]
+    """How many of the newest sessions are in each state."""
+    questions: int
+    devices: tuple[DeviceInfo, ...]
+    jobs: int
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `submit`."""
+
+    submission_id: str
+
+
+class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `history`; each event is JSON still."""
+
+    events: tuple[msgspec.Raw, ...]
+    more: bool
+
+
+class BlobReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `blob`."""
+
+    data: bytes
+
+
+Params = (
+    Nothing
+    | HelloParams
+    | OpParams
+    | SessionsParams
+    | SessionParams
+    | HistoryParams
+    | SearchParams
+    | SpendingParams
+    | BlobParams
+    | EventsParams
+    | DeltasParams
+    | FramesParams
+    | NextParams
+    | UnsubscribeParams
+)
+Result = (
+    Hello
+    | Status
+    | Submitted
+    | Reply
+    | Overview
+    | tuple[Session, ...]
+    | tuple[SearchHit, ...]
+    | Session
+    | HistoryPage
+    | Spending
+    | BlobReply
+    | dict[str, Any]
+    | None
+)
+Item = Event | TextDelta | LiveFrame
+
+_CLASSES: dict[str, type[SwitchboardError]] = {
+    name: value
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, SwitchboardError)
+}
+
+
+def problem_of(error: SwitchboardError) -> Problem:
+    """Put an error on the wire."""
+    data: dict[str, Any] = {"class": type(error).__name__, "kind": str(error.kind)}
+    if error.remedy:
+        data["remedy"] = error.remedy
+    if isinstance(error, ModelError):
+        data["retryable"] = error.retryable
+        data["status"] = error.status
+        data["retry_after_s"] = error.retry_after_s
+    return Problem(code=int(error.code), message=error.message, data=data)
+
+
+def error_of(problem: Problem) -> SwitchboardError:
+    """Take an error off the wire; of a class that is not known here, by its code."""
+    data = problem.data
+    remedy = data.get("remedy", "")
+    remedy = remedy if isinstance(remedy, str) else ""
+    kind = _CLASSES.get(str(data.get("class", "")))
+    if kind is None:
+        kind = {
+            int(RpcCode.INVALID_ARGUMENT): errors.UsageError,
+            int(RpcCode.WRONG_STATE): errors.WrongStateError,
+        }.get(problem.code, SwitchboardError)
+    if issubclass(kind, ModelError):
+        status, wait_s = data.get("status"), data.get("retry_after_s")
+        return kind(
+            problem.message,
+            remedy,
+            retryable=data.get("retryable") is True,
+            status=status if isinstance(status, int) else None,
+            retry_after_s=float(wait_s) if isinstance(wait_s, int | float) else None,
+        )
+    error = kind(problem.message, remedy)
+    if problem.code != error.code and problem.code in set(RpcCode):
+        error.code = RpcCode(problem.code)
+    return error
+
+
+def fitting(body: bytes) -> bytes:
+    """Refuse what no client would read to its end."""
+    if len(body) > MAX_REPLY_BYTES - 1024:
+        raise StoreError(
+            f"The answer is too large for the socket: {len(body):,} bytes.",
+            "Read it in the process that owns the data directory.",
+        )
+    return body
+
+
+def socket_path(data_dir: Path) -> Path:
+    """Say where the owner of a data directory listens: `<data_dir>/core.sock`.
+
+    The daemon and its clients both ask here; `short_address` reaches it however long the path is.
+    """
+    return data_dir.absolute() / "core.sock"

@@ -1,0 +1,97 @@
+"""Carry submissions out one after the other, and tell each caller what came of it.
+
+Not the queue (`agent.runtime.op_queue`) and not the carrying out itself (`agent.runtime.router`).
+Invariants: ops are carried out in the order they came, but those that wait for a phone, which are
+begun in it; every submission gets a reply, a refusal, or an ErrorEvent; a defect in one op ends
+that op alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from agent.errors import RuntimeDiedError, SwitchboardError
+from agent.protocol import ErrorEvent, Shutdown
+from agent.runtime.op_queue import OpQueue, Submission
+from agent.runtime.router import WAIT_FOR_PHONES, Dispatch
+from agent.sessions.registry.live_session import error_event
+from agent.sessions.registry.supervisor import Supervisor
+from agent.text import one_line
+
+_log = logging.getLogger(__name__)
+
+
+class TellError(Protocol):
+    """Stores what went wrong, for every listener."""
+
+    def __call__(self, error: ErrorEvent, submission_id: str = "") -> Awaitable[None]:
+        """Store it under the submission that it came of."""
+        ...
+
+
+class OpWorker:
+    """Works through the submissions of one core.
+
+    Args:
+        shut_down: begins to end the core, because an op says so.
+        last_event_id: says the id of the newest stored event.
+    """
+
+    def __init__(
+        self,
+        intake: OpQueue,
+        dispatch: Dispatch,
+        crew: Supervisor,
+        tell_error: TellError,
+        shut_down: Callable[[], object],
+        last_event_id: Callable[[], Awaitable[int]],
+    ) -> None:
+        self._intake = intake
+        self._dispatch = dispatch
+        self._crew = crew
+        self._tell_error = tell_error
+        self._shut_down = shut_down
+        self._last_event_id = last_event_id
+
+    async def run(self) -> None:
+        """Carry out what is submitted, for ever."""
+        while True:
+            submission = await self._intake.take()
+            if isinstance(submission.op, WAIT_FOR_PHONES):
+                # Nobody's stop may wait behind a phone.
+                self._crew.start(self._settle(submission), "an act on a phone")
+            else:
+                await self._settle(submission)
+
+    async def _settle(self, submission: Submission) -> None:
+        try:
+            reply = await self._dispatch.carry_out(submission)
+            reply = replace(reply, event_id=await self._last_event_id())
+        except asyncio.CancelledError:
+            submission.fail(RuntimeDiedError("The core has been closed.", "Start it again."))
+            raise
+        except SwitchboardError as error:
+            await self._refuse(submission, error)
+        except Exception as error:
+            _log.exception("An op could not be carried out")
+            kind = type(submission.op).__name__
+            await self._refuse(
+                submission,
+                SwitchboardError(
+                    one_line(f"{kind} failed: {type(error).__name__}: {error}.", 1000),
+                    "This is a defect: report it.",
+                ),
+            )
+        else:
+            submission.succeed(reply)
+            if isinstance(submission.op, Shutdown):
+                self._shut_down()
+
+    async def _refuse(self, submission: Submission, error: SwitchboardError) -> None:
+        if not submission.fail(error):
+            await self._tell_error(error_event(error), submission.submission_id)

@@ -1,0 +1,445 @@
+"""The core's façade: submit ops, follow events, look things up, close.
+
+It knows every room and does the work of none. Invariants: an event is stored before anybody sees
+it; ops are carried out one after the other, in the order they came; once the core has ended, by
+closing or by dying, every call says so instead of hanging.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    suppress,
+)
+from typing import Self
+
+from agent.core import OWNER, ClientInfo, Overview, TextDelta
+from agent.devices.protocols import Fleet
+from agent.direct.programs import Programs, verifiers_of
+from agent.errors import (
+    ErrorKind,
+    FencedError,
+    RuntimeDiedError,
+    StoreError,
+    StoreGoneError,
+    SwitchboardError,
+)
+from agent.jobs.job_service import JobService
+from agent.loop.task_context import DeskOp, JobOp, SessionTask
+from agent.models.model import Model
+from agent.models.verifying import Verifying
+from agent.notices.notice_service import NoticeService, sinks_of
+from agent.protocol import (
+    ErrorEvent,
+    Event,
+    Op,
+    Reply,
+    ShutdownComplete,
+)
+from agent.records import LiveFrame, Session
+from agent.runtime.op_queue import OpQueue, Submission
+from agent.runtime.op_worker import OpWorker
+from agent.runtime.queries import Lookups
+from agent.runtime.router import Dispatch
+from agent.sessions.device_control.device_events import DeviceNews
+from agent.sessions.device_control.device_queries import Looks
+from agent.sessions.device_control.wheel import Wheel
+from agent.sessions.lifecycle.archive import Archive
+from agent.sessions.lifecycle.attaching import Attaching
+from agent.sessions.lifecycle.direct_calls import DirectCalls
+from agent.sessions.lifecycle.operations import Operations
+from agent.sessions.lifecycle.pruning import Pruning
+from agent.sessions.lifecycle.recovery import recover
+from agent.sessions.lifecycle.replaying import Replaying
+from agent.sessions.questions.answering import Answering
+from agent.sessions.questions.deadlines import Deadlines
+from agent.sessions.questions.steering import Steerings
+from agent.sessions.registry.clients import Clients
+from agent.sessions.registry.device_assignment import Assignment
+from agent.sessions.registry.followers import Followers
+from agent.sessions.registry.listeners import DeltaListeners, EventListeners
+from agent.sessions.registry.open_questions import Questions
+from agent.sessions.registry.services import Services
+from agent.sessions.registry.session_registry import SessionRegistry
+from agent.sessions.registry.supervisor import Supervisor
+from agent.sessions.tree.app_targets import Targets
+from agent.sessions.tree.session_tree import Tree
+from agent.sessions.turns.device_losses import Losses
+from agent.sessions.turns.dispatcher_host import Hosting
+from agent.sessions.turns.job_turns import JobTurns
+from agent.sessions.turns.review_turns import ReviewTurns
+from agent.sessions.turns.turns import Turns
+from agent.settings import Settings
+from agent.store.dispatch.dispatcher import Dispatcher
+from agent.store.dispatch.local_dispatcher import LocalDispatcher
+from agent.store.store import EventDraft, Store, wall_clock_ms
+from agent.tasks.delegation import Delegation
+from agent.text import one_line
+from agent.watchers.watcher_service import WatcherService
+
+OVERVIEW_TREES = 200
+_ESSENTIAL = frozenset(
+    {
+        "ops",
+        "roll-up",
+        "device watch",
+        "question deadlines",
+        "wake of jobs",
+        "wake of watchers",
+    }
+)
+"""The tasks that a core cannot do without: when one breaks, the core ends and says so."""
+STORE_LOOK_S = 1.0
+"""How often the core looks whether the store is still its own; it writes nothing while idle."""
+_log = logging.getLogger(__name__)
+
+
+class Runtime(Lookups):
+    """The embedded core; implements `agent.core.Core`."""
+
+    def __init__(self, parts: Services, dispatcher: Dispatcher, programs: Programs) -> None:
+        super().__init__(parts.store)
+        self._parts = parts
+        self._book = parts.book
+        self._crew = parts.crew
+        self._intake = OpQueue()
+        self._listeners = EventListeners(
+            lambda after, limit: self.store.events(after=after, limit=limit)
+        )
+        targets = self._targets = Targets(parts)
+        self._tree = Tree(parts.book, targets, parts.crew)
+        self._hosting = Hosting(dispatcher, platform.node() or "localhost")
+        self._serving = AsyncExitStack()
+        turns = Turns(parts, targets, self._hosting)
+        operations = self._operations = Operations(parts, turns)
+        self._desk = JobService(parts, operations, JobTurns(parts, turns))
+        answering = Answering(parts, turns, self._desk.answer)
+        archive = Archive(parts, operations, targets)
+        self._pruning = Pruning(archive)
+        self._deadlines = Deadlines(parts, answering.expire)
+        self._attaching = Attaching(parts, operations)
+        self._direct_calls = DirectCalls(parts, programs, operations)
+        self._notices = NoticeService(
+            parts,
+            operations,
+            answering,
+            sinks_of(parts.settings, parts.rack),
+            targets.release,
+        )
+        self._watches = WatcherService(parts, self._desk, self._notices)
+        parts.door.carry_out = self._serve
+        self._desk.delivery.announce = self._notices.announce
+        self._desk.delivery.withdraw_notice = self._notices.withdraw
+        self._dispatch = Dispatch(
+            parts=parts,
+            turns=turns,
+            operations=operations,
+            attaching=self._attaching,
+            answering=answering,
+            archive=archive,
+            steerings=Steerings(parts),
+            studies=ReviewTurns(parts, turns),
+            targets=targets,
+            wheel=Wheel(parts),
+            looks=Looks(parts),
+            replaying=Replaying(parts, operations),
+            direct_calls=self._direct_calls,
+            jobs=self._desk,
+            notices=self._notices,
+            watches=self._watches,
+        )
+        self._clerk = OpWorker(
+            self._intake,
+            self._dispatch,
+            self._crew,
+            self._tell_error,
+            self._shut_down,
+            self.store.last_event_id,
+        )
+        self._followers = Followers(
+            self._book.on_commit,
+            (
+                parts.questions.on_commit,
+                parts.clients.on_commit,
+                self._deadlines.on_commit,
+                self._notices.on_commit,
+                self._tree.on_commit,
+                self._targets.on_commit,
+                self._pruning.on_commit,
+                self._desk.on_commit,
+                self._watches.on_commit,
+            ),
+            self._listeners.publish,
+        )
+        self._unsubscribe: Callable[[], None] | None = None
+        self._device_news = DeviceNews(parts, self._tell_error)
+        self._closing: asyncio.Task[None] | None = None
+        self._death: RuntimeDiedError | None = None
+        self._ended = asyncio.Event()
+
+    @classmethod
+    async def spawn(
+        cls,
+        settings: Settings,
+        *,
+        store: Store,
+        rack: Fleet,
+        models: Callable[[Session], Model],
+        verifiers: Callable[[Model], Verifying] = lambda _model: Verifying(),
+        task: Callable[[], SessionTask],
+        plan: Callable[[Delegation], SessionTask] | None = None,
+        clock: Callable[[], int] = wall_clock_ms,
+        wake_jobs: bool = True,
+        dispatcher: Dispatcher | None = None,
+    ) -> Self:
+        """Start a core on an open store: repair what a dead one left, then take ops.
+
+        Args:
+            settings: the settings in force.
+            store: open, and closed by the caller after the core.
+            rack: started and closed by the core.
+            models: makes the model of a session, for one turn.
+            verifiers: says who looks whether a claim of success is true; nobody by default.
+            task: makes what a session does in a regular turn.
+            plan: makes what divides a goal among several phones; None: every session works itself.
+            clock: milliseconds since the epoch.
+            wake_jobs: whether due jobs run here; not in a core that lives for one errand only.
+            dispatcher: says which session may have its phone when; None: one for this process.
+
+        Raises:
+            AdbError: no adb server runs and none starts.
+            StoreError: the store cannot be read or written.
+        """
+        crew = Supervisor()
+        programs = Programs()
+        parts = Services(
+            settings=settings,
+            store=store,
+            rack=rack,
+            book=SessionRegistry(store),
+            questions=Questions(),
+            clients=Clients(),
+            assignment=Assignment(rack),
+            deltas=DeltaListeners(),
+            crew=crew,
+            models=programs.models(models, sees=settings.model.vision),
+            verifiers=verifiers_of(verifiers),
+            task=task,
+            plan=plan,
+            clock_ms=clock,
+        )
+        runtime = cls(parts, dispatcher or LocalDispatcher(store), programs)
+        crew.report = runtime._report
+        try:
+            await runtime._start(wake_jobs=wake_jobs)
+        except BaseException:
+            await runtime.close()
+            raise
+        return runtime
+
+    # --- Core ----------
+
+    async def submit(self, op: Op) -> str:
+        """Queue an op; see `Core.submit`. What it fails with becomes an ErrorEvent."""
+        return await self.submit_as(OWNER, op)
+
+    async def request(self, op: Op) -> Reply:
+        """Carry an op out; see `Core.request`."""
+        return await self.request_as(OWNER, op)
+
+    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+        """Queue an op of a client; see `SharedCore.submit_as`."""
+        submission = Submission(op, client, answered=False)
+        await self._intake.put(submission)
+        return submission.submission_id
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+        """Carry an op of a client out; see `SharedCore.request_as`."""
+        submission = Submission(op, client, answered=True)
+        await self._intake.put(submission)
+        assert submission.reply is not None
+        return await submission.reply
+
+    async def leave(self, client: ClientInfo) -> None:
+        """Let go of all that a client had; see `SharedCore.leave`."""
+        if self._closing is None:
+            await asyncio.shield(
+                self._crew.start(self._let_go(client), f"leaving of {client.client_id}")
+            )
+
+    async def _let_go(self, client: ClientInfo) -> None:
+        try:
+            await self._direct_calls.leave(client)
+        finally:
+            await self._attaching.leave(client)
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events; see `Core.events`. Ends when the core closes; fails when it dies."""
+        return self._listeners.follow(after)
+
+    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what models write; see `Core.deltas`."""
+        return self._parts.deltas.follow()
+
+    @asynccontextmanager
+    async def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device; see `Core.frames`."""
+        frames = self._parts.rack.frames(
+            serial, width_px=width_px, height_px=height_px, max_hz=max_hz
+        )
+        if isinstance(frames, AsyncGenerator):
+            async with aclosing(frames):
+                yield frames
+        else:
+            yield frames
+
+    async def overview(self) -> Overview:
+        """Give the picture of one moment, for a listener to follow on from."""
+        async with self._book.still():
+            return Overview(
+                event_id=await self.store.last_event_id(),
+                sessions=await self.store.trees(limit=OVERVIEW_TREES),
+                questions=await self.store.open_questions(),
+                devices=self._parts.rack.devices(),
+                servers_away=self._parts.rack.servers_away(),
+                jobs=await self.store.jobs(),
+                watchers=await self._watches.shown_watchers(),
+                commitments=await self._watches.shown_commitments(),
+                notices=self._notices.shown,
+            )
+
+    async def close(self) -> None:
+        """End the core: turns in flight stay open in the store. Calling it again does nothing."""
+        await asyncio.shield(self._shut_down())
+
+    async def wait_closed(self) -> None:
+        """Wait until the core has ended, by closing or by dying."""
+        await self._ended.wait()
+
+    @property
+    def death(self) -> RuntimeDiedError | None:
+        """Why the core ended by itself; see `Core.death`."""
+        return self._death
+
+    # --- life ----------
+
+    async def _start(self, *, wake_jobs: bool) -> None:
+        self._unsubscribe = self.store.subscribe(self._followers.on_commit)
+        self._book.on_overtaken = lambda error: self._die("its hold on the store", error)
+        await self._book.load()
+        self._parts.questions.load(await self.store.open_questions())
+        resumable = await recover(self._parts)
+        await self._attaching.release_all()
+        self._tree.look_at_all()
+        await self._parts.rack.start()
+        await self._device_news.tell()
+        self._crew.start(self._device_news.run(), "device watch")
+        self._crew.start(Losses(self._parts).run(), "loss watch")
+        self._crew.start(self._watch_store(), "store watch")
+        self._crew.start(self._tree.run(), "roll-up")
+        self._crew.start(self._targets.run(), "displays")
+        self._crew.start(self._clerk.run(), "ops")
+        self._crew.start(self._pruning.run(), "retention")
+        self._crew.start(self._deadlines.run(), "question deadlines")
+        self._crew.start(self._notices.run(), "notices")
+        await self._notices.take_over()
+        await self._desk.start(wake=wake_jobs)
+        await self._watches.start(wake=wake_jobs)
+        # A core that lives for one errand leaves the work to the one that will stay.
+        if wake_jobs and self._parts.settings.recovery.auto_resume:
+            for live in resumable:
+                await self._operations.go_on_after_restart(live)
+        # Last: it begins what was left to be run, in the order of creation.
+        await self._serving.enter_async_context(self._hosting.serve(self._operations.take_on))
+
+    async def _close(self, death: RuntimeDiedError | None) -> None:
+        ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
+        self._intake.close(ended)
+        if death is None:
+            await self._desk.finish()
+        for name in await self._crew.close():
+            _log.warning("%s did not end in time", name)
+        try:
+            await self._serving.aclose()
+            if death is None:
+                with suppress(StoreError):
+                    await self.store.append(EventDraft("", ShutdownComplete()))
+        finally:
+            if self._unsubscribe is not None:
+                self._unsubscribe()
+            self._listeners.end(death)
+            self._parts.deltas.end()
+            await self._targets.close()
+            try:
+                await self._parts.rack.close()
+            finally:
+                self._ended.set()
+
+    def _die(self, name: str, error: Exception) -> None:
+        """End the core because a part of it that it cannot do without has failed."""
+        said = one_line(f"The core died: {name} failed: {type(error).__name__}: {error}", 500)
+        death = RuntimeDiedError(
+            said if said.endswith(".") else f"{said}.",
+            "Start it again; sessions that were at work can be resumed.",
+        )
+        death.__cause__ = error
+        _log.error("%s", death.message)
+        self._shut_down(death)
+
+    async def _watch_store(self) -> None:
+        """End the core once the store is not its own any more."""
+        while True:
+            await asyncio.sleep(STORE_LOOK_S)
+            try:
+                await self.store.check_owned()
+            except (FencedError, StoreGoneError) as error:
+                self._die("its hold on the store", error)
+                return
+            except StoreError as error:
+                # A disk that fails for a moment is told of by whatever has to be stored.
+                _log.info("Whether the store is ours cannot be known now: %s", error)
+
+    async def _report(self, name: str, error: Exception) -> None:
+        """Make a failed task of the core known."""
+        if name in _ESSENTIAL:
+            self._die(name, error)
+            return
+        await self._tell_error(
+            ErrorEvent(
+                message=one_line(f"{name} failed: {type(error).__name__}: {error}", 1000),
+                kind=error.kind if isinstance(error, SwitchboardError) else ErrorKind.INTERNAL,
+                remedy=error.remedy if isinstance(error, SwitchboardError) else "",
+            )
+        )
+
+    # --- ops ----------
+
+    async def _serve(self, session: Session, op: DeskOp) -> Reply:
+        """Do what a session asks of a desk."""
+        if isinstance(op, JobOp):
+            return await self._desk.carry_out(session, op)
+        return await self._watches.carry_out(op, asker=session)
+
+    def _shut_down(self, death: RuntimeDiedError | None = None) -> asyncio.Task[None]:
+        if self._closing is None:
+            self._death = death
+            name = "core closing" if death is None else "core dying"
+            self._closing = asyncio.create_task(self._close(death), name=name)
+        return self._closing
+
+    async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
+        try:
+            await self.store.append(EventDraft("", error, submission_id))
+        except StoreError as unstored:
+            _log.error("%s (and it could not be stored: %s)", error.message, unstored)

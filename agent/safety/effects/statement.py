@@ -1,0 +1,137 @@
+"""State an effect for the person who has to judge it: to whom, what, how much, and who says so."""
+
+from __future__ import annotations
+
+import hashlib
+
+from agent.records import Effect, EffectVerb, Source, Stated
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.amounts import amounts, currency
+from agent.safety.effects.context import Context
+from agent.safety.effects.finding import Finding
+from agent.safety.effects.page import Page
+from agent.safety.effects.verbs import RULES
+from agent.safety.redacting.redaction import redact_secrets
+from agent.text import clean
+
+V = EffectVerb
+_MAX_CHARS = 4000
+_TO_SOMEBODY = frozenset({V.SPEND, V.SEND, V.CALL})
+UNREADABLE = Stated(source=Source.UNREADABLE)
+
+
+def state(finding: Finding, act: Act, page: Page, context: Context) -> Effect:
+    """State what an act would do, with the source of each fact."""
+    verb = finding.verb
+    element = finding.element or act.element
+    recipient = _recipient(verb, page, context, act)
+    amount = _amount(page, context, element.label if element else "") if verb is V.SPEND else None
+    content, before = _content(finding, act, page, context)
+    app = (element.package if element and element.package else "") or page.package
+    effect = Effect(
+        verb=verb,
+        control=element.label[:200] if element else act.key,
+        recipient=recipient,
+        content=content,
+        before=before,
+        amount=amount,
+        currency=currency(amount.text) if amount else "",
+        account=_account(page) if verb is V.SPEND else None,
+        app=app,
+        screen=page.title[:200] or context.screen.foreground.activity.rsplit(".", 1)[-1],
+        phone=context.phone,
+        undo=RULES[verb].undo,
+    )
+    return replace_digest(effect)
+
+
+def replace_digest(effect: Effect) -> Effect:
+    """Return an effect with the digest of what an approval of it is bound to."""
+    bound = "\0".join(
+        (
+            effect.verb.value,
+            effect.app,
+            *(
+                fact.text if fact is not None else ""
+                for fact in (effect.recipient, effect.content, effect.amount, effect.before)
+            ),
+        )
+    )
+    digest = hashlib.sha256(bound.encode("utf-8", "replace")).hexdigest()
+    return Effect(
+        **{name: getattr(effect, name) for name in effect.__struct_fields__ if name != "digest"},
+        digest=digest,
+    )
+
+
+def _recipient(verb: EffectVerb, page: Page, context: Context, act: Act) -> Stated | None:
+    flow = context.flow
+    if verb not in _TO_SOMEBODY:
+        return None
+    if page.recipient:
+        name = flow.unredacted(page.recipient, page)
+        return Stated(text=name, source=flow.source_of(name))
+    if verb is V.SPEND and flow.recipient is not None:
+        return flow.recipient
+    if verb is V.CALL and act.element is not None:
+        label = act.element.label
+        said = label.split(" ", 1)[1] if " " in label and " | " not in label else ""
+        dialled = next((f.value for f in page.fields if f.value), "")
+        name = said or dialled or page.title
+        return Stated(text=name, source=flow.source_of(name)) if name else UNREADABLE
+    if verb is V.SEND:
+        if page.title and page.title != (page.composer.label if page.composer else ""):
+            return Stated(text=page.title)
+        if flow.chosen:
+            return Stated(text=flow.chosen, source=Source.TYPED)
+    return UNREADABLE
+
+
+def _amount(page: Page, context: Context, control: str) -> Stated:
+    own = amounts(control)
+    if own:
+        return Stated(text=own[-1])
+    if page.stake:
+        return Stated(text=page.stake, source=context.flow.source_of(page.stake))
+    return context.flow.amount or UNREADABLE
+
+
+def _account(page: Page) -> Stated | None:
+    paying = next((e.label for e in page.elements if "••" in e.label or "**" in e.label), "")
+    return Stated(text=paying[:120]) if paying else None
+
+
+def _content(
+    finding: Finding, act: Act, page: Page, context: Context
+) -> tuple[Stated | None, Stated | None]:
+    flow = context.flow
+    match finding.verb:
+        case V.SEND | V.PUBLISH | V.CARRY_OUT:
+            said = [f.value for f in page.filled if not page.is_recipient(f)]
+            if act.kind is ActKind.TYPE and act.text.strip():
+                said.append(act.text)
+            text = _tidy("\n".join(dict.fromkeys(said)))
+            if not text:
+                return UNREADABLE, None
+            return Stated(text=text, source=flow.source_of(text)), None
+        case V.OVERWRITE:
+            old = finding.element.value if finding.element else ""
+            kept = "" if act.clear or flow.selected_all else old
+            new = _tidy(kept + act.text)
+            return (
+                Stated(text=new, source=Source.TYPED),
+                Stated(text=_tidy(old)) if old else UNREADABLE,
+            )
+        case V.DELETE | V.CANCEL | V.INSTALL | V.GRANT | V.SIGN_OUT | V.PROTECTION:
+            held = [f.value for f in page.filled]
+            about = [page.title, page.message] if page.is_dialog else [page.title, *held]
+            if finding.element is not None and page.is_row(finding.element):
+                about = [finding.element.label]
+            text = _tidy("\n".join(part for part in about if part))
+            return (Stated(text=text) if text else UNREADABLE), None
+        case _:
+            return None, None
+
+
+def _tidy(text: str) -> str:
+    return redact_secrets(clean(text[:_MAX_CHARS]))

@@ -1,0 +1,56 @@
+"""Judge what a text does to what a field holds: stored content that would be overwritten."""
+
+from __future__ import annotations
+
+import re
+
+from agent.records import EffectVerb, Element
+from agent.safety.effects.acts import Act
+from agent.safety.effects.context import Context
+from agent.safety.effects.finding import Finding
+from agent.safety.effects.flow import field_name
+from agent.safety.effects.page import Page
+from agent.safety.words import id_words
+
+_SHORT_NUMBER = re.compile(r"\d{0,3}")
+_ATOMIC = re.compile(r"[\d\s()+./:-]{4,}|\S+@\S+|https?://\S+")
+"""What is one value: a number, a date, an address. More text makes another value of it."""
+_ATOMIC_IDS = frozenset(
+    {"phone", "number", "email", "mail", "iban", "account", "date", "time", "birthday", "zip"}
+)
+
+
+def find_overwrite(act: Act, page: Page, context: Context) -> Finding | None:
+    """Find that a text replaces what a person stored; None: it does not."""
+    field = act.element
+    if field is None or not is_stored(field, page, context):
+        return None
+    if act.clear or context.flow.selected_all:
+        return overwrites(field)
+    atomic = _ATOMIC.fullmatch(field.value.strip()) or (
+        set(id_words(field.resource_id)) & _ATOMIC_IDS and "\n" not in field.value
+    )
+    return overwrites(field) if atomic and act.text.strip() else None
+
+
+def overwrites(field: Element) -> Finding:
+    """Return that the content of a field would be overwritten."""
+    return Finding(
+        EffectVerb.OVERWRITE,
+        f'"{field.value[:60]}" is stored there and would be overwritten',
+        element=field,
+    )
+
+
+def is_stored(field: Element, page: Page, context: Context) -> bool:
+    """Tell whether a field holds what somebody stored, and not what this session typed."""
+    value = field.value.strip()
+    if not value or field.password or _SHORT_NUMBER.fullmatch(value):
+        return False
+    if page.is_dialog or page.is_search(field) or page.is_composer(field):
+        # A dialog proposes a name; a search and a draft are nobody's record.
+        return False
+    if page.is_amount(field) or page.is_calculator:
+        return False
+    typed = context.flow.typed.get((field.package, field_name(field)), "").strip()
+    return not (typed and (value == typed or value in typed))

@@ -1,0 +1,128 @@
+"""Word an effect for the person who judges it: a headline that tells it from others, then facts.
+
+The headline names verb, recipient, amount or content, so that two approvals in a queue read
+differently; below it each fact says where it was read. Invariant: everything that the digest of an
+approval binds is in the text, in full.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent.records import Effect, EffectVerb, Source, Stated
+from agent.text import one_line
+
+V = EffectVerb
+_HEAD_CHARS = 80
+_SOURCES = {
+    Source.SCREEN: "on the screen",
+    Source.TYPED: "typed or chosen by this session",
+    Source.MODEL: "only the model says so",
+}
+_NOT_SHOWN = "not readable on the screen"
+
+
+def approval_question(effect: Effect, what: str, reason: str) -> str:
+    """Return the question that an approval asks: headline, how, facts, and what can undo it.
+
+    Args:
+        what: the act, as `Press "Send".`
+        reason: why it is asked, a clause.
+    """
+    # The headline says already what the control may do; what an allowance adds stands after it.
+    own, _, more = reason.partition("; ")
+    restates = bool(effect.control) and own.startswith(f'"{effect.control[:40]}') and " may " in own
+    said = more if restates else reason
+    why = f" ({said}.)" if said else ""
+    return "\n".join([f"{headline(effect)}?", f"{what}{why}", *facts(effect)])
+
+
+def headline(effect: Effect) -> str:
+    """Return what would happen, in one line."""
+    to = _short(effect.recipient)
+    content = _short(effect.content)
+    app = f" in {effect.app}" if effect.app else ""
+    match effect.verb:
+        case V.SPEND:
+            amount = _short(effect.amount) or "an amount that is not shown"
+            return f"Pay {amount}" + (f" to {to}" if to else "") + app
+        case V.SEND:
+            said = f': "{content}"' if content else ""
+            return f"Send to {to or 'somebody who is not shown'}{said}{app}"
+        case V.PUBLISH:
+            return (f'Publish "{content}"' if content else "Publish something") + app
+        case V.CALL:
+            return f"Call {to or 'somebody who is not shown'}{app}"
+        case V.DELETE:
+            return f'Delete or put away "{content or effect.screen}"{app}'
+        case V.OVERWRITE:
+            return f'Replace "{_short(effect.before)}" by "{content}"{app}'
+        case V.CANCEL:
+            return f'Cancel, return or leave "{content or effect.screen}"{app}'
+        case V.INSTALL:
+            return f'Install "{content or effect.control}"{app}'
+        case V.GRANT:
+            return f'Grant a permission: "{content or effect.screen}"{app}'
+        case V.PROTECTION:
+            return f'Change what protects the phone: "{effect.control}"{app}'
+        case V.CUT_CONNECTION:
+            return f'Cut the phone off its network: "{effect.control}"'
+        case V.SIGN_IN:
+            return f'Sign in or make an account: "{effect.control}"{app}'
+        case V.SIGN_OUT:
+            return f'Sign out: "{effect.control}"{app}'
+        case V.TYPE_SECRET:
+            return f'Enter a secret into "{effect.control}"{app}'
+        case V.CARRY_OUT:
+            return f'Give data away by "{effect.control}"{app}'
+        case V.STANDING_WORK:
+            return f'Create standing work: "{content or effect.control}"'
+        case V.UNKNOWN:
+            return f'Do something that cannot be read: "{effect.control or effect.screen}"{app}'
+        case V.SWITCH | V.LEAVE_APP | V.PRESS | V.TYPE | V.NAVIGATE:
+            return f'Press "{effect.control}"{app}'
+        case _:
+            assert_never(effect.verb)
+
+
+def facts(effect: Effect) -> list[str]:
+    """List the facts of an effect, a line each, with where each was read."""
+    lines = [
+        f"{name}: {_said(fact)}"
+        for name, fact in (
+            ("To", effect.recipient),
+            ("Amount", effect.amount),
+            ("From", effect.account),
+            ("Instead of", effect.before),
+            (_content_name(effect.verb), effect.content),
+        )
+        if fact is not None
+    ]
+    where = " · ".join(
+        text
+        for text in (
+            f"app {effect.app}" if effect.app else "",
+            f'screen "{one_line(effect.screen, 80)}"' if effect.screen else "",
+            f"phone {effect.phone}" if effect.phone else "",
+        )
+        if text
+    )
+    if where:
+        lines.append(f"Where: {where}")
+    if effect.undo:
+        lines.append(f"Undo: {effect.undo}")
+    return lines
+
+
+def _content_name(verb: EffectVerb) -> str:
+    return "Text" if verb in {V.SEND, V.PUBLISH, V.OVERWRITE, V.CARRY_OUT} else "What"
+
+
+def _said(fact: Stated) -> str:
+    if fact.source is Source.UNREADABLE or not fact.text:
+        return _NOT_SHOWN
+    return f"{fact.text} ({_SOURCES[fact.source]})"
+
+
+def _short(fact: Stated | None) -> str:
+    return "" if fact is None else one_line(fact.text, _HEAD_CHARS)

@@ -1,0 +1,117 @@
+"""What a session has typed so far, so that a secret in pieces is judged as the whole it makes.
+
+Not the typing and not the memory of secrets (`agent.safety.redacting.secrets`). Invariants: a
+payment card or a social security number is found however it is split: over texts, fields or the
+keys of a pad; the field's content is judged together with the text that comes to it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+import msgspec
+
+from agent.protocol import Event, ToolCallRequested
+from agent.records import Element
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.redacting.finding import PERSONAL, Kind, find
+
+_MOST_PIECES = 64
+_PIECE_CHARS = 200
+_MADE_OF_PIECES = frozenset({Kind.CARD, Kind.SSN})
+"""What only its own check digit or form makes, so that pieces far apart make none by chance."""
+
+
+class _Typing(msgspec.Struct):
+    """The arguments of a `type_text` call that count here."""
+
+    text: str = ""
+    clear: bool = False
+
+
+class TypedText:
+    """The pieces that one session has typed, oldest first."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[tuple[str, str]] = deque(maxlen=_MOST_PIECES)
+
+    @classmethod
+    def of(cls, history: Iterable[Event]) -> TypedText:
+        """Read what a session's events say was typed; secrets in them are taken out already."""
+        typed = cls()
+        for event in history:
+            match event.msg:
+                case ToolCallRequested(tool="type_text", arguments=arguments):
+                    try:
+                        said = msgspec.json.decode(arguments, type=_Typing)
+                    except msgspec.DecodeError:
+                        continue
+                    typed._add("", said.text, clear=False)
+                case ToolCallRequested(element=Element() as pressed):
+                    typed.add(Act(kind=ActKind.PRESS, element=pressed))
+                case _:
+                    pass
+        return typed
+
+    def add(self, act: Act) -> None:
+        """Take in an act that was done."""
+        text = piece_of(act)
+        if text and not act.is_secret:
+            self._add(_field(act), text, clear=act.clear)
+
+    def completes(self, act: Act) -> frozenset[Kind]:
+        """Return which secrets an act would complete that its own text does not show alone."""
+        text = piece_of(act)
+        if not text or act.is_secret:
+            return frozenset()
+        alone = {one.kind for one in find(text)}
+        held = "" if act.clear or act.element is None else act.element.value
+        kinds = _across(held, text) | _across(text, held) if held else frozenset[Kind]()
+        field = _field(act)
+        before = [
+            piece for name, piece in self._pieces if not (act.clear and field and name == field)
+        ]
+        joined = _across(" ".join(before), f" {text}") & _MADE_OF_PIECES
+        return frozenset((kinds | joined) - alone - PERSONAL)
+
+    def completes_by(self, acts: Iterable[Act]) -> frozenset[Kind]:
+        """Return which secrets several acts would complete, one after the other."""
+        ahead = TypedText()
+        ahead._pieces.extend(self._pieces)
+        kinds: set[Kind] = set()
+        for act in acts:
+            kinds |= ahead.completes(act)
+            ahead.add(act)
+        return frozenset(kinds)
+
+    def _add(self, field: str, text: str, *, clear: bool) -> None:
+        if clear and field:
+            kept = [piece for piece in self._pieces if piece[0] != field]
+            self._pieces = deque(kept, maxlen=_MOST_PIECES)
+        if text:
+            self._pieces.append((field, text[-_PIECE_CHARS:]))
+
+
+def piece_of(act: Act) -> str:
+    """Return what an act types: its text, or the digit of the key that it presses."""
+    if act.kind in {ActKind.TYPE, ActKind.COPY}:
+        return act.text
+    if act.kind is ActKind.PRESS and act.element is not None and not act.element.editable:
+        label = act.element.label.strip()
+        return label if len(label) == 1 and label.isdigit() else ""
+    return ""
+
+
+def _field(act: Act) -> str:
+    if act.kind is not ActKind.TYPE:
+        return act.kind.value
+    return "" if act.element is None else f"{act.element.package} {act.element.key}"
+
+
+def _across(first: str, second: str) -> frozenset[Kind]:
+    """Return the kinds of secrets that lie in both halves of a text."""
+    meet = len(first)
+    return frozenset(
+        one.kind for one in find(first + second) if one.start < meet and one.end > meet
+    )

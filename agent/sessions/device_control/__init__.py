@@ -1,0 +1,1 @@
+"""Sessions and phones outside a turn: driving by hand, looking, losing, moving."""

@@ -1,0 +1,67 @@
+"""Take a session to another phone, because the operator says so.
+
+Not the choice of a free phone (`agent.sessions.registry.device_assignment`). Invariants: a turn
+that is moved ends first, so that nothing of it reaches either phone any more; what was in flight
+has an unknown outcome; the turn that goes on begins with a fresh look at the new phone.
+"""
+
+from __future__ import annotations
+
+from agent.errors import WrongStateError
+from agent.protocol import AbortReason, SessionAssigned
+from agent.records import SessionState
+from agent.sessions.registry.live_session import LiveSession
+from agent.sessions.registry.services import Services
+from agent.sessions.rules.resuming import Resuming
+from agent.sessions.turns.turns import Turns
+
+
+async def move(
+    parts: Services, turns: Turns, session_id: str, serial: str, submission_id: str = ""
+) -> str:
+    """Move a session to a phone; gives the session's whole id.
+
+    Raises:
+        UsageError: no such session, or no such phone.
+        WrongStateError: its children do its work, or it is settled.
+    """
+    live = await parts.book.get(session_id)
+    parts.assignment.check_known(serial)
+    _check(live)
+    if live.record.serial == serial:
+        return live.session_id
+    was_working = live.turn is not None
+    reason = f"moved from {live.record.serial or 'no phone'} to {serial} by the operator"
+    if was_working:
+        await turns.abort(
+            live,
+            AbortReason.REPLACED,
+            SessionState.WAITING_FOR_USER,
+            reason,
+            submission_id=submission_id,
+        )
+    async with live.lock:
+        _check(live)
+        assigned = live.drafts(SessionAssigned(serial=serial), submission_id=submission_id)
+        await parts.book.append(*assigned)
+        live.disturbed_ms = parts.clock_ms()
+        if was_working and live.is_idle:
+            going = (
+                *live.flagging(lost=False),
+                *Resuming(parts.assignment).continuing(live, reason),
+            )
+            await parts.book.append(*live.drafts(*going, submission_id=submission_id))
+            turns.begin(live)
+    return live.session_id
+
+
+def _check(live: LiveSession) -> None:
+    if live.delegates:
+        raise WrongStateError(
+            f"Session {live.session_id} delegates: its children have the phones.",
+            "Move one of its children.",
+        )
+    if live.record.state.is_terminal:
+        raise WrongStateError(
+            f"Session {live.session_id} is {live.record.state}.", "Resume it first, then move it."
+        )

@@ -1,0 +1,1 @@
+"""What an operator, a program or a restart does to sessions."""

@@ -1,0 +1,521 @@
+"""What an operator may do with sessions, each operation checked against the state it needs.
+
+Not the queue that brings the ops (`agent.runtime.op_queue`) and not the running of turns.
+Invariants: what an operation changes together is stored together; the safe ones (stop, cancel,
+pause) are idempotent; nothing but `resume` leads out of a terminal state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from agent.errors import ErrorKind, UsageError, WrongStateError
+from agent.loop.task_context import Steering
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    EventMsg,
+    QuestionClosed,
+    RecoveryScheduled,
+    SessionConfigured,
+    SessionCreate,
+    SessionStart,
+    SessionStateChanged,
+    TextLetThrough,
+    UserMessage,
+)
+from agent.records import Session, SessionState
+from agent.safety.redacting.redaction import redact_secrets
+from agent.sessions.registry.live_session import Errand, LiveSession, Turn
+from agent.sessions.registry.services import Services
+from agent.sessions.rules.attached_rules import staged
+from agent.sessions.rules.creation import planned_sessions, requested_id
+from agent.sessions.rules.operator_text import (
+    OperatorText,
+    kinds_in,
+    read_operator_text,
+    redacted,
+)
+from agent.sessions.rules.resuming import Move, Resuming, check_unsettled, way_on
+from agent.sessions.rules.turn_input import new_message_id
+from agent.sessions.turns.turns import Turns
+from agent.store.store import EventDraft
+
+_STOPPED = "stopped by the operator; it can be resumed"
+_CANCELLED = "cancelled by the operator"
+
+
+class Operations:
+    """The sessions of one core, as their operator handles them."""
+
+    def __init__(self, parts: Services, turns: Turns) -> None:
+        self._parts = parts
+        self._turns = turns
+        self._resuming = Resuming(parts.assignment)
+
+    # --- beginning ----------
+
+    async def create(self, op: SessionCreate, submission_id: str = "") -> tuple[Session, ...]:
+        """Create a session and its children, and send off those that work, unless it is a draft.
+
+        A request with the id of one that was carried out creates nothing.
+
+        Returns:
+            The session, then its children.
+
+        Raises:
+            UsageError: the request cannot be carried out; nothing was created.
+        """
+        if known := await self._created_before(op.request_id):
+            return known
+        planned = planned_sessions(
+            op,
+            settings=self._parts.settings,
+            assignment=self._parts.assignment,
+            now_ms=self._parts.clock_ms(),
+        )
+        await self.enter(
+            planned,
+            start=op.start,
+            submission_id=submission_id,
+            written=_written(planned, op),
+        )
+        return planned
+
+    async def _created_before(self, request_id: str) -> tuple[Session, ...]:
+        """Return the session that a request made before, with its children; empty when none."""
+        session_id = requested_id(request_id)
+        if not session_id:
+            return ()
+        try:
+            top = await self._parts.book.get(session_id)
+        except UsageError:
+            return ()
+        return (top.record, *(one.record for one in await self._parts.book.children(top)))
+
+    async def enter(
+        self,
+        planned: tuple[Session, ...],
+        *,
+        start: bool,
+        submission_id: str = "",
+        errand: Errand | None = None,
+        written: Mapping[str, str] | None = None,
+    ) -> None:
+        """Store new sessions, in one go, and send off those that work.
+
+        Args:
+            written: the goals of those whose goal lost secrets, as the operator wrote them.
+        """
+        lost = written or {}
+        parent = planned[0] if len(planned) > 1 else None
+        drafts: list[EventDraft] = []
+        for session in planned:
+            msgs: list[EventMsg] = [SessionConfigured(session=session)]
+            if text := lost.get(session.session_id, ""):
+                msgs.append(redacted(kinds_in(text), "The goal"))
+                self._parts.withheld.keep(session.session_id, text)
+            if session.let_through and session is planned[0]:
+                msgs.append(TextLetThrough(texts=session.let_through))
+            if start and session is parent:
+                msgs.append(SessionStateChanged(state=SessionState.RUNNING, reason="delegates"))
+            elif start:
+                msgs.append(self._resuming.queueing(session.serial))
+            drafts += [EventDraft(session.session_id, msg, submission_id) for msg in msgs]
+        await self._parts.book.append(*drafts)
+        if not start:
+            return
+        for session in planned:
+            if session is not parent:
+                live = await self._parts.book.get(session.session_id)
+                async with live.lock:
+                    self._turns.begin(live, errand=errand)
+
+    async def start(self, op: SessionStart, submission_id: str = "") -> str:
+        """Start a draft; the children of a driven one wait with their objectives (A6).
+
+        Returns:
+            The session's id.
+
+        Raises:
+            UsageError: it has no goal, and no prompt came with the op.
+            WrongStateError: it is no draft.
+        """
+        async with self.whole(op.session_id) as (top, children):
+            said = self._read(top, op.prompt, "The prompt", op.let_through) if op.prompt else None
+            await self.check_parent(top)
+            if top.record.state is not SessionState.CREATED:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}, not a draft.", way_on(top)
+                )
+            if said is None and not top.record.goal:
+                raise UsageError(
+                    f"Draft {top.session_id} has no goal.",
+                    f"Give one: switchboard sessions start {top.session_id} --prompt TEXT",
+                )
+            moves: list[Move] = []
+            if said is not None:
+                message = UserMessage(text=said.text, message_id=new_message_id())
+                moves.append((top, (*said.events, message)))
+                moves += [(live, _allowed(said)) for live in children if _allowed(said)]
+            if top.delegates:
+                moves.append((top, top.moving(SessionState.RUNNING, "delegates")))
+            for live in children or (top,):
+                if live.record.state is not SessionState.CREATED:
+                    continue
+                if live is not top and top.record.held:
+                    moves.append((live, staged(top.record.driver)))
+                else:
+                    moves.append((live, (self._resuming.queueing(live.record.serial),)))
+            await self.send_off(moves, submission_id)
+            return top.session_id
+
+    # --- talking ----------
+
+    async def tell(
+        self, session_id: str, text: str, submission_id: str = "", *, let_through: bool = False
+    ) -> None:
+        """Steer the open turn, or begin a turn with this prompt; a parent passes it on.
+
+        Args:
+            let_through: what looks like a secret in the text is not redacted in this session.
+
+        Raises:
+            UsageError: there is nothing to tell, or no such session.
+            WrongStateError: the session is settled: only a resume leads out of that.
+        """
+        async with self.whole(session_id, ends_studies=True) as (top, children):
+            check_unsettled(top)
+            await self.check_parent(top)
+            said = self._read(top, text, "The message", let_through)
+            hearers = [top]
+            moves: list[Move] = [(top, said.events)] if said.events else []
+            if top.delegates:
+                noted = UserMessage(text=said.text, message_id=new_message_id(), steer=True)
+                moves.append((top, (noted,)))
+                unsettled = [child for child in children if not child.record.state.is_terminal]
+                hearers = [child for child in unsettled if child.turn is not None] or unsettled
+            steered: list[tuple[LiveSession, Steering]] = []
+            for live in hearers:
+                hint = Steering(message_id=new_message_id(), text=said.text)
+                allowed = _allowed(said) if live is not top else ()
+                moves.append((live, (*allowed, *self._hearing(live, hint))))
+                if live.turn is not None:
+                    steered.append((live, hint))
+            await self.send_off(moves, submission_id)
+            for live, hint in steered:
+                live.steering.append(hint)
+
+    async def let_through(self, session_id: str, submission_id: str = "") -> str:
+        """Say again, unredacted, what the operator wrote and lost secrets; one that ended goes on.
+
+        Returns:
+            The session's id.
+
+        Raises:
+            UsageError: there is no such session.
+            WrongStateError: nothing is held for it, it is a draft, or a part that has ended.
+        """
+        live = await self._parts.book.get(session_id)
+        written = self._parts.withheld.of(live.session_id)
+        if not written:
+            raise WrongStateError(
+                f"Nothing that was redacted in session {live.session_id} is held any more.",
+                "Write it again, and let it through: switchboard sessions start "
+                f"{live.session_id} --prompt TEXT --let-through",
+            )
+        if live.record.state is SessionState.CREATED:
+            raise WrongStateError(
+                f"Session {live.session_id} is a draft.",
+                "Start it with the whole text: switchboard sessions start "
+                f"{live.session_id} --prompt TEXT --let-through",
+            )
+        text = "\n\n".join(written)
+        if live.record.state.is_terminal and not live.record.parent_id:
+            await self.go_on_with(live.session_id, text, submission_id, let_through=True)
+        else:
+            await self.tell(live.session_id, text, submission_id, let_through=True)
+        self._parts.withheld.drop(live.session_id)
+        return live.session_id
+
+    # --- holding ----------
+
+    async def interrupt(self, session_id: str = "", submission_id: str = "") -> None:
+        """Stop the turns of a session and its children; of every session when the id is empty."""
+        members = await self._members(session_id) if session_id else self._parts.book.active()
+        await self._abort_all(
+            [live for live in members if live.turn is not None or live.is_forsaken],
+            AbortReason.INTERRUPTED,
+            SessionState.WAITING_FOR_USER,
+            _STOPPED,
+            submission_id,
+        )
+
+    async def cancel(
+        self, session_id: str, submission_id: str = "", *, reason: str = _CANCELLED
+    ) -> None:
+        """End a session and its children, at once; what has ended already keeps its end."""
+        members = await self._members(session_id)
+        # Phones first: storing may take its time.
+        for live in members:
+            if live.turn is not None:
+                self._turns.strike(live.turn, AbortReason.CANCELLED)
+        # The parent before its children, so that their ends do not roll up into another state.
+        for group in (members[:1], members[1:]):
+            await self._abort_all(
+                group,
+                AbortReason.CANCELLED,
+                SessionState.CANCELLED,
+                reason,
+                submission_id,
+            )
+
+    async def pause(self, session_id: str, submission_id: str = "") -> None:
+        """Hold turns before their next step. Raises WrongStateError when none is open."""
+        async with self.whole(session_id) as (top, children):
+            held = [live for live in (top, *children) if live.is_at_work]
+            if not held:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}: no turn of it is open.",
+                    "There is nothing to pause.",
+                )
+            if top.delegates and not top.record.state.is_terminal:
+                held.append(top)
+            await self.send_off(
+                [
+                    (live, live.flagging(paused=True, reason="paused by the operator"))
+                    for live in held
+                ],
+                submission_id,
+            )
+
+    async def resume(self, session_id: str, submission_id: str = "") -> None:
+        """Go on after a pause, a stop, a crash or, in a new generation, from a terminal state.
+
+        Raises:
+            WrongStateError: it is running, waits for an answer, or is a draft.
+        """
+        live = await self._parts.book.get(session_id)
+        parent = await self._parent_of(live)
+        settled_parent = parent is not None and parent.record.state.is_terminal
+        tree = live.record.parent_id if settled_parent else live.session_id
+        async with self.whole(tree, ends_studies=True) as (top, children):
+            if top is not live:
+                moves = self._resuming.alone(top, children, live)
+            elif not top.delegates:
+                generation = self._resuming.next_generation(top, parent)
+                moves = [(top, self._resuming.going_on(top, generation))]
+            elif top.record.state.is_terminal:
+                moves = self._resuming.again(top, children)
+            else:
+                moves = self._resuming.onward(top, children)
+            await self.send_off(moves, submission_id)
+
+    async def go_on_after_restart(self, live: LiveSession) -> None:
+        """Let a session go on by itself whose core died, as often as the settings let it.
+
+        Each time counts, restarts upon restarts too, until a turn of it is finished; after the last
+        it waits for the operator (CONTRACTS 1.10). One that has a phone is begun by the dispatcher.
+        """
+        limit = self._parts.settings.recovery.retries
+        async with live.lock:
+            if not live.is_idle:
+                return
+            attempt = live.record.recoveries + 1
+            if attempt > limit:
+                tired = ErrorEvent(
+                    message=f"The core ended under this session, and {limit} times it was taken "
+                    "on again in vain.",
+                    kind=ErrorKind.INTERNAL,
+                    remedy=f"Look at it, then: switchboard sessions resume {live.session_id}",
+                    retryable=True,
+                )
+                await self._parts.book.append(*live.drafts(tired))
+                return
+            scheduled = RecoveryScheduled(
+                attempt=attempt, limit=limit, reason="The core was restarted."
+            )
+            queueing = self._resuming.queueing(live.record.serial)
+            await self._parts.book.append(*live.drafts(scheduled, queueing))
+            if not live.record.serial:
+                self._turns.begin(live, recovering=True)
+
+    async def take_on(self, session: Session) -> Turn | None:
+        """Begin the turn of a session that the dispatcher found left over on its phone."""
+        live = await self._parts.book.get(session.session_id)
+        async with live.lock:
+            left = live.record.state is SessionState.QUEUED and not live.delegates
+            if live.turn is None and left:
+                self._turns.begin(live, recovering=True)
+            return live.turn
+
+    async def go_on_with(
+        self, session_id: str, prompt: str, submission_id: str = "", *, let_through: bool = False
+    ) -> None:
+        """Take a settled session into its next generation with a new prompt, its children left be.
+
+        Args:
+            let_through: what looks like a secret in the prompt is not redacted in this session.
+
+        Raises:
+            UsageError: there is no such session, or nothing in the prompt.
+            WrongStateError: it has not ended.
+        """
+        async with self.whole(session_id, ends_studies=True) as (top, children):
+            said = self._read(top, prompt, "The prompt", let_through)
+            if not top.record.state.is_terminal or top.turn is not None:
+                raise WrongStateError(
+                    f"Session {top.session_id} is {top.record.state}.", way_on(top)
+                )
+            generation = max(one.record.generation for one in (top, *children)) + 1
+            moves = self._resuming.going_on(top, generation)
+            message = UserMessage(text=said.text, message_id=new_message_id())
+            # After the resume, which would begin the goal again; before the queueing, to be staged.
+            await self.send_off(
+                [(top, (*moves[:-1], *said.events, message, moves[-1]))], submission_id
+            )
+
+    async def until_idle(self, live: LiveSession) -> None:
+        """Wait until no turn of a session is open."""
+        await self._turns.until_idle(live)
+
+    # --- how ----------
+
+    def _read(
+        self, live: LiveSession, text: str, name: str, let_through: bool = False
+    ) -> OperatorText:
+        """Read what the operator wrote to a session, and hold what it lost. Raises UsageError."""
+        known = live.record.let_through
+        said = read_operator_text(text, name, known=known, let_through=let_through)
+        if said.withheld:
+            self._parts.withheld.keep(live.session_id, said.withheld)
+        return said
+
+    def _hearing(self, live: LiveSession, hint: Steering) -> tuple[EventMsg, ...]:
+        """Give what makes a session hear a message: steering, or a turn with it as the prompt."""
+        steers = live.turn is not None
+        message = UserMessage(text=hint.text, message_id=hint.message_id, steer=steers)
+        if steers:
+            return (message,)
+        superseded = (
+            QuestionClosed(question_id=question.question_id, reason="superseded by a new message")
+            for question in self._parts.questions.of(live.session_id)
+        )
+        # One that waits in line since a restart has no turn yet, and is queued already.
+        queued = live.record.state is SessionState.QUEUED
+        sent = () if queued else (self._resuming.queueing(live.record.serial),)
+        return (message, *superseded, *sent)
+
+    @asynccontextmanager
+    async def whole(
+        self, session_id: str, *, ends_studies: bool = False
+    ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
+        """Hold a session and its children as they are, for the length of the block.
+
+        Args:
+            ends_studies: first end the turns that only read one of them: it is to go on.
+        """
+        top, *children = await self._members(session_id)
+        if ends_studies:
+            for live in (top, *children):
+                await self._turns.replace_study(live)
+        async with AsyncExitStack() as locks:
+            # Always the parent first; nobody else holds more than one.
+            for live in (top, *children):
+                await locks.enter_async_context(live.lock)
+            yield top, tuple(children)
+
+    async def check_parent(self, live: LiveSession) -> None:
+        """Refuse what would set a part to work whose parent has ended: only a resume does that.
+
+        Raises WrongStateError.
+        """
+        parent = await self._parent_of(live)
+        if parent is not None and parent.record.state.is_terminal:
+            raise WrongStateError(
+                f"Session {live.session_id} is part of {parent.session_id}, which is "
+                f"{parent.record.state}.",
+                f"Resume it first: switchboard sessions resume {live.session_id}",
+            )
+
+    async def _parent_of(self, live: LiveSession) -> LiveSession | None:
+        parent_id = live.record.parent_id
+        return await self._parts.book.get(parent_id) if parent_id else None
+
+    async def _members(self, session_id: str) -> tuple[LiveSession, ...]:
+        top = await self._parts.book.get(session_id)
+        return (top, *await self._parts.book.children(top))
+
+    async def _abort_all(
+        self,
+        members: Iterable[LiveSession],
+        abort: AbortReason,
+        state: SessionState,
+        reason: str,
+        submission_id: str,
+    ) -> None:
+        outcomes = await asyncio.gather(
+            *(
+                self._turns.abort(
+                    live,
+                    abort,
+                    state,
+                    reason,
+                    submission_id=submission_id,
+                )
+                for live in members
+            ),
+            return_exceptions=True,
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def send_off(self, moves: list[Move], submission_id: str) -> None:
+        """Store these facts together, and begin the turns of those that they set to work.
+
+        The locks of all are held. A session that waits in line since a restart has no turn yet:
+        the dispatcher begins it in its place, and a change of its driver leaves it there.
+        """
+        drafts = [
+            draft
+            for live, msgs in moves
+            for draft in live.drafts(*msgs, submission_id=submission_id)
+        ]
+        await self._parts.book.append(*drafts)
+        for live, msgs in moves:
+            queued = live.record.state is SessionState.QUEUED
+            if queued and live.turn is None and any(map(_sets_to_work, msgs)):
+                self._turns.begin(live)
+
+
+def _sets_to_work(msg: EventMsg) -> bool:
+    match msg:
+        case SessionStateChanged(state=state):
+            return state is SessionState.QUEUED
+        case UserMessage(steer=steer):
+            return not steer
+        case _:
+            return False
+
+
+def _written(planned: tuple[Session, ...], op: SessionCreate) -> dict[str, str]:
+    """Return by session the goals that lost secrets, as the operator wrote them."""
+    if op.let_through:
+        return {}
+    objectives = {redact_secrets(one.objective): one.objective for one in op.targets}
+    top, *children = planned
+    written = {top.session_id: op.goal}
+    written |= {one.session_id: objectives.get(one.goal, one.goal) for one in children}
+    return {
+        session.session_id: text
+        for session in planned
+        if (text := written[session.session_id]) and text != session.goal
+    }
+
+
+def _allowed(said: OperatorText) -> tuple[EventMsg, ...]:
+    """Return what a text lets a part of the session have too."""
+    return tuple(msg for msg in said.events if isinstance(msg, TextLetThrough))

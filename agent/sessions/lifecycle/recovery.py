@@ -1,0 +1,137 @@
+"""Bring order into what a dead core left: turns that nobody runs any more.
+
+Not the resuming of them, which is the operator's (or the setting's) decision. Invariants: a turn
+that was open gets its TurnAborted once, however often the core dies; no session claims to be at
+work when none is; an open question stays open, for its answer resumes the session; a study that
+died among the newest facts is closed, its session left as it is.
+"""
+
+from __future__ import annotations
+
+from agent.errors import ErrorKind, UsageError
+from agent.loop.task_context import TaskKind
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    EventMsg,
+    QuestionClosed,
+    TargetObserved,
+    TaskComplete,
+    TaskStarted,
+    TurnAborted,
+)
+from agent.records import SessionState, TargetRuntime
+from agent.sessions.registry.live_session import LiveSession
+from agent.sessions.registry.open_questions import NO_ANSWER
+from agent.sessions.registry.services import Services
+
+_IDLE = "the core was restarted; it can be resumed"
+_NEWEST_FACTS = 2000
+"""How far back a study is looked for that its core did not end: it takes one call of a model."""
+_STUDIES = frozenset(kind.value for kind in TaskKind if kind.is_study)
+_UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
+
+
+async def recover(parts: Services) -> tuple[LiveSession, ...]:
+    """Make every session idle whose turn died with the core that ran it.
+
+    Returns:
+        The sessions that were at work, or about to be, and wait for nobody: neither for an answer
+        nor, paused, for the operator.
+
+    Raises:
+        StoreError: the repair could not be stored.
+    """
+    await _close_studies(parts)
+    resumable: list[LiveSession] = []
+    for live in parts.book.active():
+        if live.delegates:
+            await _close_plan(parts, live)
+            continue
+        was_under_way = live.record.state in _UNDER_WAY
+        if not was_under_way and not live.record.turn_id:
+            continue
+        was_paused = live.record.paused
+        await parts.book.append(*live.drafts(*_repair(parts, live)))
+        if was_under_way and not was_paused and not live.record.state.is_terminal:
+            resumable.append(live)
+    return tuple(resumable)
+
+
+async def _close_studies(parts: Services) -> None:
+    """End the reviews and compactions that died with their core; their sessions stay as they are.
+
+    Not in the record, for a settled session stays as it was: they are found in the newest facts.
+    """
+    last = await parts.store.last_event_id()
+    newest = await parts.store.events(after=max(last - _NEWEST_FACTS, 0), limit=_NEWEST_FACTS)
+    unended: dict[str, str] = {}
+    for event in newest:
+        match event.msg:
+            case TaskStarted(turn_id=turn_id, kind=kind) if kind in _STUDIES:
+                unended[turn_id] = event.session_id
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id):
+                unended.pop(turn_id, None)
+            case _:
+                pass
+    for turn_id, session_id in unended.items():
+        try:
+            live = await parts.book.get(session_id)
+        except UsageError:
+            continue  # it was deleted since
+        aborted = TurnAborted(turn_id=turn_id, reason=AbortReason.RECOVERED)
+        await parts.book.append(*live.drafts(aborted))
+
+
+async def _close_plan(parts: Services, live: LiveSession) -> None:
+    """End the plan turn of a parent whose core died after its children had been stored."""
+    if live.record.turn_id:
+        aborted = TurnAborted(turn_id=live.record.turn_id, reason=AbortReason.RECOVERED)
+        await parts.book.append(*live.drafts(aborted))
+
+
+def _repair(parts: Services, live: LiveSession) -> tuple[EventMsg, ...]:
+    record = live.record
+    aborted: tuple[EventMsg, ...] = ()
+    if record.turn_id:
+        aborted = (TurnAborted(turn_id=record.turn_id, reason=AbortReason.RECOVERED),)
+    if record.for_job:
+        return (*_closing(parts, live, expired_only=False), *aborted, *_failing(live))
+    return (
+        *_closing(parts, live, expired_only=True),
+        *aborted,
+        *_missing(live),
+        *live.flagging(paused=False, lost=False, reason="the core was restarted"),
+        *live.moving(SessionState.WAITING_FOR_USER, _IDLE),
+    )
+
+
+def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
+    """Say that a display of the session's own went with the core that had opened it."""
+    record = live.record
+    if not record.presentation.is_detached or record.target_runtime is TargetRuntime.MISSING:
+        return ()
+    return (TargetObserved(presentation=record.presentation, runtime=TargetRuntime.MISSING),)
+
+
+def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
+    """Give the end of a job's session: the job itself tries again, in a new one."""
+    error = ErrorEvent(
+        message="The core was restarted while a job ran here.",
+        kind=ErrorKind.INTERNAL,
+        remedy="The job says what became of it, and runs again if it may.",
+    )
+    return (
+        error,
+        *live.flagging(paused=False, lost=False),
+        *live.moving(SessionState.FAILED, "the core was restarted"),
+    )
+
+
+def _closing(parts: Services, live: LiveSession, *, expired_only: bool) -> tuple[EventMsg, ...]:
+    now_ms = parts.clock_ms()
+    return tuple(
+        QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
+        for question in parts.questions.of(live.session_id)
+        if not expired_only or 0 < question.deadline_ms <= now_ms
+    )

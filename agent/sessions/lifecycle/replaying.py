@@ -1,0 +1,97 @@
+"""Do a session's actions again in a new session: read what it did, and give it as a route.
+
+Not the going by it (`agent.loop.acting.action_replay`). Invariants: only what was done, and counts
+still, is on a route; the new session is a session like any other, with guards, budget and
+transcript of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.errors import UsageError
+from agent.loop.acting.action_replay import PLANS
+from agent.protocol import (
+    Event,
+    ObservationRecorded,
+    RouteGiven,
+    SessionCreate,
+    SessionReplay,
+    SessionStart,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import ActionOutcome, RouteDeed
+from agent.sessions.lifecycle.operations import Operations
+from agent.sessions.registry.services import Services
+from agent.sessions.rules.rollback import visible
+
+
+class Replaying:
+    """The replays of one core."""
+
+    def __init__(self, parts: Services, operations: Operations) -> None:
+        self._parts = parts
+        self._operations = operations
+
+    async def replay(self, op: SessionReplay, submission_id: str = "") -> str:
+        """Begin a session that goes by what another one did; gives its id.
+
+        Raises:
+            UsageError: no such session or phone, or it did nothing that could be done again.
+        """
+        live = await self._parts.book.get(op.session_id)
+        origin = live.record
+        deeds = deeds_of(await self._parts.book.events(live.session_id))
+        if all(deed.tool == PLANS for deed in deeds):
+            raise UsageError(
+                f"Session {live.session_id} did nothing on a phone that could be done again.",
+                "Replay a session that worked itself; of a tree, one of its children.",
+            )
+        serial = op.serial or origin.serial
+        create = SessionCreate(
+            goal=origin.goal,
+            title=origin.title,
+            serial=serial,
+            target_package=origin.target_package,
+            model=origin.model,
+            reasoning_effort=origin.reasoning_effort,
+            max_steps=origin.max_steps,
+            budget=origin.budget,
+            at_limit=origin.at_limit,
+            autonomy=origin.autonomy,
+            tool_servers=origin.tool_servers,
+            start=False,
+        )
+        [made] = await self._operations.create(create, submission_id)
+        fresh = await self._parts.book.get(made.session_id)
+        given = RouteGiven(origin=live.session_id, deeds=deeds)
+        async with fresh.lock:
+            await self._parts.book.append(*fresh.drafts(given, submission_id=submission_id))
+        await self._operations.start(SessionStart(session_id=made.session_id), submission_id)
+        return made.session_id
+
+
+def deeds_of(events: Sequence[Event]) -> tuple[RouteDeed, ...]:
+    """List what was done, without what failed or was rolled back."""
+    asked: dict[str, RouteDeed] = {}
+    deeds: list[RouteDeed] = []
+    package = ""
+    for event in visible(events):
+        match event.msg:
+            case ObservationRecorded(observation=seen):
+                package = seen.foreground.package
+            case ToolCallRequested() as call if call.kind == "action" or call.tool == PLANS:
+                asked[call.call_id] = RouteDeed(
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    element=call.element,
+                    package=package,
+                )
+            case ToolCallFinished(call_id=call_id, outcome=ActionOutcome.DONE):
+                deed = asked.pop(call_id, None)
+                if deed is not None:
+                    deeds.append(deed)
+            case _:
+                pass
+    return tuple(deeds)

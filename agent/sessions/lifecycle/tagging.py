@@ -1,0 +1,69 @@
+"""Take in what the operator says of a device or a session, so as to find it again or be rid of it.
+
+Not the keeping of it: a device's labels are the rack's (`agent.devices.fleet.labels`), a session's
+tags are in its record. Invariant: only what has ended is dismissed.
+"""
+
+from __future__ import annotations
+
+from agent.devices.fleet.labels import checked_tags
+from agent.devices.protocols import Fleet
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import DeviceTag, SessionDismissed, SessionTagged
+from agent.sessions.registry.services import Services
+
+
+def tag(rack: Fleet, op: DeviceTag) -> None:
+    """Name, tag or annotate a device. Raises UsageError for one never seen, StoreError."""
+    info = next((info for info in rack.devices() if info.serial == op.serial), None)
+    if info is None:
+        known = ", ".join(info.serial for info in rack.devices()) or "none"
+        raise UsageError(f"No device {op.serial!r} is known.", f"Devices seen so far: {known}.")
+    rack.label(
+        op.serial,
+        name=info.name if op.name is None else op.name,
+        tags=info.tags if op.tags is None else op.tags,
+        notes=info.notes if op.notes is None else op.notes,
+    )
+
+
+async def tag_session(
+    parts: Services, session_id: str, tags: tuple[str, ...], submission_id: str = ""
+) -> str:
+    """Replace the tags of a session; return its whole id.
+
+    Raises:
+        UsageError: no such session, or what cannot be a tag.
+    """
+    live = await parts.book.get(session_id)
+    wanted = checked_tags(tags, "session")
+    async with live.lock:
+        if live.record.tags != wanted:
+            drafts = live.drafts(SessionTagged(tags=wanted), submission_id=submission_id)
+            await parts.book.append(*drafts)
+    return live.session_id
+
+
+async def dismiss(
+    parts: Services, session_id: str, dismissed: bool, submission_id: str = ""
+) -> tuple[str, ...]:
+    """Dismiss an ended session and its children, or take that back; return their whole ids.
+
+    Raises:
+        UsageError: no such session.
+        WrongStateError: it, or a child of it, has not ended.
+    """
+    live = await parts.book.get(session_id)
+    members = (live, *await parts.book.children(live))
+    for member in members:
+        if not member.record.state.is_terminal:
+            raise WrongStateError(
+                f"Session {member.session_id} is {member.record.state}: it has not ended.",
+                "Stop it and cancel it first.",
+            )
+    for member in members:
+        async with member.lock:
+            if member.record.dismissed != dismissed:
+                msg = SessionDismissed(dismissed=dismissed)
+                await parts.book.append(*member.drafts(msg, submission_id=submission_id))
+    return tuple(member.session_id for member in members)

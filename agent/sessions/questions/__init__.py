@@ -1,0 +1,1 @@
+"""Answers, deadlines, verdicts and corrections of what the operator said."""

@@ -1,0 +1,137 @@
+"""Carry out answers: the call that asked goes on, or the session whose turn died with it.
+
+Not what counts as an answer (`agent.sessions.rules.answers`) and not who waits for one
+(`agent.sessions.registry.open_questions`). Invariant: the first answer that is stored is the one
+that counts; a later one, from whomever, is refused as wrong state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from agent.errors import WrongStateError
+from agent.protocol import (
+    EventMsg,
+    QuestionAnswered,
+    QuestionClosed,
+    TextLetThrough,
+    UserInputAnswer,
+)
+from agent.records import Question, SessionState
+from agent.safety.redacting.let_through import letting_through
+from agent.sessions.registry.open_questions import NO_ANSWER
+from agent.sessions.registry.services import Services
+from agent.sessions.rules.answers import read_answer, to_store
+from agent.sessions.rules.operator_text import kinds_in, redacted, secrets_in
+from agent.sessions.rules.resuming import Resuming
+from agent.sessions.turns.turns import Turns
+
+Review: TypeAlias = Callable[[Question, str, str, str], Awaitable[None]]
+"""Decide on a job's action: the question, the answer, the submission's id, and who says so."""
+
+
+class Answering:
+    """The answers of one core.
+
+    Args:
+        review: decides on what a job asked; its session goes on or ends with the job.
+    """
+
+    def __init__(self, parts: Services, turns: Turns, review: Review) -> None:
+        self._parts = parts
+        self._turns = turns
+        self._review = review
+        self._resuming = Resuming(parts.assignment)
+
+    async def answer(
+        self, op: UserInputAnswer, submission_id: str = "", *, by: str = "operator"
+    ) -> str:
+        """Answer a question: the call that asked goes on; a turn that died with it is resumed.
+
+        Returns:
+            The session that asked.
+
+        Raises:
+            UsageError: there is no such question, or nothing in the answer.
+            WrongStateError: somebody else was faster, or the question has closed.
+        """
+        questions = self._parts.questions
+        question = questions.find(op.question_id)
+        if question is None:
+            question, _ = await self._parts.store.question(op.question_id)
+        live = await self._parts.book.get(question.session_id)
+        given = "" if question.secret else _text_of(op)
+        known = live.record.let_through
+        allowed = secrets_in([given], known) if op.let_through else ()
+        with letting_through(lambda: (*known, *allowed)):
+            kinds = kinds_in(given, (*known, *allowed))
+            answer = read_answer(question, op.answer, op.answers)
+        kept = to_store(question, answer)
+        self._check_asked(question)
+        if question.review is not None:
+            await self._review(question, kept.text, submission_id, by)
+            return live.session_id
+        await self._turns.replace_study(live)
+        async with live.lock:
+            self._check_asked(question)
+            msgs: list[EventMsg] = [TextLetThrough(texts=allowed)] if allowed else []
+            if kinds:
+                msgs.append(redacted(kinds, "An answer"))
+                self._parts.withheld.keep(live.session_id, given)
+            msgs.append(
+                QuestionAnswered(
+                    question_id=question.question_id,
+                    answer=kept.text,
+                    answers=kept.by_part,
+                    answered_by=by,
+                )
+            )
+            resumes = live.is_idle
+            if resumes:
+                msgs += self._resuming.continuing(live, "its question was answered")
+            elif questions.is_awaited(question.question_id):
+                msgs += live.moving(SessionState.RUNNING, "answered")
+            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            questions.deliver(question, answer)
+            if resumes:
+                self._turns.begin(live)
+        return live.session_id
+
+    async def expire(self, question_id: str, submission_id: str = "") -> str:
+        """Close a question that nobody answered: the call that asked goes on without an answer.
+
+        Returns:
+            The session that asked.
+
+        Raises:
+            UsageError: there is no such question.
+            WrongStateError: it was answered, or has closed.
+        """
+        questions = self._parts.questions
+        question = questions.find(question_id)
+        if question is None:
+            question, _ = await self._parts.store.question(question_id)
+        live = await self._parts.book.get(question.session_id)
+        async with live.lock:
+            self._check_asked(question)
+            msgs: list[EventMsg] = [
+                QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
+            ]
+            if questions.is_awaited(question.question_id):
+                msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
+            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+        return live.session_id
+
+    def _check_asked(self, question: Question) -> None:
+        if self._parts.questions.find(question.question_id) is None:
+            raise WrongStateError(
+                "This question is no longer open.",
+                "The first answer counts; steer the session instead.",
+            )
+
+
+def _text_of(op: UserInputAnswer) -> str:
+    """Return all that an answer says."""
+    several = (one for given in op.answers.values() for one in given)
+    return "\n\n".join(filter(None, (op.answer, *several)))

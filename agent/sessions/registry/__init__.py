@@ -1,0 +1,1 @@
+"""The live sessions in memory, who is attached to them, and the services that rooms share."""

@@ -1,0 +1,58 @@
+"""Who in the core hears of committed facts, and in which order.
+
+Not the listeners outside (`agent.sessions.registry.listeners`). Invariants: the book comes first,
+so whoever comes after it finds the records as these facts make them; those outside come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from agent.protocol import (
+    AgentMessage,
+    Event,
+    ObservationRecorded,
+    StepCompleted,
+    StepStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+
+Follow: TypeAlias = Callable[[tuple[Event, ...]], None]
+
+_OF_STEPS = frozenset(
+    {
+        StepStarted,
+        ObservationRecorded,
+        AgentMessage,
+        ToolCallRequested,
+        ToolCallFinished,
+        StepCompleted,
+    }
+)
+"""Nearly every event is one of these, and nobody but the book and the listeners follows them."""
+
+
+class Followers:
+    """The followers of one core.
+
+    Args:
+        book: keeps the records.
+        rooms: hear of what changes sessions, and of no step's inside.
+        outside: hears of everything.
+    """
+
+    def __init__(self, book: Follow, rooms: Sequence[Follow], outside: Follow) -> None:
+        self._book = book
+        self._rooms = tuple(rooms)
+        self._outside = outside
+
+    def on_commit(self, events: tuple[Event, ...]) -> None:
+        """Tell everybody of committed facts."""
+        self._book(events)
+        news = tuple(event for event in events if type(event.msg) not in _OF_STEPS)
+        if news:
+            for follow in self._rooms:
+                follow(news)
+        self._outside(events)

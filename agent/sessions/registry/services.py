@@ -1,0 +1,59 @@
+"""What the session room works with, in one place: handed in by the runtime, built by nobody here.
+
+Not a façade: it does nothing. Invariant: the parts are the same for the whole life of a core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agent.devices.protocols import Fleet
+from agent.loop.task_context import DeskOp, SessionTask
+from agent.models.model import Model
+from agent.models.verifying import Verifying
+from agent.protocol import Reply
+from agent.records import Session
+from agent.sessions.registry.clients import Clients
+from agent.sessions.registry.device_assignment import Assignment
+from agent.sessions.registry.listeners import DeltaListeners
+from agent.sessions.registry.open_questions import Questions
+from agent.sessions.registry.session_registry import SessionRegistry
+from agent.sessions.registry.supervisor import Supervisor
+from agent.sessions.registry.withheld_texts import WithheldTexts
+from agent.settings import Settings
+from agent.store.store import Store
+from agent.tasks.delegation import Delegation
+
+
+@dataclass
+class Door:
+    """How turns reach the desks, which are built after them; shut until there is one."""
+
+    carry_out: Callable[[Session, DeskOp], Awaitable[Reply]] | None = None
+
+
+@dataclass(frozen=True)
+class Services:
+    """One core's parts."""
+
+    settings: Settings
+    store: Store
+    rack: Fleet
+    book: SessionRegistry
+    questions: Questions
+    clients: Clients
+    assignment: Assignment
+    deltas: DeltaListeners
+    crew: Supervisor
+    models: Callable[[Session], Model]
+    """Make the model of a session; raises SwitchboardError when it cannot be had."""
+    verifiers: Callable[[Model], Verifying]
+    """Say who looks whether a claim of success is true, of a model."""
+    task: Callable[[], SessionTask]
+    """Make what a session does in a regular turn."""
+    plan: Callable[[Delegation], SessionTask] | None
+    """Make what divides a goal among phones; None: no session plans."""
+    clock_ms: Callable[[], int]
+    door: Door = field(default_factory=Door)
+    withheld: WithheldTexts = field(default_factory=WithheldTexts)

@@ -1,0 +1,1 @@
+"""A session as JSON lines: written from any core, read from anybody."""

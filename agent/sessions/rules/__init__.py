@@ -1,0 +1,1 @@
+"""What follows from what: the pure rules of sessions, turns, trees and answers."""

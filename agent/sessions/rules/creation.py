@@ -1,0 +1,208 @@
+"""Turn a request for work into session records: check it, name what is wrong, fill in the rest.
+
+It stores nothing. Invariant: what passes can start; a request with a fault in it creates nothing.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from secrets import token_hex
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.protocol import SessionCreate, Target
+from agent.records import (
+    DIRECT,
+    AtLimit,
+    Autonomy,
+    Budget,
+    ReasoningEffort,
+    Session,
+    SessionKind,
+)
+from agent.results.schema import checked_schema
+from agent.safety.allowances.parsing import checked_allowances
+from agent.safety.redacting.let_through import letting_through
+from agent.safety.redacting.redaction import redact_secrets
+from agent.sessions.registry.device_assignment import Assignment
+from agent.sessions.rules.answers import checked_text
+from agent.sessions.rules.operator_text import secrets_in
+from agent.settings import Settings
+from agent.text import one_line
+
+TARGETS_LIMIT = 64
+STEPS_LIMIT = 10_000
+REQUEST_ID_LIMIT = 200
+_TITLE_LIMIT_CHARS = 80
+_ID_BYTES = 6
+
+
+def planned_sessions(
+    op: SessionCreate, *, settings: Settings, assignment: Assignment, now_ms: int, job_id: int = 0
+) -> tuple[Session, ...]:
+    """Make the records that a request asks for: the session itself, then its children.
+
+    Raises:
+        UsageError: an empty goal, an unknown serial, or another field that cannot be used.
+    """
+    said = (op.goal, op.title, *(target.objective for target in op.targets))
+    let_through = secrets_in(said) if op.let_through else ()
+    with letting_through(lambda: let_through):
+        planned = _planned(op, settings, assignment, now_ms, job_id)
+    return tuple(replace(one, let_through=let_through) for one in planned)
+
+
+def _planned(
+    op: SessionCreate, settings: Settings, assignment: Assignment, now_ms: int, job_id: int
+) -> tuple[Session, ...]:
+    # A draft may be started with its goal later (CONTRACTS 1.1).
+    is_blank_draft = not op.start and not op.goal.strip() and not op.targets
+    goal = "" if is_blank_draft else checked_text(op.goal, "The goal")
+    if not 0 <= op.max_steps <= STEPS_LIMIT:
+        raise UsageError(f"max_steps is {op.max_steps}.", f"Use 1 to {STEPS_LIMIT}, or 0.")
+    if op.targets and (op.serial or op.target_package):
+        raise UsageError(
+            "A session with targets has no device or app of its own.",
+            "Name the device and the app in each target.",
+        )
+    for serial in (op.serial, *(target.serial for target in op.targets)):
+        if serial:
+            assignment.check_known(serial)
+    autonomy = op.autonomy or Autonomy(settings.safety.autonomy)
+    _check_allowances_fit(op, autonomy)
+    model = op.model or settings.model.name
+    if model.startswith(DIRECT) and not op.direct:
+        raise UsageError(
+            f"{model} is no model: a program makes the calls of such a session.",
+            "Name a model, or start the program and have it take a phone.",
+        )
+    _check_tool_servers(op, settings)
+    max_steps = op.max_steps or settings.run.max_steps
+    top = Session(
+        session_id=requested_id(op.request_id) or new_session_id(),
+        goal=goal,
+        created_ms=now_ms,
+        kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
+        title=one_line(redact_secrets(op.title) or goal, _TITLE_LIMIT_CHARS),
+        serial=op.serial,
+        target_package=op.target_package,
+        model=model,
+        reasoning_effort=op.reasoning_effort or _effort(settings),
+        max_steps=max_steps,
+        budget=_budget(op.budget or Budget(), settings),
+        at_limit=op.at_limit or AtLimit(settings.run.at_limit),
+        autonomy=autonomy,
+        tool_servers=tuple(dict.fromkeys(op.tool_servers)),
+        allowances=checked_allowances(op.allowances),
+        dry_run=op.dry_run or settings.safety.dry_run,
+        job_id=job_id,
+        for_job=job_id,
+        provisional=op.hold and not op.start,
+        output_schema=checked_schema(op.output_schema),
+    )
+    children = (
+        child_session(top, target, now_ms=now_ms) for target in _checked_targets(op.targets)
+    )
+    return (top, *children)
+
+
+def _check_allowances_fit(op: SessionCreate, autonomy: Autonomy) -> None:
+    if not op.allowances:
+        return
+    if autonomy is not Autonomy.TRUSTED_ACTIONS:
+        raise UsageError(
+            f"The session has allowances, and its autonomy is {autonomy.value}.",
+            "Use trusted_actions, or leave the allowances out.",
+        )
+    if op.targets:
+        raise UsageError(
+            "A session with targets has allowances, and it does nothing itself.",
+            "Leave the allowances out: each child asks.",
+        )
+
+
+def _check_tool_servers(op: SessionCreate, settings: Settings) -> None:
+    known = settings.mcp.servers
+    for name in op.tool_servers:
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            raise UsageError(
+                f"There is no MCP server {one_line(name, 40)!r}.",
+                f"Add [mcp.servers.{one_line(name, 40)}] to the settings; there are: {listed}.",
+            )
+    if op.direct and op.tool_servers:
+        raise UsageError(
+            "A direct session has no MCP servers: its program has its own.", "Leave them out."
+        )
+
+
+def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
+    """Make the record of a genie child: its target, and for the rest what its parent has."""
+    return Session(
+        session_id=new_session_id(),
+        goal=target.objective,
+        created_ms=now_ms,
+        kind=SessionKind.GENIE,
+        parent_id=parent.session_id,
+        title=one_line(target.objective, _TITLE_LIMIT_CHARS),
+        serial=target.serial,
+        target_package=target.package,
+        required_presentation=target.presentation,
+        model=parent.model,
+        reasoning_effort=parent.reasoning_effort,
+        max_steps=parent.max_steps,
+        budget=parent.budget,
+        at_limit=parent.at_limit,
+        autonomy=parent.autonomy,
+        tool_servers=parent.tool_servers,
+        let_through=parent.let_through,
+        dry_run=parent.dry_run,
+        job_id=parent.job_id,
+        output_schema=parent.output_schema,
+        generation=parent.generation,
+    )
+
+
+def _effort(settings: Settings) -> ReasoningEffort | None:
+    wanted = settings.model.reasoning_effort
+    return ReasoningEffort(wanted) if wanted else None
+
+
+def _budget(asked: Budget, settings: Settings) -> Budget:
+    run = settings.run
+    return Budget(
+        seconds=asked.seconds or run.max_seconds,
+        tokens=asked.tokens or run.max_tokens,
+        cost_usd=asked.cost_usd or run.max_cost_usd,
+    )
+
+
+def new_session_id() -> str:
+    """Make an id that is unique, and easy to name by its first letters."""
+    return token_hex(_ID_BYTES)
+
+
+def requested_id(request_id: str) -> str:
+    """Return the session id that belongs to a client's request id; empty for none.
+
+    Raises UsageError: it is longer than any id.
+    """
+    if not request_id:
+        return ""
+    if len(request_id) > REQUEST_ID_LIMIT:
+        raise UsageError(
+            f"request_id has {len(request_id)} characters.", f"Use at most {REQUEST_ID_LIMIT}."
+        )
+    return sha256(request_id.encode("utf-8", "surrogatepass")).hexdigest()[: 2 * _ID_BYTES]
+
+
+def _checked_targets(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """Check each target's objective, and drop those that say the same as one before."""
+    if len(targets) > TARGETS_LIMIT:
+        raise UsageError(f"There are {len(targets)} targets.", f"Use at most {TARGETS_LIMIT}.")
+    checked = [
+        replace(target, objective=checked_text(target.objective, f"The objective of target {at}"))
+        for at, target in enumerate(targets, start=1)
+    ]
+    return tuple(dict.fromkeys(checked))

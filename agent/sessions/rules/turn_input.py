@@ -1,0 +1,110 @@
+"""What a turn takes over from the turns before it, read from the stored events, pure.
+
+Not the task's own memory: it reads the history itself. Invariant: the same events give the same
+staging, so a turn that is resumed after a crash goes on with what it was asked to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+
+from agent.loop.task_context import Steering, TaskKind
+from agent.protocol import (
+    Event,
+    HistoryCompacted,
+    SessionContinued,
+    SessionRolledBack,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    TaskComplete,
+    TaskStarted,
+    TurnAborted,
+    UserMessage,
+)
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where a turn begins."""
+
+    prompt: str
+    """What it is asked to do."""
+    steps_before: int
+    """Counted steps that other prompts used up; the limit is for one prompt."""
+    steering: tuple[Steering, ...]
+    """Hints that no step has applied."""
+
+
+def stage(history: Iterable[Event], goal: str) -> Staging:
+    """Read where the next turn begins.
+
+    A new message of the operator, a resume from a terminal state and the end of a turn begin a
+    prompt with a fresh limit; a turn that was stopped or died is the same prompt, gone on with.
+    """
+    prompt = goal
+    steps = 0
+    steps_before = 0
+    generation = 0
+    running: str = TaskKind.REGULAR
+    steering: dict[str, Steering] = {}
+    for event in history:
+        match event.msg:
+            case UserMessage(text=text, message_id=message_id, steer=True):
+                steering[message_id] = Steering(message_id=message_id, text=text)
+            case UserMessage(text=text):
+                prompt, steps_before = text, steps
+            case SteerEdited(message_id=message_id, text=text):
+                if message_id in steering:
+                    steering[message_id] = Steering(message_id=message_id, text=text)
+            case SteerWithdrawn(message_id=message_id):
+                steering.pop(message_id, None)
+            case SteerApplied(message_id=message_id):
+                steering.pop(message_id, None)
+            case StepCompleted(counted=True):
+                steps += 1
+            case SessionRolledBack():
+                prompt, steps_before = goal, steps
+                steering.clear()
+            case TaskStarted(kind=started):
+                running = started
+            case TaskComplete() if running == TaskKind.REGULAR:
+                prompt, steps_before = goal, steps
+            case SessionContinued(generation=later) if later > generation:
+                generation, prompt, steps_before = later, goal, steps
+            case _:
+                pass
+    return Staging(prompt, steps_before, tuple(steering.values()))
+
+
+def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:
+    """Keep what a turn of this kind is to remember: a planner's steps are not a phone's.
+
+    What happened between turns, the operator's words and a compaction are everybody's.
+    """
+    if kind.is_study:
+        return tuple(history)
+    kept: list[Event] = []
+    running = ""
+    for event in history:
+        match event.msg:
+            case TaskStarted(kind=started):
+                running = started
+            case TaskComplete() | TurnAborted():
+                ended, running = running, ""
+                if ended in {"", kind.value}:
+                    kept.append(event)
+                continue
+            case _:
+                pass
+        shared = isinstance(event.msg, UserMessage | HistoryCompacted)
+        if shared or running in {"", kind.value}:
+            kept.append(event)
+    return tuple(kept)
+
+
+def new_message_id() -> str:
+    return f"m-{token_hex(6)}"

@@ -1,0 +1,1 @@
+"""Parents and children: roll-up, delegation, and the apps that children work on."""

@@ -1,0 +1,415 @@
+"""What the core lends a task for one turn: the TaskContext, over the store, the rack and a model.
+
+Not a task and not the turn's end, which is `agent.sessions.turns.turns`'s. Invariants: what is
+emitted is stored before `emit` returns; once the turn is over nothing more can be emitted, however
+long the task takes to notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from secrets import token_hex
+from typing import TypeAlias
+
+from agent.core import TextDelta
+from agent.devices.protocols import Device
+from agent.errors import DeviceLostError, UsageError
+from agent.knowledge.library import DIRECTORY, Library, load
+from agent.loop.conversation.operator_words import OperatorWords
+from agent.loop.task_context import DeskOp, Grant, Limits, Steering
+from agent.models.model import Model
+from agent.models.verifying import Verifying
+from agent.protocol import (
+    Event,
+    EventMsg,
+    QuestionAnswered,
+    QuestionClosed,
+    Reply,
+    RequestUserInput,
+    ToolCallRequested,
+)
+from agent.records import (
+    Answer,
+    Question,
+    QuestionKind,
+    QuestionOption,
+    QuestionPart,
+    ReviewTicket,
+    Session,
+    SessionState,
+    Speaker,
+    Subject,
+)
+from agent.safety.app_rules import AppRule
+from agent.safety.approval import OPTIONS
+from agent.safety.redacting.let_through import letting_nothing_through
+from agent.sessions.registry.live_session import LiveSession, Turn
+from agent.sessions.registry.open_questions import SUPERSEDED, asked_before
+from agent.sessions.registry.services import Services
+from agent.sessions.registry.supervisor import settled
+from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
+from agent.sessions.turns.device_losses import losing
+
+_STREAK_S = 20.0
+"""Losses closer than this belong together."""
+_LONGEST_PAUSE_S = 8.0
+
+Place: TypeAlias = Callable[[LiveSession, Device], Awaitable[Device]]
+"""Have the app of a session where it is to work, on its phone."""
+
+Screen: TypeAlias = Callable[[LiveSession, Device], Device]
+"""Give the screen of a phone that a session's app is on now."""
+
+
+class TurnContext:
+    """One turn's loan; implements TaskContext."""
+
+    def __init__(
+        self,
+        parts: Services,
+        live: LiveSession,
+        turn: Turn,
+        *,
+        device: Device | None,
+        model: Model,
+        verifying: Verifying,
+        history: Sequence[Event],
+        prompt: str,
+        limits: Limits,
+        place: Place,
+        screen: Screen,
+    ) -> None:
+        self._parts = parts
+        self._live = live
+        self._turn = turn
+        self._device = device
+        self._model = model
+        self._verifying = verifying
+        self._history = history
+        self._exchanges: tuple[RequestUserInput | QuestionAnswered, ...] = ()
+        self._prompt = prompt
+        self._limits = limits
+        self._place = place
+        self._screen = screen
+        self._losses = 0
+        self._losing_since_s = 0.0
+        self._lost_at_s = -_STREAK_S
+
+    @property
+    def session(self) -> Session:
+        return self._live.record
+
+    @property
+    def history(self) -> Sequence[Event]:
+        return self._history
+
+    @property
+    def turn_id(self) -> str:
+        return self._turn.turn_id
+
+    @property
+    def prompt(self) -> str:
+        return self._prompt
+
+    @property
+    def limits(self) -> Limits:
+        return self._limits
+
+    @property
+    def background(self) -> bool:
+        return self._turn.background
+
+    @property
+    def grant(self) -> Grant | None:
+        return None if self._turn.errand is None else self._turn.errand.grant
+
+    def review(
+        self,
+        text: str,
+        *,
+        call: ToolCallRequested,
+        params_digest: str,
+        screen_digest: str,
+        subject: Subject,
+    ) -> Question:
+        errand = self._turn.errand
+        assert errand is not None, "only a job's turn is reviewed"
+        asked_ms = self.now_ms()
+        ticket = ReviewTicket(
+            confirmation_id=f"job-confirm-{token_hex(6)}",
+            job_id=errand.job_id,
+            tool=call.tool,
+            params_digest=params_digest,
+            screen_digest=screen_digest,
+        )
+        return Question(
+            question_id=_question_id(),
+            session_id=self._live.session_id,
+            text=text,
+            asked_ms=asked_ms,
+            kind=QuestionKind.APPROVAL,
+            header=f"Job {errand.job_id}",
+            options=OPTIONS,
+            subject=subject,
+            deadline_ms=asked_ms + round(self._parts.settings.jobs.review_timeout_s * 1000),
+            call_id=call.call_id,
+            step=call.step,
+            review=ticket,
+        )
+
+    async def request(self, op: DeskOp) -> Reply:
+        if self._parts.door.carry_out is None:
+            raise UsageError("This core keeps no jobs.")
+        self._check_open()
+        # What a desk keeps outlives the session, which alone was let have what it was.
+        with letting_nothing_through():
+            return await self._parts.door.carry_out(self._live.record, op)
+
+    @property
+    def app_rules(self) -> Sequence[AppRule]:
+        return self._parts.settings.safety.apps
+
+    @property
+    def destinations(self) -> Sequence[str]:
+        return self._parts.settings.safety.destinations
+
+    @property
+    def library(self) -> Library:
+        return load(self._parts.settings.config_file.parent / DIRECTORY)
+
+    @property
+    def device(self) -> Device:
+        if self._live.record.lost:
+            raise DeviceLostError(
+                f"Device {self._live.record.serial} of session {self._live.session_id} is away."
+            )
+        if self._device is None:
+            raise DeviceLostError(f"A {self._turn.kind} turn drives no device.")
+        return self._screen(self._live, self._device)
+
+    @property
+    def model(self) -> Model:
+        return self._model
+
+    @property
+    def verifying(self) -> Verifying:
+        return self._verifying
+
+    def now_ms(self) -> int:
+        return self._parts.clock_ms()
+
+    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+        self._check_open()
+        drafts = self._live.drafts(*msgs)
+        return await self._parts.book.append(*drafts, under=self._turn.lease)
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        return await self._parts.store.put_blob(data, media_type)
+
+    async def read_blob(self, digest: str) -> bytes:
+        return await self._parts.store.read_blob(digest)
+
+    def delta(self, text: str) -> None:
+        if not self._turn.mute:
+            self._parts.deltas.publish(
+                TextDelta(session_id=self._live.session_id, turn_id=self._turn.turn_id, text=text)
+            )
+
+    async def ask(
+        self,
+        text: str,
+        *,
+        call_id: str,
+        step: int,
+        options: tuple[QuestionOption, ...] = (),
+        approval: bool = False,
+        secret: bool = False,
+        subject: Subject | None = None,
+        deadline_ms: int = 0,
+        speaker: Speaker = Speaker.PRODUCT,
+        note: str = "",
+    ) -> str | None:
+        answer = await self._answer_to(
+            Question(
+                question_id=_question_id(),
+                session_id=self._live.session_id,
+                text=text,
+                asked_ms=self.now_ms(),
+                kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+                options=options,
+                speaker=speaker,
+                note=note,
+                secret=secret,
+                subject=subject,
+                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                call_id=call_id,
+                step=step,
+            )
+        )
+        return None if answer is None else answer.text
+
+    async def ask_all(
+        self,
+        parts: Sequence[QuestionPart],
+        *,
+        call_id: str,
+        step: int,
+        header: str = "",
+        deadline_ms: int = 0,
+    ) -> Answer | None:
+        asked = checked_parts(parts)
+        return await self._answer_to(
+            Question(
+                question_id=_question_id(),
+                session_id=self._live.session_id,
+                text=shown_text(asked),
+                asked_ms=self.now_ms(),
+                speaker=asked[0].speaker,
+                note=REPLY_RULE if len(asked) > 1 else "",
+                header=header,
+                parts=asked,
+                secret=any(part.secret for part in asked),
+                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                call_id=call_id,
+                step=step,
+            )
+        )
+
+    async def _answer_to(self, question: Question) -> Answer | None:
+        """Return the answer to a question; if the call asked before a crash, to that one."""
+        before = asked_before(self._history, question.call_id)
+        if before is None:
+            return await self._heard(question, RequestUserInput(question=question))
+        asked, answered = before
+        if answered is None:
+            return await self._heard(asked)
+        # A secret answer is not in the store: it is known only if it came to this process.
+        kept = self._parts.questions.take_secret(asked.question_id)
+        if kept is not None:
+            return kept
+        if not asked.secret:
+            return Answer(text=answered.answer, by_part=answered.answers)
+        return await self._heard(question, RequestUserInput(question=question))
+
+    async def _heard(self, question: Question, *msgs: EventMsg) -> Answer | None:
+        """Wait for an answer, and keep it with its question for `take_exchanges`."""
+        answer = await self._wait_for_answer(question, *msgs)
+        if answer is not None:
+            said = "" if question.secret else answer.text
+            by_part = {} if question.secret else answer.by_part
+            answered = QuestionAnswered(
+                question_id=question.question_id, answer=said, answers=by_part
+            )
+            exchange = (RequestUserInput(question=question), answered)
+            self._exchanges += exchange
+            self._turn.hear(OperatorWords("", exchange).written)
+        return answer
+
+    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+        taken, self._exchanges = self._exchanges, ()
+        return taken
+
+    def take_steering(self) -> tuple[Steering, ...]:
+        taken = tuple(self._live.steering)
+        self._live.steering.clear()
+        self._turn.hear(hint.text for hint in taken)
+        return taken
+
+    @property
+    def said(self) -> Sequence[str]:
+        return self._turn.said
+
+    @property
+    def disturbed_ms(self) -> int:
+        return self._live.disturbed_ms
+
+    async def checkpoint(self) -> None:
+        # Also when nothing is paused: a task that never waits could not be stopped here.
+        await asyncio.sleep(0)
+        while not self._live.may_go.is_set():
+            self._live.parked.set()
+            try:
+                await self._live.may_go.wait()
+            finally:
+                self._live.parked.clear()
+            # Whoever paused it may have taken the phone in the hand.
+            self._live.disturbed_ms = self.now_ms()
+        if self._live.record.lost:
+            await self.wait_for_device()
+
+    async def pause(self, reason: str) -> None:
+        self._live.disturbed_ms = self.now_ms()
+        await self._tell(*self._live.flagging(paused=True, reason=reason))
+
+    async def wait_for_device(self) -> None:
+        live, rack = self._live, self._parts.rack
+        serial = live.record.serial
+        grace_s = self._parts.settings.recovery.device_grace_s
+        await self._tell(*losing(live, grace_s, self.now_ms()))
+        # A phone may be listed and answer nothing: without a pause that were a tight circle.
+        await asyncio.sleep(self._pause_s(serial, grace_s))
+        # Counted from when it was noticed, which may have been during a model call.
+        until_ms = live.record.lost_until_ms
+        left_s = max(until_ms - self.now_ms(), 0) / 1000 if until_ms else grace_s
+        self._device = await rack.wait_for(serial, timeout_s=left_s)
+        await self._place(live, self._device)
+        live.disturbed_ms = self.now_ms()
+        # The watcher of losses says so too: under the lock, the second has nothing left to say.
+        async with live.lock:
+            await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
+
+    def _pause_s(self, serial: str, grace_s: float) -> float:
+        """Say how long to let a device be that was lost again and again; none the first time.
+
+        Raises:
+            DeviceLostError: it has come and gone for as long as it may be away.
+        """
+        now_s = asyncio.get_running_loop().time()
+        if now_s - self._lost_at_s >= _STREAK_S:
+            self._losses, self._losing_since_s = 0, now_s
+        self._losses, self._lost_at_s = self._losses + 1, now_s
+        if self._losses > 1 and now_s - self._losing_since_s > grace_s:
+            raise DeviceLostError(
+                f"Device {serial} comes and goes, and does no work, for {grace_s:g} s.",
+                "Look at its cable and its adb, then resume the session.",
+            )
+        return 0.0 if self._losses == 1 else min(0.25 * 2.0 ** (self._losses - 2), _LONGEST_PAUSE_S)
+
+    async def _tell(self, *msgs: EventMsg) -> None:
+        self._check_open()
+        await self._parts.book.append(*self._live.drafts(*msgs), under=self._turn.lease)
+
+    async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> Answer | None:
+        questions, live = self._parts.questions, self._live
+        # Before it is asked: an answer may be faster than the way back from the store.
+        answer = questions.expect(question.question_id)
+        try:
+            async with live.lock:
+                self._check_open()
+                # One question of a session at a time: a newer one takes an older one's place.
+                older = tuple(
+                    QuestionClosed(question_id=open_one.question_id, reason=SUPERSEDED)
+                    for open_one in questions.of(live.session_id)
+                    if open_one.question_id != question.question_id
+                )
+                waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
+                drafts = live.drafts(*older, *asking, *waiting)
+                await settled(self._parts.book.append(*drafts, under=self._turn.lease))
+            # Its deadline is kept by whoever keeps them all: `agent.sessions.questions.deadlines`.
+            return await answer
+        finally:
+            questions.forget(question.question_id)
+
+    def _default_deadline_ms(self) -> int:
+        timeout_s = self._parts.settings.run.answer_timeout_s
+        return self.now_ms() + round(timeout_s * 1000) if timeout_s > 0 else 0
+
+    def _check_open(self) -> None:
+        """End a task that outlived its turn."""
+        if self._turn.mute or self._live.turn is not self._turn:
+            raise asyncio.CancelledError(f"turn {self._turn.turn_id} is over")
+
+
+def _question_id() -> str:
+    return f"q-{token_hex(6)}"

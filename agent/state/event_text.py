@@ -1,0 +1,291 @@
+"""Tell facts in a sentence each: those that are no step, message or question of their own, pure.
+
+Not the transcript that they stand in (`agent.state.transcript`). Invariant: a fact that says
+nothing to a reader gives an empty sentence, and every other one its words.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias, assert_never
+
+from agent.protocol import (
+    AbortReason,
+    AdbServerChanged,
+    AllowanceUsed,
+    BudgetExtended,
+    CommitmentChanged,
+    DeviceChanged,
+    ErrorEvent,
+    FactsUpdate,
+    HistoryCompacted,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
+    PlanUpdate,
+    RecoveryScheduled,
+    ResultPublished,
+    ReviewPublished,
+    RouteGiven,
+    RunChanged,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionDeferred,
+    SessionDismissed,
+    SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionsDeleted,
+    SessionStateChanged,
+    SessionTagged,
+    ShutdownComplete,
+    StreamError,
+    Target,
+    TargetObserved,
+    TargetsPlanned,
+    TaskComplete,
+    TaskStarted,
+    TextLetThrough,
+    TextRedacted,
+    TurnAborted,
+    VerificationRecorded,
+    WarningEvent,
+    WatcherChanged,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
+)
+from agent.records import (
+    ActionOutcome,
+    GoalVerdict,
+    Session,
+    SessionState,
+    Verification,
+    VerifiedBy,
+)
+from agent.safety.attribution import FLAGGED, asks_for_secret
+from agent.safety.effects.wording import headline
+from agent.safety.redacting.notice import let_through_notice, redacted_notice
+from agent.state.terms import term
+
+
+class Tone(StrEnum):
+    """How a notice should sound."""
+
+    INFO = "info"
+    RESULT = "result"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+Untold: TypeAlias = (
+    SessionConfigured
+    | SessionStateChanged
+    | SessionFlagsChanged
+    | SessionAssigned
+    | SessionContinued
+    | SessionDeferred
+    | TargetsPlanned
+    | RouteGiven
+    | TargetObserved
+    | RecoveryScheduled
+    | ReviewPublished
+    | HistoryCompacted
+    | TaskStarted
+    | TaskComplete
+    | TurnAborted
+    | PlanUpdate
+    | FactsUpdate
+    | ResultPublished
+    | VerificationRecorded
+    | ErrorEvent
+    | WarningEvent
+    | StreamError
+    | TextRedacted
+    | TextLetThrough
+    | BudgetExtended
+    | AllowanceUsed
+    | SessionKept
+    | SessionTagged
+    | SessionDismissed
+    | SessionPruned
+    | SessionsDeleted
+    | NoticePosted
+    | NoticeWithdrawn
+    | DeviceChanged
+    | AdbServerChanged
+    | WheelTaken
+    | WheelActed
+    | WheelHandedBack
+    | JobChanged
+    | RunChanged
+    | JobsDropped
+    | WatcherChanged
+    | CommitmentChanged
+    | ShutdownComplete
+)
+_ABORTED = {
+    AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
+    AbortReason.REPLACED: "Replaced by a newer turn.",
+    AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
+    AbortReason.CANCELLED: "Cancelled.",
+    AbortReason.FAILED: "Failed; it can be resumed.",
+    AbortReason.AWAITING_REVIEW: "Its job waits until the action has been reviewed.",
+    AbortReason.RECOVERED: "The core was restarted during this turn; it can be resumed.",
+}
+
+
+def sentence(msg: Untold) -> tuple[Tone, str, str]:
+    """Tell a fact in a sentence; empty when it says nothing to a reader of the transcript."""
+    match msg:
+        case ResultPublished(text=text):
+            return Tone.RESULT, text, FLAGGED if asks_for_secret(text) else ""
+        case VerificationRecorded(verification=done):
+            return verified_tone(done), verified_words(done), evidence_words(done)
+        case ErrorEvent(message=text, remedy=remedy):
+            return Tone.ERROR, text, remedy
+        case WarningEvent(message=text):
+            return Tone.WARNING, text, ""
+        case TextRedacted(kinds=kinds, where=where):
+            return Tone.WARNING, redacted_notice(kinds, where), ""
+        case TextLetThrough(texts=texts):
+            return Tone.INFO, let_through_notice(len(texts)), ""
+        case StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
+            again = f"Attempt {attempt} failed; trying again in {max(1, round(delay_ms / 1000))} s."
+            return Tone.WARNING, text, again
+        case BudgetExtended(kind=kind, amount=amount):
+            return Tone.INFO, f"The budget was extended by {amount:g} {term(kind)}.", ""
+        case AllowanceUsed(effect=effect):
+            return Tone.INFO, f"Allowed for this session: {headline(effect)}.", ""
+        case TurnAborted(reason=reason):
+            return Tone.WARNING, _ABORTED[reason], ""
+        case SessionStateChanged(state=SessionState.FAILED, reason=reason):
+            return Tone.ERROR, reason or "Failed.", ""
+        case SessionStateChanged(state=SessionState.CANCELLED, reason=reason):
+            return Tone.WARNING, reason or "Cancelled.", ""
+        case WheelActed(said=said, outcome=outcome, detail=detail):
+            tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
+            return tone, f"Operator: {said} ({outcome.value})", detail
+        case WheelHandedBack(note=note):
+            return Tone.INFO, "The operator handed the wheel back.", note
+        case SessionFlagsChanged(lost=lost, reason=reason):
+            return (Tone.WARNING if lost else Tone.INFO), reason, ""
+        case SessionContinued(after_step=step, reason=reason):
+            return Tone.INFO, reason or f"Continued after step {step}.", ""
+        case SessionDeferred(state=SessionState.QUEUED, reason=reason):
+            return Tone.INFO, reason, ""
+        case SessionDeferred(state=state):
+            return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
+        case RouteGiven(origin=origin, deeds=deeds):
+            said = f"Goes by the {len(deeds)} deeds of session {origin}"
+            return Tone.INFO, f"{said}, and asks its model where the screen is another.", ""
+        case TargetsPlanned(targets=targets, reason=reason):
+            parts = "; ".join(_part(target) for target in targets)
+            return Tone.INFO, f"Delegates: {parts}", reason
+        case TargetObserved(runtime=runtime, message=message):
+            return Tone.INFO, message or f"Its app is {term(runtime)}.", ""
+        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+            return Tone.WARNING, f"{reason} Trying again by itself, {attempt} of {limit}.", ""
+        case ReviewPublished(review=review):
+            found = "; ".join(finding.title for finding in review.findings)
+            return Tone.RESULT, f"Review: {found or review.explanation}", review.explanation
+        case HistoryCompacted():
+            return Tone.INFO, compacted(msg), ""
+        case SessionPruned(reason=reason):
+            return Tone.INFO, reason or "Its frames were dropped.", ""
+        case SessionAssigned(serial=serial):
+            return Tone.INFO, f"Works on {serial}." if serial else "", ""
+        case (
+            SessionConfigured()
+            | SessionStateChanged()
+            | TaskStarted()
+            | TaskComplete()
+            | PlanUpdate()
+            | FactsUpdate()
+            | SessionKept()
+            | SessionTagged()
+            | SessionDismissed()
+            | SessionsDeleted()
+            | WheelTaken()
+            | NoticePosted()
+            | NoticeWithdrawn()
+            | DeviceChanged()
+            | AdbServerChanged()
+            | JobChanged()
+            | RunChanged()
+            | JobsDropped()
+            | WatcherChanged()
+            | CommitmentChanged()
+            | ShutdownComplete()
+        ):
+            return Tone.INFO, "", ""
+        case _:
+            assert_never(msg)
+
+
+def compacted(msg: HistoryCompacted) -> str:
+    """Say that the conversation was replaced by a summary, and how much shorter it became."""
+    why = "The context window was nearly full: the" if msg.automatic else "The"
+    sizes = (
+        f", about {msg.tokens_before:,} tokens became {msg.tokens_after:,}"
+        if msg.tokens_before
+        else ""
+    )
+    return f"{why} model's memory was replaced by a summary{sizes}."
+
+
+UNVERIFIED = "the model says so; nothing on the screen shows it"
+"""Why a session is completed that only its own model calls done."""
+_WHO = {
+    VerifiedBy.VERIFIER: "the verifier",
+    VerifiedBy.RULES: "the rules for the final screen",
+    VerifiedBy.CHECKER: "the checker",
+    VerifiedBy.OPERATOR: "the operator",
+    VerifiedBy.NOBODY: "nobody",
+}
+
+
+def verified_mark(session: Session) -> str:
+    """Return in a word who verified a session that has ended; empty while that says nothing."""
+    if session.state is not SessionState.COMPLETED or session.dry_run:
+        return ""
+    if session.verdict is GoalVerdict.NOT_MET:
+        return f"wrong, says {session.verified_by.value}"
+    return f"verified by {session.verified_by.value}" if session.is_verified else "unverified"
+
+
+def verified_words(found: Verification) -> str:
+    """Return a sentence that says who found a goal met or not met, and why."""
+    who = _WHO[found.verified_by]
+    why = f" {found.reason}" if found.reason else ""
+    match found.verdict:
+        case GoalVerdict.MET if found.is_met:
+            return f"Verified by {who}.{why}"
+        case GoalVerdict.NOT_MET:
+            return f"Not met, says {who}.{why}"
+        case _:
+            return f"Unverified: {UNVERIFIED}.{why}"
+
+
+def verified_tone(found: Verification) -> Tone:
+    """Return how the outcome of a verification should sound."""
+    return Tone.INFO if found.is_met else Tone.WARNING
+
+
+def evidence_words(found: Verification) -> str:
+    """Return the evidence of a verification in a line; empty without any."""
+    return "; ".join(f"step {one.step} shows “{one.quote}”" for one in found.evidence if one.step)
+
+
+def completed_reason(found: Verification | None) -> str:
+    """Return why a session is completed, for its state's reason."""
+    if found is None or not found.is_met:
+        return UNVERIFIED
+    return f"the goal is met, verified by {_WHO[found.verified_by]}"
+
+
+def _part(target: Target) -> str:
+    where = " in ".join(filter(None, (target.serial, target.package)))
+    return f"{target.objective} ({where})" if where else target.objective

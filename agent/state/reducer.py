@@ -1,0 +1,273 @@
+"""A pure reducer: fold events into what an operator sees. No I/O, no clock.
+
+`fold_session` is the session record itself, `reduce` the whole picture: session views with their
+transcripts, open questions, devices and jobs. Invariants: an event that was folded already changes
+nothing; what an event does not touch is shared, not copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from agent.protocol import (
+    OF_NO_SESSION,
+    AdbServerChanged,
+    CommitmentChanged,
+    DeviceChanged,
+    Event,
+    EventMsg,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    RunChanged,
+    SessionsDeleted,
+    ShutdownComplete,
+    StepStarted,
+    WatcherChanged,
+)
+from agent.records import (
+    Commitment,
+    DeviceInfo,
+    Job,
+    Notice,
+    Question,
+    ServerAway,
+    Session,
+    Watcher,
+)
+from agent.state.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
+from agent.state.session_fold import fold_all, fold_session
+from agent.state.transcript import (
+    ActionView,
+    Item,
+    MessageItem,
+    NoticeItem,
+    QuestionItem,
+    StepItem,
+    Tone,
+    Transcript,
+    follow_all,
+)
+from agent.state.view_state import SessionView, State
+
+__all__ = [
+    "ActionView",
+    "Attention",
+    "AttentionKind",
+    "Item",
+    "MessageItem",
+    "NoticeItem",
+    "QuestionItem",
+    "SessionView",
+    "State",
+    "StepItem",
+    "Tone",
+    "Transcript",
+    "attention",
+    "failure_key",
+    "fold_session",
+    "from_overview",
+    "reduce",
+    "reduce_all",
+    "reminders",
+    "tree",
+    "with_history",
+    "with_session",
+]
+
+
+class _Overview(Protocol):
+    """The shape of `agent.core.Overview`, which this module may not see."""
+
+    @property
+    def event_id(self) -> int: ...
+    @property
+    def sessions(self) -> tuple[Session, ...]: ...
+    @property
+    def questions(self) -> tuple[Question, ...]: ...
+    @property
+    def devices(self) -> tuple[DeviceInfo, ...]: ...
+    @property
+    def servers_away(self) -> tuple[ServerAway, ...]: ...
+    @property
+    def jobs(self) -> tuple[Job, ...]: ...
+    @property
+    def watchers(self) -> tuple[Watcher, ...]: ...
+    @property
+    def commitments(self) -> tuple[Commitment, ...]: ...
+    @property
+    def notices(self) -> tuple[Notice, ...]: ...
+
+
+def from_overview(overview: _Overview) -> State:
+    """Start the picture from a core's overview; transcripts come with `with_history`."""
+    return State(
+        event_id=overview.event_id,
+        # A stored session has at least its first event, and none of its transcript is here yet.
+        sessions={s.session_id: SessionView(session=s, seq=1) for s in overview.sessions},
+        questions={q.question_id: q for q in overview.questions},
+        devices={d.serial: d for d in overview.devices},
+        servers_away={s.address: s.why for s in overview.servers_away},
+        jobs={j.id: j for j in overview.jobs},
+        watchers={w.id: w for w in overview.watchers},
+        commitments={c.id: c for c in overview.commitments},
+        notices={n.session_id: n for n in overview.notices},
+    )
+
+
+_SHARED = (OF_NO_SESSION - {RunChanged}) | {QuestionAnswered, QuestionClosed, RequestUserInput}
+"""The events that `_fold_shared` folds; a test holds the two together."""
+
+
+def reduce(state: State, event: Event) -> State:
+    """Fold one event into the picture."""
+    if event.event_id <= state.event_id:
+        return state
+    state = _fold_shared(replace(state, event_id=event.event_id), event.msg)
+    view = _viewed(state.sessions.get(event.session_id), (event,))
+    if view is None:
+        return state
+    return replace(state, sessions={**state.sessions, view.session.session_id: view})
+
+
+def reduce_all(state: State, events: Iterable[Event]) -> State:
+    """Fold many events; the same as `reduce` for each, and several times as fast.
+
+    What a long tape is folded with: between two events nobody looks at the picture.
+    """
+    event_id = state.event_id
+    of_session: dict[str, list[Event]] = {}
+    for event in events:
+        if event.event_id <= event_id:
+            continue
+        event_id = event.event_id
+        if type(event.msg) in _SHARED:
+            state = _fold_shared(state, event.msg)
+        if isinstance(event.msg, SessionsDeleted):
+            for session_id in event.msg.session_ids:
+                of_session.pop(session_id, None)
+        of_session.setdefault(event.session_id, []).append(event)
+    sessions = dict(state.sessions)
+    for session_id, told in of_session.items():
+        view = _viewed(state.sessions.get(session_id), told)
+        if view is not None:
+            sessions[view.session.session_id] = view
+    return replace(state, event_id=event_id, sessions=sessions)
+
+
+def _viewed(known: SessionView | None, events: Sequence[Event]) -> SessionView | None:
+    """Fold events into the view of their session; None when there is none to fold into."""
+    session = fold_all(known.session if known else None, events)
+    if session is None:
+        return None
+    return _followed(known or SessionView(session=session), session, events)
+
+
+def _followed(known: SessionView, session: Session, events: Sequence[Event]) -> SessionView:
+    """Give a view with the transcript that events continue."""
+    steps = [event.msg.step for event in events if isinstance(event.msg, StepStarted)]
+    return SessionView(
+        session=session,
+        seq=max(known.seq, *(event.seq for event in events), 0),
+        step=max(known.step, *steps, 0),
+        transcript=follow_all(known.transcript, events),
+    )
+
+
+def _fold_shared(state: State, msg: EventMsg) -> State:
+    """Fold what belongs to no single session."""
+    match msg:
+        case DeviceChanged(device=device):
+            return replace(state, devices={**state.devices, device.serial: device})
+        case AdbServerChanged(address=address, why=why):
+            others = {key: one for key, one in state.servers_away.items() if key != address}
+            return replace(state, servers_away={**others, address: why} if why else others)
+        case JobChanged(job=job):
+            return replace(state, jobs={**state.jobs, job.id: job})
+        case JobsDropped(job_ids=gone_jobs):
+            left_jobs = {key: j for key, j in state.jobs.items() if key not in gone_jobs}
+            return replace(state, jobs=left_jobs)
+        case WatcherChanged(watcher=watcher):
+            return replace(state, watchers={**state.watchers, watcher.id: watcher})
+        case CommitmentChanged(commitment=commitment):
+            return replace(state, commitments={**state.commitments, commitment.id: commitment})
+        case RequestUserInput(question=question):
+            return replace(state, questions={**state.questions, question.question_id: question})
+        case QuestionAnswered(question_id=gone) | QuestionClosed(question_id=gone):
+            left = {key: q for key, q in state.questions.items() if key != gone}
+            return replace(state, questions=left)
+        case SessionsDeleted(session_ids=gone_ids):
+            return replace(
+                state,
+                sessions={k: v for k, v in state.sessions.items() if k not in gone_ids},
+                questions={
+                    k: q for k, q in state.questions.items() if q.session_id not in gone_ids
+                },
+            )
+        case NoticePosted(notice=notice):
+            return replace(state, notices={**state.notices, notice.session_id: notice})
+        case NoticeWithdrawn(notice_of=session_id, token=token):
+            kept = {
+                key: shown
+                for key, shown in state.notices.items()
+                if (key, shown.token) != (session_id, token)
+            }
+            return replace(state, notices=kept)
+        case ShutdownComplete():
+            return replace(state, closed=True)
+        case _:
+            return state
+
+
+def with_history(state: State, session_id: str, events: Iterable[Event]) -> State:
+    """Continue the transcript of a session with stored events; known ones change nothing."""
+    view = state.sessions.get(session_id)
+    if view is None:
+        return state
+    view = _followed(view, view.session, tuple(events))
+    return replace(state, sessions={**state.sessions, session_id: view})
+
+
+def without_old_transcripts(state: State, *, keep: Container[str], most: int) -> State:
+    """Let go of what settled sessions did, which the store can tell again.
+
+    Args:
+        state: the picture.
+        keep: sessions whose transcripts stay in any case.
+        most: how many others stay, the newest.
+    """
+    settled = [
+        view.session
+        for key, view in state.sessions.items()
+        if view.session.state.is_terminal and view.transcript.items and key not in keep
+    ]
+    if len(settled) <= most:
+        return state
+    settled.sort(key=lambda session: session.created_ms, reverse=True)
+    dropped = {
+        session.session_id: replace(state.sessions[session.session_id], transcript=Transcript())
+        for session in settled[most:]
+    }
+    return replace(state, sessions={**state.sessions, **dropped})
+
+
+def with_session(state: State, events: Iterable[Event]) -> State:
+    """Take in a session that the picture lacks, from all its stored events so far.
+
+    An overview has the newest trees only; an older one that moves again is brought in like this.
+    """
+    session: Session | None = None
+    for event in (past := tuple(events)):
+        session = fold_session(session, event)
+    if session is None or session.session_id in state.sessions:
+        return state
+    view = SessionView(session=session, seq=past[-1].seq)
+    known = replace(state, sessions={**state.sessions, session.session_id: view})
+    return with_history(known, session.session_id, past)

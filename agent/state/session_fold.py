@@ -1,0 +1,309 @@
+"""Fold events into the record of one session. No I/O, no clock.
+
+The store keeps the result beside the events and the runtime keeps it in memory, so both are what
+replaying the events gives. Not the picture of everything (`agent.state.reducer`). Invariant: the
+record is a function of the session's events alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from agent.protocol import (
+    AbortReason,
+    AdbServerChanged,
+    AgentMessage,
+    AllowanceUsed,
+    BudgetExtended,
+    CommitmentChanged,
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    EventMsg,
+    FactsUpdate,
+    HistoryCompacted,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
+    ObservationRecorded,
+    PlanUpdate,
+    QuestionAnswered,
+    QuestionClosed,
+    RecoveryScheduled,
+    RequestUserInput,
+    ResultPublished,
+    ReviewPublished,
+    RouteGiven,
+    RunChanged,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionDeferred,
+    SessionDismissed,
+    SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
+    SessionStateChanged,
+    SessionTagged,
+    ShutdownComplete,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    StepStarted,
+    StreamError,
+    TargetObserved,
+    TargetsPlanned,
+    TaskComplete,
+    TaskStarted,
+    TextLetThrough,
+    TextRedacted,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserMessage,
+    VerificationRecorded,
+    WarningEvent,
+    WatcherChanged,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
+)
+from agent.records import (
+    BudgetKind,
+    GoalVerdict,
+    Session,
+    SessionState,
+    VerifiedBy,
+)
+from agent.text import one_line
+
+_TELL_NOTHING = frozenset({SteerApplied, ObservationRecorded, ToolCallRequested, ToolCallFinished})
+"""The most frequent events leave the record as it is; to know them at once makes replay fast."""
+
+
+def fold_session(session: Session | None, event: Event) -> Session | None:
+    """Fold one event into the record of its session.
+
+    Args:
+        session: the record before the event; None before the session's first event.
+        event: an event of that session, or of no session, which changes nothing.
+
+    Returns:
+        The record after the event; None when the session's first event is missing.
+    """
+    if isinstance(event.msg, SessionConfigured):
+        return replace(event.msg.session, updated_ms=event.ts_ms)
+    if session is None or event.session_id != session.session_id:
+        return session
+    if type(event.msg) not in _TELL_NOTHING:
+        session, was_over = _fold_fact(session, event.msg), session.state.is_terminal
+        if was_over and session.state.is_terminal:
+            # What is read or cleared away later is no part of what it did, nor of how long.
+            return session
+    return replace(session, updated_ms=event.ts_ms)
+
+
+def fold_all(session: Session | None, events: Iterable[Event]) -> Session | None:
+    """Fold many events; the same as `fold_session` for each, with one time written at the end."""
+    updated_ms: int | None = None
+    for event in events:
+        if isinstance(event.msg, SessionConfigured):
+            session = event.msg.session
+        elif session is None or event.session_id != session.session_id:
+            continue
+        elif type(event.msg) not in _TELL_NOTHING:
+            session, was_over = _fold_fact(session, event.msg), session.state.is_terminal
+            if was_over and session.state.is_terminal:
+                continue
+        updated_ms = event.ts_ms
+    return (
+        session
+        if session is None or updated_ms is None
+        else replace(session, updated_ms=updated_ms)
+    )
+
+
+def _fold_fact(session: Session, msg: EventMsg) -> Session:
+    match msg:
+        # What every step has comes first: the cases are tried one after the other.
+        case StepStarted(step=step):
+            return replace(session, last_step=step)
+        case StepCompleted(time=time, usage=usage, counted=counted):
+            return replace(
+                session,
+                steps=session.steps + int(counted),
+                time=session.time.plus(time),
+                usage=session.usage.plus(usage),
+            )
+        case ReviewPublished(usage=usage) | HistoryCompacted(usage=usage):
+            return replace(session, usage=session.usage.plus(usage))
+        case AgentMessage(text=text):
+            return replace(session, latest_trace=text)
+        case SessionStateChanged(state=state):
+            put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
+            draft = session.provisional and state is SessionState.CREATED
+            return replace(session, state=state, deferred=put_off, provisional=draft)
+        case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
+            until_ms = msg.lost_until_ms if lost else 0
+            return replace(
+                session,
+                paused=paused,
+                held=held,
+                lost=lost,
+                lost_until_ms=until_ms,
+                driver=driver,
+                provisional=session.provisional and not held,
+            )
+        case TargetsPlanned(child_ids=child_ids):
+            return replace(session, part_ids=child_ids)
+        case SessionDeferred(state=state):
+            return replace(session, deferred=state)
+        case SessionAssigned(serial=serial):
+            return replace(session, serial=serial)
+        case SessionContinued(generation=generation, job_id=job_id):
+            return replace(
+                _unverified(session),
+                generation=generation,
+                for_job=job_id,
+                stopped=False,
+                dismissed=False,
+            )
+        case TaskStarted(kind="review" | "compact"):
+            # It reads the session and is no turn of it: a settled session stays as it is.
+            return session
+        case TaskStarted(turn_id=turn_id):
+            # What it sees from now on is its own again, whatever was dropped before.
+            return replace(_unverified(session), turn_id=turn_id, pruned=False, stopped=False)
+        case TaskComplete():
+            return replace(session, turn_id="", recoveries=0)
+        case TurnAborted(reason=reason):
+            return replace(session, turn_id="", stopped=reason is AbortReason.INTERRUPTED)
+        case RecoveryScheduled(attempt=attempt):
+            return replace(session, recoveries=attempt)
+        case TargetObserved(presentation=presentation, runtime=runtime, display=display):
+            return replace(
+                session, presentation=presentation, target_runtime=runtime, target_display=display
+            )
+        case PlanUpdate(plan=plan):
+            return replace(session, plan=plan)
+        case FactsUpdate(facts=facts):
+            return replace(session, facts=facts)
+        case RequestUserInput(question=question):
+            return replace(session, latest_question=question.shown)
+        case QuestionAnswered() | QuestionClosed():
+            return replace(session, latest_question="")
+        case SessionRolledBack():
+            return replace(
+                session,
+                plan=(),
+                facts=(),
+                latest_question="",
+                latest_result="",
+                latest_error="",
+                latest_trace="",
+                verified_by=VerifiedBy.NOBODY,
+                verdict=GoalVerdict.CANNOT_TELL,
+                result_json="",
+            )
+        case SessionKept(kept=kept):
+            return replace(session, kept=kept)
+        case SessionTagged(tags=tags):
+            return replace(session, tags=tags)
+        case SessionDismissed(dismissed=dismissed):
+            return replace(session, dismissed=dismissed)
+        case SessionPruned():
+            return replace(session, pruned=True)
+        case ResultPublished(text=text, result=result):
+            return replace(session, latest_result=text, result_json=result)
+        case VerificationRecorded(verification=found):
+            return replace(session, verified_by=found.verified_by, verdict=found.verdict)
+        case ErrorEvent(message=message):
+            return replace(session, latest_error=message)
+        case BudgetExtended(kind=kind, amount=amount):
+            return _extended(session, kind, amount)
+        case AllowanceUsed(at=at, amount=amount):
+            return _used(session, at, amount)
+        case TextRedacted(kinds=kinds):
+            return replace(session, redacted=tuple(dict.fromkeys((*session.redacted, *kinds))))
+        case TextLetThrough(texts=texts):
+            known = tuple(dict.fromkeys((*session.let_through, *texts)))
+            return replace(session, let_through=known, redacted=())
+        case UserMessage(text=text, steer=False) if not session.goal:
+            # A draft without a goal: what it is started with is its goal.
+            return replace(session, goal=text, title=session.title or one_line(text, 80))
+        case UserMessage(steer=False, job_id=job_id) if job_id or session.for_job:
+            # A job's prompt has a schema of its own or none, and it ends with the job's prompt.
+            return replace(session, for_job=job_id, output_schema=msg.output_schema)
+        case (
+            SessionConfigured()
+            | UserMessage()
+            | SteerApplied()
+            | SteerEdited()
+            | SteerWithdrawn()
+            | RouteGiven()
+            | ObservationRecorded()
+            | ToolCallRequested()
+            | ToolCallFinished()
+            | SessionsDeleted()
+            | WarningEvent()
+            | StreamError()
+            | NoticePosted()
+            | NoticeWithdrawn()
+            | DeviceChanged()
+            | AdbServerChanged()
+            | WheelTaken()
+            | WheelActed()
+            | WheelHandedBack()
+            | JobChanged()
+            | RunChanged()
+            | JobsDropped()
+            | WatcherChanged()
+            | CommitmentChanged()
+            | ShutdownComplete()
+        ):
+            return session
+        case _:
+            assert_never(msg)
+
+
+def _unverified(session: Session) -> Session:
+    """Forget what an earlier turn came to; mostly there is nothing to forget."""
+    fresh = session.verified_by is VerifiedBy.NOBODY and not session.result_json
+    if fresh and session.verdict is GoalVerdict.CANNOT_TELL:
+        return session
+    return replace(
+        session, verified_by=VerifiedBy.NOBODY, verdict=GoalVerdict.CANNOT_TELL, result_json=""
+    )
+
+
+def _used(session: Session, at: int, amount: int) -> Session:
+    """Count a use; a copy of a session has its past and none of its allowances."""
+    if not 0 <= at < len(session.allowances):
+        return session
+    one = session.allowances[at]
+    counted = replace(one, used=one.used + max(0, amount))
+    return replace(
+        session, allowances=(*session.allowances[:at], counted, *session.allowances[at + 1 :])
+    )
+
+
+def _extended(session: Session, kind: BudgetKind, amount: float) -> Session:
+    budget = session.budget
+    match kind:
+        case BudgetKind.STEPS:
+            return replace(session, max_steps=session.max_steps + round(amount))
+        case BudgetKind.SECONDS:
+            return replace(session, budget=replace(budget, seconds=budget.seconds + amount))
+        case BudgetKind.TOKENS:
+            return replace(session, budget=replace(budget, tokens=budget.tokens + round(amount)))
+        case BudgetKind.MONEY:
+            return replace(session, budget=replace(budget, cost_usd=budget.cost_usd + amount))
+        case _:
+            assert_never(kind)

@@ -1,0 +1,318 @@
+"""A session's transcript: fold its events into the items a person reads.
+
+Part of the pure picture of `agent.state.reducer`; no I/O, no clock, and nothing is drawn here.
+Invariant: items never change their key and are added at the end only, so a view can keep what it
+has drawn; a rollback takes some off the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from agent.protocol import (
+    AgentMessage,
+    Event,
+    ObservationRecorded,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    ResultPublished,
+    SessionRolledBack,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    StepStarted,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserMessage,
+)
+from agent.records import (
+    ActionOutcome,
+    Element,
+    Frame,
+    Observation,
+    Point,
+    Question,
+    Speaker,
+    TimeSplit,
+    Usage,
+)
+from agent.state.event_text import Tone as Tone
+from agent.state.event_text import sentence
+
+
+class _Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry; the key is unique in its session."""
+
+    key: str
+    at_ms: int
+
+
+class ActionView(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool call; without an outcome it is under way, or was when the core died."""
+
+    call_id: str
+    tool: str
+    arguments: str
+    kind: str = "action"
+    element: Element | None = None
+    point: Point | None = None
+    path: tuple[Point, ...] = ()
+    """The places that it touched, where those were several."""
+    outcome: ActionOutcome | None = None
+    result: str = ""
+
+
+class StepItem(_Item, frozen=True, kw_only=True):
+    """One step: what was seen, thought, done and found."""
+
+    number: int
+    thought: str = ""
+    """The model's words."""
+    package: str = ""
+    element_count: int = 0
+    change: str = ""
+    frame: Frame | None = None
+    actions: tuple[ActionView, ...] = ()
+    time: TimeSplit = TimeSplit()
+    usage: Usage = Usage()
+    done: bool = False
+
+
+class MessageItem(_Item, frozen=True, kw_only=True):
+    """What the operator wrote; a hint waits until a step applies it."""
+
+    text: str
+    message_id: str
+    steer: bool = False
+    applied_step: int = 0
+    """0 = not yet."""
+    withdrawn: bool = False
+    speaker: Speaker = Speaker.OPERATOR
+
+
+class QuestionItem(_Item, frozen=True, kw_only=True):
+    """A question and what became of it."""
+
+    question: Question
+    answer: str | None = None
+    answered_by: str = ""
+    closed: str = ""
+    """Why it ended without an answer."""
+
+
+class NoticeItem(_Item, frozen=True, kw_only=True):
+    """A sentence about the session: continued, stopped, failed, achieved."""
+
+    tone: Tone
+    text: str
+    remedy: str = ""
+    speaker: Speaker = Speaker.PRODUCT
+    """Whose words the text is; the remedy is Switchboard's."""
+
+
+Item: TypeAlias = StepItem | MessageItem | QuestionItem | NoticeItem
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """The items up to event `seq` of a session, and what the last step left to look at."""
+
+    seq: int = 0
+    items: tuple[Item, ...] = ()
+    observation: Observation | None = None
+    touch: Point | None = None
+    """Where the newest action touched the screen."""
+    path: tuple[Point, ...] = ()
+    """The way of the newest action, where it touched several places."""
+    last_time: TimeSplit = TimeSplit()
+    """The time split of the newest complete step."""
+
+
+def follow(transcript: Transcript, event: Event) -> Transcript:
+    """Fold an event in when it is the next one of its session; any other changes nothing."""
+    return follow_all(transcript, (event,))
+
+
+def follow_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
+    """Fold events in, each when it is the next one; the items are copied once for all of them."""
+    draft: _Draft | None = None
+    seq = transcript.seq
+    for event in events:
+        if event.seq != seq + 1:
+            continue
+        seq = event.seq
+        draft = draft or _Draft(transcript)
+        _fold(draft, event)
+    return transcript if draft is None else draft.finished(seq)
+
+
+class _Draft:
+    """A transcript while it is written; what it was made from stays as it is."""
+
+    __slots__ = ("_before", "_items", "last_time", "observation", "path", "touch")
+
+    def __init__(self, before: Transcript) -> None:
+        self._before = before
+        self._items: list[Item] | None = None
+        self.observation = before.observation
+        self.touch = before.touch
+        self.path = before.path
+        self.last_time = before.last_time
+
+    def finished(self, seq: int) -> Transcript:
+        """Give the transcript up to an event."""
+        return Transcript(
+            seq=seq,
+            items=self._before.items if self._items is None else tuple(self._items),
+            observation=self.observation,
+            touch=self.touch,
+            path=self.path,
+            last_time=self.last_time,
+        )
+
+    @property
+    def items(self) -> list[Item]:
+        """The items, to be changed."""
+        if self._items is None:
+            self._items = list(self._before.items)
+        return self._items
+
+    @items.setter
+    def items(self, items: list[Item]) -> None:
+        self._items = items
+
+    @property
+    def last(self) -> Item | None:
+        """The newest item."""
+        items = self._before.items if self._items is None else self._items
+        return items[-1] if items else None
+
+    def add(self, item: Item) -> None:
+        self.items.append(item)
+
+    def tell(self, event: Event, tone: Tone, text: str, remedy: str) -> None:
+        """Add a sentence."""
+        key = str(event.seq)
+        msg = event.msg
+        speaker = msg.speaker if isinstance(msg, ResultPublished) else Speaker.PRODUCT
+        said = NoticeItem(
+            key=key, at_ms=event.ts_ms, tone=tone, text=text, remedy=remedy, speaker=speaker
+        )
+        self.add(said)
+
+    def change_step(self, number: int, **fields: Any) -> None:
+        """Change a step; the newest is nearly always the one."""
+        at = self._find_step(number)
+        if at is not None:
+            self.items[at] = replace(self.items[at], **fields)
+
+    def actions_of(self, number: int) -> tuple[ActionView, ...]:
+        """Give the calls of a step so far."""
+        at = self._find_step(number)
+        step = None if at is None else self.items[at]
+        return step.actions if isinstance(step, StepItem) else ()
+
+    def change_message(self, message_id: str, **fields: Any) -> None:
+        """Change what became of something that the operator wrote."""
+        for at, item in self._from_the_newest():
+            if isinstance(item, MessageItem) and item.message_id == message_id:
+                self.items[at] = replace(item, **fields)
+                return
+
+    def change_question(self, question_id: str, **fields: Any) -> None:
+        """Change what became of a question."""
+        for at, item in self._from_the_newest():
+            if isinstance(item, QuestionItem) and item.question.question_id == question_id:
+                self.items[at] = replace(item, **fields)
+                return
+
+    def _find_step(self, number: int) -> int | None:
+        for at, item in self._from_the_newest():
+            if isinstance(item, StepItem) and item.number == number:
+                return at
+        return None
+
+    def _from_the_newest(self) -> Iterator[tuple[int, Item]]:
+        items = self.items
+        return zip(range(len(items) - 1, -1, -1), reversed(items), strict=True)
+
+
+def _fold(draft: _Draft, event: Event) -> None:
+    msg = event.msg
+    match msg:
+        case StepStarted(step=step):
+            draft.add(StepItem(key=str(event.seq), at_ms=event.ts_ms, number=step))
+        case ObservationRecorded(step=step, observation=seen):
+            draft.observation = seen
+            draft.change_step(
+                step,
+                package=seen.foreground.package,
+                element_count=len(seen.elements),
+                change=seen.change,
+                frame=seen.frame,
+            )
+        case AgentMessage(step=step, text=text):
+            draft.change_step(step, thought=text)
+        case ToolCallRequested(step=step):
+            begun = ActionView(
+                call_id=msg.call_id,
+                tool=msg.tool,
+                arguments=msg.arguments,
+                kind=msg.kind,
+                element=msg.element,
+                point=msg.point,
+                path=msg.path,
+            )
+            draft.touch = msg.point or (msg.element.bounds.center if msg.element else None)
+            draft.path = msg.path
+            if msg.path:
+                draft.touch = msg.path[-1]
+            draft.change_step(step, actions=(*draft.actions_of(step), begun))
+        case ToolCallFinished(step=step):
+            ended = tuple(
+                replace(a, outcome=msg.outcome, result=msg.text) if a.call_id == msg.call_id else a
+                for a in draft.actions_of(step)
+            )
+            draft.change_step(step, actions=ended)
+        case StepCompleted(step=step, time=time, usage=usage):
+            draft.last_time = time
+            draft.change_step(step, time=time, usage=usage, done=True)
+        case UserMessage():
+            said = MessageItem(
+                key=str(event.seq),
+                at_ms=event.ts_ms,
+                text=msg.text,
+                message_id=msg.message_id,
+                steer=msg.steer,
+            )
+            draft.add(said)
+        case SteerApplied(message_id=wanted, step=step):
+            draft.change_message(wanted, applied_step=step)
+        case SteerEdited(message_id=wanted, text=text):
+            draft.change_message(wanted, text=text)
+        case SteerWithdrawn(message_id=wanted):
+            draft.change_message(wanted, withdrawn=True)
+        case RequestUserInput(question=question):
+            draft.add(QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question))
+        case QuestionAnswered(question_id=asked):
+            draft.change_question(asked, answer=msg.answer, answered_by=msg.answered_by)
+        case QuestionClosed(question_id=asked):
+            draft.change_question(asked, closed=msg.reason or "closed")
+        case SessionRolledBack(turns=turns, from_seq=from_seq):
+            # A key is the seq of the event that an item began with.
+            draft.items = [item for item in draft.items if int(item.key) < from_seq]
+            count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"
+            draft.tell(
+                event, Tone.INFO, f"{count} rolled back.", "Nothing was undone on the phone."
+            )
+        case _:
+            tone, text, remedy = sentence(msg)
+            last = draft.last
+            # A failure is told by its error and again by the state change that follows it.
+            if text and not (isinstance(last, NoticeItem) and last.text == text):
+                draft.tell(event, tone, text, remedy)

@@ -1,0 +1,1 @@
+"""What is to be stored: numbered events, rows beside them, requests kept whole or not at all."""

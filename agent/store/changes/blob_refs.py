@@ -1,0 +1,72 @@
+"""Which blobs an event names, so that a blob is kept for as long as an event that names it. Pure.
+
+Not the blobs. Invariant: every digest that a stored record can hold is found here; a test compares
+this with the records' own fields.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agent.protocol import (
+    EventMsg,
+    ObservationRecorded,
+    RequestUserInput,
+    ResultPublished,
+    ToolCallRequested,
+    VerificationRecorded,
+)
+from agent.records import Frame
+
+NAMING = frozenset(
+    {
+        ObservationRecorded,
+        RequestUserInput,
+        ResultPublished,
+        ToolCallRequested,
+        VerificationRecorded,
+    }
+)
+"""Known at once, because every event passes here before it is stored."""
+
+
+_TREE = "application/xml"
+
+
+class Use(NamedTuple):
+    """A blob that an event names, and what its bytes are."""
+
+    digest: str
+    media_type: str
+
+
+def uses_of(msg: EventMsg) -> tuple[Use, ...]:
+    """List the blobs that an event names."""
+    uses: tuple[Use, ...] = ()
+    match msg:
+        case ObservationRecorded(observation=seen):
+            uses = (_frame(seen.frame), Use(seen.tree_digest, _TREE))
+        case ToolCallRequested():
+            uses = tuple(
+                Use(digest, "application/json") for digest in (msg.prompt_digest, msg.reply_digest)
+            )
+        case RequestUserInput(question=question) if question.subject is not None:
+            uses = (_frame(question.subject.frame),)
+        case VerificationRecorded(verification=verification):
+            uses = tuple(Use(one.digest, _TREE) for one in verification.evidence)
+        case ResultPublished(sources=sources):
+            uses = tuple(Use(one.digest, _TREE) for one in sources)
+        case _:
+            pass
+    return tuple(use for use in uses if use.digest)
+
+
+def digests_of(msg: EventMsg) -> tuple[str, ...]:
+    """List the digests of the blobs that an event names."""
+    if type(msg) not in NAMING:
+        return ()
+    return tuple(use.digest for use in uses_of(msg))
+
+
+def _frame(frame: Frame | None) -> Use:
+    return Use(frame.digest, frame.media_type) if frame is not None else Use("", "")

@@ -1,0 +1,133 @@
+"""What the writer is asked for: each request is stored whole or not at all.
+
+Not the writing. Invariant: a request is a value; it can be tried again after a failed commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from agent.protocol import Event
+from agent.records import Job, JobStatus
+from agent.store.changes.event_ledger import EventDraft
+from agent.store.leases import Lease
+
+
+class Append(msgspec.Struct, frozen=True):
+    """Store drafts, in order, together."""
+
+    drafts: tuple[EventDraft, ...]
+    bodies: tuple[bytes, ...]
+    under: Lease | None = None
+
+
+class AcquireLease(msgspec.Struct, frozen=True):
+    """Take a key if it is free."""
+
+    key: str
+    owner: str
+    ttl_ms: int
+
+
+class RenewLease(msgspec.Struct, frozen=True):
+    """Put off the end of a lease."""
+
+    lease: Lease
+    ttl_ms: int
+
+
+class ReleaseLease(msgspec.Struct, frozen=True):
+    """Give a lease back."""
+
+    lease: Lease
+
+
+class CreateJob(msgspec.Struct, frozen=True):
+    """Store a new job under the next id."""
+
+    build: Callable[[int], Job]
+    beside: Callable[[Job], tuple[EventDraft, ...]] | None = None
+    """Makes what is stored together with it, or not at all."""
+
+
+class ReplaceJob(msgspec.Struct, frozen=True):
+    """Replace a job if it still has the expected status."""
+
+    job: Job
+    expect: JobStatus
+    reason: str
+
+
+class RecordBlob(msgspec.Struct, frozen=True):
+    """Note that a blob's file is in place."""
+
+    digest: str
+    media_type: str
+    size_bytes: int
+
+
+class DeleteSessions(msgspec.Struct, frozen=True):
+    """Forget sessions and everything that is theirs."""
+
+    session_ids: tuple[str, ...]
+
+
+class ForgetBlobs(msgspec.Struct, frozen=True):
+    """Forget those of these blobs that no event names."""
+
+    digests: tuple[str, ...]
+
+
+Request = (
+    Append
+    | AcquireLease
+    | RenewLease
+    | ReleaseLease
+    | CreateJob
+    | ReplaceJob
+    | RecordBlob
+    | DeleteSessions
+    | ForgetBlobs
+)
+Result = tuple[Event, ...] | Lease | Job | bool | None
+
+
+class Entry:
+    """A request and the caller's future."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.result: Result = None
+
+    @property
+    def weight(self) -> int:
+        return len(self.request.drafts) if isinstance(self.request, Append) else 1
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+            # Seen: a caller who was cancelled no longer looks, and it is not an unhandled failure.
+            self.future.exception()
+
+    def finish(self) -> None:
+        if not self.future.done():
+            self.future.set_result(self.result)
+
+
+def groups(batch: list[Entry]) -> Iterator[list[Entry]]:
+    """Part a batch so that what deletes is committed by itself, after all that came before it."""
+    group: list[Entry] = []
+    for entry in batch:
+        if isinstance(entry.request, DeleteSessions):
+            if group:
+                yield group
+            yield [entry]
+            group = []
+        else:
+            group.append(entry)
+    if group:
+        yield group

@@ -1,0 +1,1 @@
+"""One SQLite database: opened, locked, identified, migrated; its failures in words."""

@@ -1,0 +1,177 @@
+"""Which store the parts of a data directory belong to: its database, its blobs, its audit.
+
+A mark beside each part names the store; the one beside the database also says how far it had come.
+Not a repair. Invariants: a database that is gone is never taken for a new one while other parts of
+it are there; nothing is begun over parts of another store, or over a database that is older than
+its mark, without the operator's word; stores from before there were marks get them unasked.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
+
+import msgspec
+
+from agent.errors import StoreGoneError
+from agent.store.database.sqlite_errors import from_os_error
+
+MARK_NAME = "store.json"
+SEARCH_NAME = "search.db"
+_BEGIN_ANEW = (
+    "Restore it from a backup, or set the rest aside and begin anew: switchboard store begin-anew"
+)
+_ADOPT = "Restore what belongs together from a backup, or take it as it is: switchboard store adopt"
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written beside a part of a store."""
+
+    store: str = ""
+    """The identity; empty where the operator wants the next start to begin anew."""
+    epoch: int = 0
+    events: int = 0
+    """The newest event that the database is known to have had."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a database says of itself."""
+
+    store: str
+    epoch: int
+    events: int
+
+
+def new_identity() -> str:
+    """Make an identity that no other store has."""
+    return token_hex(8)
+
+
+def parts_of(directory: Path) -> dict[str, Path]:
+    """Give the directories that hold parts of a store, by what they are called."""
+    return {"database": directory, "blobs": directory / "blobs", "audit": directory / "audit"}
+
+
+def read_mark(part: Path) -> Mark | None:
+    """Read the mark beside a part; None where there is none that can be read."""
+    try:
+        return msgspec.json.decode((part / MARK_NAME).read_bytes(), type=Mark)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def write_mark(part: Path, mark: Mark) -> None:
+    """Write the mark beside a part, durably; nothing where the part is not there.
+
+    Raises StoreError.
+    """
+    path = part / MARK_NAME
+    new = path.with_suffix(".new")
+    try:
+        if not part.is_dir():
+            return
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(mark))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def check_may_begin(directory: Path, database: Path) -> None:
+    """Refuse to make a new database beside what one left.
+
+    Raises StoreGoneError: the database is gone, or emptied, and other parts of it are there.
+    """
+    if _size(database) or _size(database.with_name(f"{database.name}-wal")):
+        return
+    mark = read_mark(directory)
+    if mark is not None and not mark.store:
+        return
+    left = remains(directory)
+    if left:
+        state = "is empty" if database.exists() else "is gone"
+        raise StoreGoneError(
+            f"{database} {state}, and what belongs to it is still there: {', '.join(left)}. "
+            "Nothing was changed.",
+            _BEGIN_ANEW,
+        )
+
+
+def remains(directory: Path) -> tuple[str, ...]:
+    """Name what a store has left in a directory beside its database."""
+    blobs, audit = directory / "blobs", directory / "audit"
+    found = {
+        "blobs": any(path.is_file() for path in blobs.glob("??/*")),
+        "an audit": any(audit.glob("audit-*.jsonl")),
+        "a search index": bool(_size(directory / SEARCH_NAME)),
+    }
+    left = [name for name, is_there in found.items() if is_there]
+    mark = read_mark(directory)
+    if mark is not None and mark.store and mark.events:
+        left.append(f"the mark of a store with {mark.events} events")
+    return tuple(left)
+
+
+def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
+    """Say in sentences which parts are not those of the database, or newer than it."""
+    wrong: list[str] = []
+    for name, part in parts_of(directory).items():
+        mark = read_mark(part)
+        if mark is None or not mark.store or not standing.store:
+            continue
+        if mark.store != standing.store:
+            what = "The mark beside the database" if name == "database" else f"The {name} directory"
+            wrong.append(f"{what} is of another store ({mark.store}, not {standing.store}).")
+        elif name == "database":
+            reached = max(mark.events, indexed_until(directory))
+            if reached > standing.events or mark.epoch > standing.epoch:
+                wrong.append(
+                    f"The database ends at event {standing.events}, and had {reached}: it is an "
+                    "older copy, or its newest part (the -wal file) was removed."
+                )
+    return tuple(wrong)
+
+
+def indexed_until(directory: Path) -> int:
+    """Say up to which event the search index has seen the log; 0 where that cannot be read."""
+    path = directory / SEARCH_NAME
+    if not _size(path):
+        return 0
+    # What was closed in order is read without a file being made beside it.
+    how = "mode=ro" if _size(path.with_name(f"{path.name}-wal")) else "mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)) as index:
+            [(event_id,)] = index.execute("SELECT event_id FROM mark").fetchall()
+    except (sqlite3.Error, ValueError):
+        return 0
+    return event_id if isinstance(event_id, int) else 0
+
+
+def check_agrees(directory: Path, standing: Standing) -> None:
+    """Refuse a database that its surroundings do not belong to. Raises StoreGoneError."""
+    wrong = disagreements(directory, standing)
+    if wrong:
+        raise StoreGoneError(f"{' '.join(wrong)} Nothing was changed.", _ADOPT)
+
+
+def mark_all(directory: Path, standing: Standing) -> None:
+    """Write down beside every part which store it belongs to. Raises StoreError."""
+    for name, part in parts_of(directory).items():
+        mark = Mark(store=standing.store)
+        if name == "database":
+            mark = Mark(store=standing.store, epoch=standing.epoch, events=standing.events)
+        before = read_mark(part)
+        if before != mark:
+            write_mark(part, mark)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,137 @@
+"""The embedded dispatcher: one host, this process, over any store.
+
+Not a scheduler: a session is begun as soon as its phone is free, in the order of submission.
+Invariants: those of `agent.store.dispatch.dispatcher`; a lease is renewed three times within its
+life, and a handler does not outlive the lease it was given; each lease has a higher epoch than the
+one before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from agent.errors import FencedError, StoreError, UsageError, WrongStateError
+from agent.records import Session
+from agent.store.dispatch.dispatcher import TO_RUN, Handler
+from agent.store.leases import Lease
+from agent.store.store import Store
+
+LEASE_MS = 15_000
+_log = logging.getLogger(__name__)
+
+
+class LocalDispatcher:
+    """Runs sessions in this process.
+
+    Args:
+        store: where sessions and leases are.
+        lease_ms: how long a phone stays taken when its host dies.
+    """
+
+    def __init__(self, store: Store, *, lease_ms: int = LEASE_MS) -> None:
+        self._store = store
+        self._lease_ms = lease_ms
+        self._host = ""
+        self._handler: Handler | None = None
+        self._runs: dict[str, asyncio.Task[None]] = {}
+        self._awaiting: dict[str, str] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+
+    async def submit(self, session_id: str, serial: str = "") -> bool:
+        """Ask for a session to be run; see `Dispatcher.submit`."""
+        session = await self._store.session(session_id)
+        serial = serial or session.serial
+        if not serial:
+            raise UsageError(f"Session {session.session_id} has no phone to run on.")
+        if session.state.is_terminal:
+            raise WrongStateError(f"Session {session.session_id} is {session.state}.")
+        known = session.session_id in self._runs or session.session_id in self._awaiting
+        if not known and self._handler is not None:
+            self._begin(session, serial, self._handler)
+        elif not known:
+            # It is run once somebody serves.
+            self._awaiting[session.session_id] = serial
+        return not known
+
+    async def cancel(self, session_id: str) -> bool:
+        """Stop running a session, or do not begin; see `Dispatcher.cancel`."""
+        run = self._runs.get(session_id)
+        if run is None:
+            return self._awaiting.pop(session_id, None) is not None
+        run.cancel()
+        await asyncio.wait({run})
+        return True
+
+    @asynccontextmanager
+    async def serve(self, host: str, handler: Handler) -> AsyncIterator[None]:
+        """Run what is asked for; see `Dispatcher.serve`."""
+        if self._handler is not None:
+            raise WrongStateError(f"This dispatcher serves {self._host} already.")
+        self._host, self._handler = host, handler
+        asked, self._awaiting = self._awaiting, {}
+        try:
+            left = await self._store.sessions(limit=1 << 30, active_only=True)
+            for session in reversed(left):
+                serial = asked.get(session.session_id, "")
+                if serial or (session.state in TO_RUN and session.serial):
+                    self._begin(session, serial or session.serial, handler)
+            yield
+        finally:
+            self._handler = None
+            runs = set(self._runs.values())
+            for run in runs:
+                run.cancel()
+            if runs:
+                await asyncio.wait(runs)
+
+    def _begin(self, session: Session, serial: str, handler: Handler) -> None:
+        name = f"session {session.session_id} on {serial}"
+        run = asyncio.create_task(self._run(session, serial, handler), name=name)
+        self._runs[session.session_id] = run
+        run.add_done_callback(lambda _: self._runs.pop(session.session_id, None))
+
+    async def _run(self, session: Session, serial: str, handler: Handler) -> None:
+        # A lock wakes those who wait in their order; the lease keeps other hosts away.
+        turn = self._turns.setdefault(serial, asyncio.Lock())
+        async with turn:
+            lease = await self._lease(serial)
+            work = asyncio.ensure_future(handler(session, lease))
+            beat = asyncio.create_task(self._keep(lease), name=f"heartbeat of {serial}")
+            try:
+                await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (work, beat):
+                    task.cancel()
+                await asyncio.wait({work, beat})
+                with suppress(StoreError):
+                    await self._store.release_lease(lease)
+            if not work.cancelled() and (error := work.exception()) is not None:
+                _log.error("Session %s broke: %s", session.session_id, error, exc_info=error)
+
+    async def _lease(self, serial: str) -> Lease:
+        """Wait for the phone, wherever it is taken, and for a store that takes that in."""
+        while True:
+            try:
+                # The host's own former lease does not keep it waiting: its epoch is passed.
+                lease = await self._store.acquire_lease(serial, self._host, self._lease_ms)
+            except StoreError as error:
+                _log.warning("The lease on %s could not be stored yet: %s", serial, error)
+            else:
+                if lease is not None:
+                    return lease
+            await asyncio.sleep(self._lease_ms / 3000)
+
+    async def _keep(self, lease: Lease) -> None:
+        """Renew the lease until it is lost."""
+        while True:
+            await asyncio.sleep(self._lease_ms / 3000)
+            try:
+                await self._store.renew_lease(lease, self._lease_ms)
+            except FencedError as error:
+                _log.warning("Lost the phone: %s", error)
+                return
+            except StoreError as error:
+                _log.warning("The lease could not be renewed yet: %s", error)

@@ -1,0 +1,1 @@
+"""The embedded store: one writer, blobs, the search index, caches, upkeep."""

@@ -1,0 +1,150 @@
+"""Frames, trees, prompts and replies as files named by their sha256.
+
+Not a cache: what is stored stays until `drop`. Invariants: a file appears whole or not
+at all and survives a power loss once `put` returned; what `get` returns has the digest asked for.
+Everything here blocks; the store calls it in a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from agent.errors import StoreError, UsageError
+from agent.store.database.sqlite_errors import from_os_error
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class BlobFiles:
+    """The files under one directory: `ab/cdef…` for the digest `abcdef…`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._incoming = directory / "incoming"
+
+    def prepare(self) -> None:
+        """Make the directories, and clear what a crash left half-written. Raises StoreError."""
+        try:
+            self._directory.mkdir(mode=0o700, exist_ok=True)
+            self._incoming.mkdir(mode=0o700, exist_ok=True)
+            for leftover in self._incoming.iterdir():
+                leftover.unlink()
+        except OSError as error:
+            raise from_os_error(error, self._directory) from error
+
+    def path_of(self, digest: str) -> Path:
+        """Say where a blob is. Raises UsageError when that is no sha256 in lower-case hex."""
+        if not _DIGEST.fullmatch(digest):
+            raise UsageError(f"{digest[:80]!r} is not a blob digest (64 hexadecimal digits).")
+        return self._directory / digest[:2] / digest[2:]
+
+    def put(self, data: bytes) -> str:
+        """Store bytes durably and return their digest; the same bytes are stored once.
+
+        Raises StoreError.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path_of(digest)
+        try:
+            if not _holds(path, data):
+                self._write(path, data)
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """Read a blob.
+
+        Raises:
+            UsageError: that is no digest.
+            StoreError: it is gone, unreadable, or its content is no longer what was stored.
+        """
+        path = self.path_of(digest)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"Blob {digest} is gone.", "It was dropped with its session, or never stored."
+            ) from error
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise StoreError(
+                f"Blob {digest} is damaged: {path} does not hold what was stored.",
+                "Check the disk; the event that names it is still right.",
+            )
+        return data
+
+    def drop(self, digests: Iterable[str]) -> None:
+        """Remove blobs; one that is not there is no trouble. Raises StoreError."""
+        for digest in digests:
+            path = self.path_of(digest)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise from_os_error(error, path) from error
+
+    def digests(self) -> Iterator[str]:
+        """Name every blob whose file is there, in no order. Raises StoreError."""
+        try:
+            for folder in self._directory.iterdir():
+                if len(folder.name) == 2 and folder.is_dir():
+                    for path in folder.iterdir():
+                        if _DIGEST.fullmatch(digest := folder.name + path.name):
+                            yield digest
+        except OSError as error:
+            raise from_os_error(error, self._directory) from error
+
+    def size_bytes(self) -> int:
+        """Return how many bytes the files of all blobs have. Raises StoreError."""
+        if not self._directory.is_dir():
+            return 0
+        size = 0
+        for digest in self.digests():
+            # One that goes meanwhile takes nothing.
+            with suppress(FileNotFoundError):
+                size += self.path_of(digest).stat().st_size
+        return size
+
+    def _write(self, path: Path, data: bytes) -> None:
+        is_new = not path.parent.is_dir()
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        part = self._incoming / f"{path.parent.name}{path.name[:16]}-{secrets.token_hex(8)}"
+        try:
+            with open(part, "xb", opener=_open_private) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        _sync_directory(path.parent)
+        if is_new:
+            _sync_directory(self._directory)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a file already has exactly these bytes; a damaged one is then written anew."""
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

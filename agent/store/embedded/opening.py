@@ -1,0 +1,165 @@
+"""Open a data directory: its lock, its database twice, and the writer that owns it.
+
+Not the store, which is what works with them. Invariants: what could not be opened whole leaves no
+lock, no thread and no open file; where nothing can be written, nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from agent.errors import StoreError, StoreGoneError, UnwritableError
+from agent.private_files import check_unshared
+from agent.store.database.database import (
+    Database,
+    open_for_reading,
+    open_for_writing,
+    open_unwritable,
+    standing_of,
+)
+from agent.store.database.identity import Standing, check_agrees, check_may_begin, mark_all
+from agent.store.database.lock import LOCK_NAME, DirectoryLock
+from agent.store.database.sqlite_errors import from_os_error
+from agent.store.embedded.writer import Writer
+
+DATABASE_NAME = "switchboard.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What one opening of a data directory holds until it is given up."""
+
+    lock: DirectoryLock
+    writing: Database
+    reading: Database
+    """The same as `writing` where nothing can be written."""
+    writer: Writer
+    file: OpenedFile
+    standing: Standing
+    """What the database said of itself when it was opened."""
+
+    async def give_up(self) -> None:
+        """Close both connections and let the directory go. Raises StoreError."""
+        try:
+            if self.reading is not self.writing:
+                await self.reading.close()
+        finally:
+            try:
+                # Last: closing the last connection folds the write-ahead log into the file.
+                await self.writing.close()
+            finally:
+                self.lock.release()
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """The database file as it was opened: which one it is, whatever is put in its place."""
+
+    path: Path
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Note which file is there. Raises StoreError."""
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        return cls(path, found.st_dev, found.st_ino)
+
+    def check(self) -> None:
+        """Raise StoreGoneError when it is not there any more, was cut to nothing or replaced."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            state = "was deleted"
+        except OSError:
+            return  # What cannot be looked at now is no proof of anything.
+        else:
+            if (found.st_dev, found.st_ino) != (self.device, self.inode):
+                state = "was replaced by another file"
+            elif found.st_size == 0:
+                state = "was emptied"
+            else:
+                return
+        raise StoreGoneError(
+            f"{self.path} {state} while it was in use; nothing that is stored from now on would "
+            "be kept.",
+            "Restore it from a backup, then start again; see `switchboard store check`.",
+        )
+
+
+async def open_directory(directory: Path, *, clock_ms: Callable[[], int]) -> Opening:
+    """Own a directory, making it when it is not there.
+
+    Raises:
+        StoreError: see `SqliteStore.open`.
+        ConfigError: other users of the computer may write it.
+    """
+    _make(directory)
+    lock = DirectoryLock.take(directory)
+    opened: list[Database] = []
+    try:
+        path = directory / DATABASE_NAME
+        check_may_begin(directory, path)
+        writing, standing = await open_for_writing(
+            path, now_ms=clock_ms(), check=partial(check_agrees, directory)
+        )
+        opened.append(writing)
+        reading = await open_for_reading(path)
+        opened.append(reading)
+        writer = Writer(writing, epoch=standing.epoch, clock_ms=clock_ms)
+        await writer.start()
+        mark_all(directory, standing)
+    except BaseException:
+        for database in opened:
+            with suppress(StoreError):
+                await database.close()
+        lock.release()
+        raise
+    return Opening(lock, writing, reading, writer, OpenedFile.of(path), standing)
+
+
+async def open_as_it_is(
+    directory: Path, error: UnwritableError, *, clock_ms: Callable[[], int]
+) -> Opening:
+    """Open a directory that cannot be written, for reading; its writer refuses with the error.
+
+    Raises:
+        UnwritableError: the same, when what is stored cannot be read either.
+        StoreError: another process owns the directory.
+    """
+    if not (directory / LOCK_NAME).exists():
+        # Nothing was ever stored there, and nothing can be.
+        raise error
+    lock = DirectoryLock.share(directory)
+    try:
+        reading = await open_unwritable(directory / DATABASE_NAME)
+    except StoreError as unreadable:
+        lock.release()
+        raise error from unreadable
+    writer = Writer(reading, epoch=0, clock_ms=clock_ms)
+    standing = await standing_of(reading)
+    file = OpenedFile.of(directory / DATABASE_NAME)
+    opening = Opening(lock, reading, reading, writer, file, standing)
+    try:
+        await opening.writer.start(refusal=error)
+    except BaseException:
+        await opening.give_up()
+        raise
+    return opening
+
+
+def _make(directory: Path) -> None:
+    """Make the directory with mode 0700; one that others may write is refused (ConfigError)."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_unshared(directory)
+    except OSError as error:
+        raise from_os_error(error, directory) from error

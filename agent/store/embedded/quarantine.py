@@ -1,0 +1,120 @@
+"""Set a damaged database aside, when the operator says so and never otherwise.
+
+Not a repair. Invariant: nothing is deleted; blobs stay where they are, since they are named by what
+they hold, unless the operator begins anew without anything of the old store.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.errors import UsageError
+from agent.store.database.database import check_ours, open_for_reading, standing_of
+from agent.store.database.identity import (
+    MARK_NAME,
+    SEARCH_NAME,
+    Mark,
+    disagreements,
+    indexed_until,
+    mark_all,
+    remains,
+    write_mark,
+)
+from agent.store.database.lock import DirectoryLock
+from agent.store.database.sqlite_errors import from_os_error
+from agent.store.embedded.sqlite_store import DATABASE_NAME
+
+
+def quarantine(directory: Path) -> Path:
+    """Move the database and its companions into a new directory beside them; return that.
+
+    Raises:
+        StoreError: another process owns the directory, or it cannot be written.
+        UsageError: there is no database.
+    """
+    lock = DirectoryLock.take(directory)
+    try:
+        files = [
+            path
+            for name in (DATABASE_NAME, SEARCH_NAME)
+            for ending in ("", "-wal", "-shm")
+            if (path := directory / f"{name}{ending}").exists()
+        ]
+        if not files:
+            raise UsageError(f"There is no database in {directory}.")
+        return _moved(directory, files)
+    finally:
+        lock.release()
+
+
+def begin_anew(directory: Path) -> Path:
+    """Move all that a store left, blobs and audit too, into a new directory; return that.
+
+    Raises:
+        StoreError: another process owns the directory, or it cannot be written.
+        UsageError: nothing of a store is there.
+    """
+    lock = DirectoryLock.take(directory)
+    try:
+        names = [
+            f"{name}{ending}"
+            for name in (DATABASE_NAME, SEARCH_NAME)
+            for ending in ("", "-wal", "-shm")
+        ]
+        found = [directory / name for name in (*names, MARK_NAME, "blobs", "audit")]
+        files = [path for path in found if path.exists()]
+        if not files:
+            raise UsageError(f"There is nothing of a store in {directory}.")
+        return _moved(directory, files)
+    finally:
+        lock.release()
+
+
+async def adopt(directory: Path) -> tuple[str, ...]:
+    """Take the database, and whatever is beside it, for one store from now on.
+
+    Returns:
+        What did not agree before, in sentences.
+
+    Raises:
+        StoreError: another process owns the directory, or the database cannot be used.
+        UsageError: there is no database.
+    """
+    path = directory / DATABASE_NAME
+    if not path.is_file() or not path.stat().st_size:
+        left = ", ".join(remains(directory)) or "nothing"
+        raise UsageError(
+            f"There is no database in {directory}; {left} of it is there.",
+            "Restore it, or begin anew: switchboard store begin-anew",
+        )
+    lock = DirectoryLock.take(directory)
+    try:
+        database = await open_for_reading(path)
+        try:
+            await check_ours(database)
+            standing = await standing_of(database)
+        finally:
+            await database.close()
+        wrong = disagreements(directory, standing)
+        if indexed_until(directory) > standing.events:
+            (directory / SEARCH_NAME).unlink(missing_ok=True)
+        # A database from before identities gets one at its next start.
+        mark_all(directory, standing)
+        return wrong
+    finally:
+        lock.release()
+
+
+def _moved(directory: Path, files: Sequence[Path]) -> Path:
+    """Move files into a new directory, and let the next start begin anew."""
+    aside = directory / f"quarantine-{time.strftime('%Y%m%dT%H%M%S')}-{time.time_ns() % 10**9}"
+    try:
+        aside.mkdir(mode=0o700)
+        for path in files:
+            path.rename(aside / path.name)
+    except OSError as error:
+        raise from_os_error(error, aside) from error
+    write_mark(directory, Mark())
+    return aside

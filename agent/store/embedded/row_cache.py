@@ -1,0 +1,148 @@
+"""What the tables hold, as far as the writer remembers it, and the reading of what it does not.
+
+Not the writer, and not the reader's look-ups. Invariant: what is remembered is what is committed.
+Only the writer changes these tables, and each of its commits checks in the same transaction that
+the database is still its own (`agent.store.database.database`), so nothing here grows old behind
+its back.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent.store.changes.event_ledger import (
+    ASKING,
+    EventLedger,
+    Keys,
+    QuestionHead,
+    SessionHead,
+    keys_of,
+)
+from agent.store.changes.overlay import Layers
+from agent.store.changes.row_codec import (
+    LEASE,
+    as_int,
+    decode_job,
+    decode_question,
+    decode_session,
+    lease_of,
+)
+from agent.store.changes.write_requests import (
+    AcquireLease,
+    Append,
+    CreateJob,
+    DeleteSessions,
+    ForgetBlobs,
+    RecordBlob,
+    ReleaseLease,
+    RenewLease,
+    ReplaceJob,
+    Request,
+)
+from agent.store.database.database import Database
+from agent.store.leases import Lease
+
+_MOST_SESSIONS = 4096
+_MOST_LEASES = 4096
+
+
+class Known:
+    """The counters, the heads of sessions and the leases of one database."""
+
+    def __init__(self, database: Database) -> None:
+        self.last_event_id = 0
+        self._database = database
+        self._last_job_id = 0
+        self._heads: dict[str, SessionHead] = {}
+        self._leases: dict[str, Lease] = {}
+
+    async def begin(self) -> None:
+        """Read where the log stands. Raises StoreError."""
+        sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
+        [(event_id,)] = await self._database.rows(sql, ("event",))
+        [(job_id,)] = await self._database.rows(sql, ("job",))
+        self.last_event_id = as_int(event_id)
+        self._last_job_id = as_int(job_id)
+
+    def ledger(self) -> EventLedger:
+        """Begin a ledger on top of what is stored."""
+        return EventLedger(
+            last_event_id=self.last_event_id,
+            last_job_id=self._last_job_id,
+            sessions=Layers({}, self._heads),
+            questions=Layers({}, {}),
+            jobs=Layers({}, {}),
+            leases=Layers({}, self._leases),
+        )
+
+    def committed(self, ledger: EventLedger) -> None:
+        """Remember what a ledger changed, now that it is stored."""
+        self.last_event_id = ledger.last_event_id
+        self._last_job_id = ledger.last_job_id
+        self._heads.update(ledger.sessions.maps[0])
+        self._leases.update(ledger.leases.maps[0])
+        for session_id in ledger.deleted:
+            self._heads.pop(session_id, None)
+        _trim(self._heads, _MOST_SESSIONS)
+        _trim(self._leases, _MOST_LEASES)
+
+    def suffices(self, request: Request, ledger: EventLedger) -> bool:
+        """Whether a request can be folded without reading anything, as almost every append can."""
+        if type(request) is not Append:
+            return False
+        if request.under is not None and ledger.leases.get(request.under.key) is None:
+            return False
+        for draft in request.drafts:
+            if type(draft.msg) in ASKING:
+                return False
+            if draft.session_id and ledger.sessions.get(draft.session_id) is None:
+                return False
+        return True
+
+    async def learn(self, request: Request, ledger: EventLedger) -> None:
+        """Read the rows a request needs that the ledger does not know yet. Raises StoreError."""
+        match request:
+            case Append(drafts=drafts, under=under):
+                keys = keys_of(drafts)
+                await self._learn_lease(under.key if under else "", ledger)
+            case AcquireLease(key=key):
+                await self._learn_lease(key, ledger)
+                return
+            case RenewLease(lease=lease) | ReleaseLease(lease=lease):
+                await self._learn_lease(lease.key, ledger)
+                return
+            case ReplaceJob(job=job):
+                keys = Keys(frozenset(), jobs=frozenset({job.id}))
+            case DeleteSessions(session_ids=session_ids):
+                keys = Keys(frozenset(session_ids))
+            case CreateJob() | RecordBlob() | ForgetBlobs():
+                return
+            case _:
+                assert_never(request)
+        for session_id in (key for key in keys.sessions if ledger.sessions.get(key) is None):
+            sql = "SELECT last_seq, record FROM session WHERE session_id = ?"
+            for last_seq, record in await self._database.rows(sql, (session_id,)):
+                head = SessionHead(as_int(last_seq), decode_session(record))
+                ledger.sessions.maps[-1][session_id] = head
+        for question_id in (key for key in keys.questions if key not in ledger.questions):
+            sql = "SELECT is_open, record FROM question WHERE question_id = ?"
+            for is_open, record in await self._database.rows(sql, (question_id,)):
+                ledger.questions.maps[-1][question_id] = QuestionHead(
+                    decode_question(record), bool(is_open)
+                )
+        for job_id in (key for key in keys.jobs if key not in ledger.jobs):
+            sql = "SELECT record FROM job WHERE id = ?"
+            for (record,) in await self._database.rows(sql, (job_id,)):
+                ledger.jobs.maps[-1][job_id] = decode_job(record)
+
+    async def _learn_lease(self, key: str, ledger: EventLedger) -> None:
+        if key and ledger.leases.get(key) is None:
+            for row in await self._database.rows(LEASE, (key,)):
+                ledger.leases.maps[-1][key] = lease_of(row)
+
+
+def _trim(remembered: dict[str, SessionHead] | dict[str, Lease], most: int) -> None:
+    """Forget what was learnt first."""
+    if len(remembered) > most:
+        for key in list(remembered)[: len(remembered) - most]:
+            del remembered[key]

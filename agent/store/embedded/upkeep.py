@@ -1,0 +1,201 @@
+"""Look a store through and make it smaller, while nobody works with it.
+
+Not a repair: what is damaged is named, and set aside only when the operator says so
+(`agent.store.embedded.quarantine`). Invariants: a check changes nothing; a compaction changes no
+record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import StoreError, StoreGoneError, UsageError
+from agent.store.changes.row_codec import as_int, as_text, event_of
+from agent.store.database.database import Database, check_ours, open_for_reading, standing_of
+from agent.store.database.identity import SEARCH_NAME, disagreements, remains
+from agent.store.database.lock import DirectoryLock
+from agent.store.embedded.blobs import BlobFiles
+from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
+
+MOST_FINDINGS = 100
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found."""
+
+    events: int
+    sessions: int
+    blobs: int
+    size_bytes: int
+    findings: tuple[str, ...] = ()
+    """What is wrong, in sentences; the first `MOST_FINDINGS`."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+class Compacted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compaction made of a store."""
+
+    before_bytes: int
+    after_bytes: int
+    blobs: int
+    """Dropped because no event names them."""
+    stray_files: int
+    """Dropped because no row knows them."""
+
+
+async def check(directory: Path) -> Checked:
+    """Read the whole store and say what is wrong with it.
+
+    Raises:
+        StoreError: another process owns it, or it cannot even be opened.
+        UsageError: there is none.
+    """
+    path = _there(directory)
+    lock = DirectoryLock.take(directory)
+    try:
+        database = await open_for_reading(path)
+        try:
+            return await _checked(database, directory)
+        finally:
+            await database.close()
+    finally:
+        lock.release()
+
+
+async def compact(directory: Path) -> Compacted:
+    """Drop what nothing names, and give the space back to the file system.
+
+    Raises:
+        StoreError: another process owns it, it is damaged, or there is no room for the copy that
+            SQLite makes.
+        UsageError: there is none.
+    """
+    path = _there(directory)
+    before = _size(directory)
+    async with SqliteStore.open(directory) as store:
+        collected = await store.collect_blobs()
+        strays = await store.sweep_blobs()
+    lock = DirectoryLock.take(directory)
+    try:
+        for name in (path, directory / SEARCH_NAME):
+            if name.exists():
+                await _vacuum(name)
+    finally:
+        lock.release()
+    return Compacted(
+        before_bytes=before,
+        after_bytes=_size(directory),
+        blobs=collected.blobs,
+        stray_files=strays,
+    )
+
+
+async def _vacuum(path: Path) -> None:
+    database = await Database.connect(path)
+    try:
+        await database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        await database.run("VACUUM")
+        await database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        await database.close()
+
+
+async def _checked(database: Database, directory: Path) -> Checked:
+    findings: list[str] = []
+    try:
+        await check_ours(database)
+        standing = await standing_of(database)
+        findings += disagreements(directory, standing)
+        if not standing.epoch:
+            findings.append(f"{database.path} holds no store.")
+    except StoreError as error:
+        findings.append(error.message)
+    findings += [
+        f"SQLite: {as_text(said)}"
+        for (said,) in await database.rows(f"PRAGMA integrity_check({MOST_FINDINGS})")
+        if said != "ok"
+    ]
+    if not findings:
+        findings += await _unreadable(database)
+        findings += await _gaps(database)
+        findings += await _absent_blobs(database, directory)
+    counts: list[int] = []
+    for table in ("event", "session", "blob"):
+        try:
+            [(count,)] = await database.rows(f"SELECT count(*) FROM {table}")
+            counts.append(as_int(count))
+        except StoreError as error:
+            findings.append(error.message)
+            counts.append(0)
+    return Checked(
+        events=counts[0],
+        sessions=counts[1],
+        blobs=counts[2],
+        size_bytes=_size(directory),
+        findings=tuple(findings[:MOST_FINDINGS]),
+    )
+
+
+async def _unreadable(database: Database) -> list[str]:
+    """Decode every event."""
+    found: list[str] = []
+    last = 0
+    sql = (
+        "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id > ? "
+        "ORDER BY id LIMIT 500"
+    )
+    while rows := await database.rows(sql, (last,)):
+        for row in rows:
+            try:
+                event_of(row)
+            except StoreError as error:
+                found.append(error.message)
+        last = as_int(rows[-1][0])
+    return found
+
+
+async def _gaps(database: Database) -> list[str]:
+    """Find sessions whose events are not numbered from 1 without gaps."""
+    rows = await database.rows(
+        "SELECT session.session_id, last_seq, count(event.id), coalesce(max(seq), 0) FROM session "
+        "LEFT JOIN event ON event.session_id = session.session_id GROUP BY session.session_id "
+        "HAVING count(event.id) <> last_seq OR coalesce(max(seq), 0) <> last_seq"
+    )
+    told = [(as_text(name), as_int(last), as_int(count)) for name, last, count, _ in rows]
+    return [f"Session {name} should have {last} events and has {n}." for name, last, n in told]
+
+
+async def _absent_blobs(database: Database, directory: Path) -> list[str]:
+    """Find blobs whose file is not there."""
+    files = BlobFiles(directory / "blobs")
+    rows = await database.rows("SELECT digest FROM blob")
+    digests = [as_text(digest) for (digest,) in rows]
+    absent = await asyncio.to_thread(
+        lambda: [digest for digest in digests if not files.path_of(digest).is_file()]
+    )
+    return [f"Blob {digest} is gone: its file is not there." for digest in absent]
+
+
+def _there(directory: Path) -> Path:
+    path = directory / DATABASE_NAME
+    left = remains(directory)
+    if not path.is_file() and left:
+        raise StoreGoneError(
+            f"{path} is gone; what belongs to it is still there: {', '.join(left)}.",
+            "Restore it, or begin anew: switchboard store begin-anew",
+        )
+    if not path.is_file():
+        raise UsageError(f"There is no store in {directory}.")
+    return path
+
+
+def _size(directory: Path) -> int:
+    """Add up what the store's files take."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())

@@ -1,0 +1,1 @@
+"""Look-ups on a connection that only reads."""

@@ -1,0 +1,164 @@
+"""Read the queue of jobs page by page: what is at hand, what wakes next, what has ended.
+
+Not the order of anything that runs (that is the wake's). Invariants: those of the reader that lends
+its connection; a page costs what it holds, however many jobs are stored, but for a query that very
+many jobs fit and few of a part; a job is on one page only while it does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol, assert_never
+
+from agent.errors import UsageError
+from agent.records import Job, JobStatus
+from agent.store.changes.row_codec import as_int, decode_job
+from agent.store.database.database import Row, Value
+from agent.store.queries.job_words import (
+    ENDED,
+    FEW,
+    FOUND,
+    IS_AT_HAND,
+    IS_ENDED,
+    Lookup,
+    lookup,
+    named,
+    newest,
+    of_status,
+)
+from agent.store.queries.search_words import folded
+
+_LARGEST = (1 << 63) - 1
+_IS_AT_HAND = f"{IS_AT_HAND} AND id < ?"
+_IS_AWAKE = "status = 'active' AND (next_run_at, id) > (?, ?)"
+_IS_ENDED = f"{IS_ENDED} AND id < ?"
+_NEWEST, _SOONEST = "ORDER BY id DESC LIMIT ?", "ORDER BY next_run_at, id LIMIT ?"
+
+
+def _walk(index: str, which: str, order: str) -> str:
+    # By name: of ended jobs SQLite would go through each outcome by itself, and sort them all.
+    return (
+        f"SELECT record FROM job INDEXED BY {index} WHERE {which} AND instr(search, ?) > 0 {order}"
+    )
+
+
+def _pick(found: str, which: str, order: str) -> str:
+    # CROSS: the few that have the words come first, whatever SQLite thinks of their number.
+    return f"SELECT record FROM ({found}) CROSS JOIN job ON job.id = found WHERE {which} {order}"
+
+
+class _Band(StrEnum):
+    """The parts of the queue, in order."""
+
+    AT_HAND = "at_hand"
+    AWAKE = "awake"
+    ENDED = "ended"
+
+    @property
+    def statuses(self) -> frozenset[JobStatus]:
+        """Of the jobs in it."""
+        match self:
+            case _Band.AWAKE:
+                return frozenset({JobStatus.ACTIVE})
+            case _Band.ENDED:
+                return ENDED
+            case _Band.AT_HAND:
+                return frozenset(JobStatus) - ENDED - {JobStatus.ACTIVE}
+            case _:
+                assert_never(self)
+
+
+class JobPage(NamedTuple):
+    """A page of the queue."""
+
+    jobs: tuple[Job, ...]
+    after: str
+    """Where the next page begins; empty at the end."""
+
+
+class JobQueue(Protocol):
+    """What a store knows of the order of its jobs. Every call raises StoreError."""
+
+    async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
+        """Give a page of the queue; the query is a part of title, prompt or status in any case.
+
+        Raises UsageError for an `after` that no page gave, and a query that is too long.
+        """
+        ...
+
+
+class JobPages:
+    """Questions to the embedded store's reading connection; implements `JobQueue`."""
+
+    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+        self._rows = rows
+
+    async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
+        """Give a page of the queue; see `JobQueue.page`."""
+        band, due_ms, last_id = _read_cursor(after)
+        words = folded(query)
+        found: list[Job] = []
+        rare = await self._rare(words)
+        for part in list(_Band)[list(_Band).index(band) :]:
+            if part is not band:
+                due_ms, last_id = _beginning(part)
+            room = limit - len(found)
+            place = (due_ms, last_id) if part is _Band.AWAKE else (last_id,)
+            jobs = await self._part(part, words, rare, place, room)
+            found += jobs
+            if len(jobs) >= room > 0:
+                last = found[-1]
+                return JobPage(tuple(found), f"{part.value}:{last.next_run_at}:{last.id}")
+        return JobPage(tuple(found), "")
+
+    async def _part(
+        self, part: _Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
+    ) -> list[Job]:
+        """Give what of one band a page has room for."""
+        statuses = named(words, part.statuses)
+        if rare is None or (part is _Band.AWAKE and statuses):
+            return await self._jobs(WALKS[part], (*place, words, room))
+        picked = await self._jobs(PICKS[part, rare.found], (*rare.parameters, *place, room))
+        of_them = [await self._jobs(of_status(one), (*place, room)) for one in statuses]
+        return newest([picked, *of_them], room) if of_them else picked
+
+    async def _rare(self, words: str) -> Lookup | None:
+        """Say how the few jobs with the words are found; None when a walk soon meets some."""
+        by_index = lookup(words)
+        if by_index is None:
+            return None
+        [(count,)] = await self._rows(by_index.how_many, (*by_index.parameters, FEW + 1))
+        return by_index if as_int(count) <= FEW else None
+
+    async def _jobs(self, sql: str, parameters: Sequence[Value]) -> list[Job]:
+        return [decode_job(record) for (record,) in await self._rows(sql, parameters)]
+
+
+_PARTS = {
+    _Band.AT_HAND: (_IS_AT_HAND, _NEWEST),
+    _Band.AWAKE: (_IS_AWAKE, _SOONEST),
+    _Band.ENDED: (_IS_ENDED, _NEWEST),
+}
+_INDEXES = {_Band.AT_HAND: "job_at_hand", _Band.AWAKE: "job_due", _Band.ENDED: "job_ended"}
+WALKS = {part: _walk(_INDEXES[part], *how) for part, how in _PARTS.items()}
+PICKS = {(part, found): _pick(found, *how) for part, how in _PARTS.items() for found in FOUND}
+
+
+def _beginning(band: _Band) -> tuple[int, int]:
+    """Give what stands before the first job of a band."""
+    return (-1, 0) if band is _Band.AWAKE else (0, _LARGEST)
+
+
+def _read_cursor(after: str) -> tuple[_Band, int, int]:
+    if not after:
+        return (_Band.AT_HAND, *_beginning(_Band.AT_HAND))
+    name, _, place = after.partition(":")
+    due, _, last = place.partition(":")
+    try:
+        band, due_ms, last_id = _Band(name), int(due), int(last)
+    except ValueError as error:
+        raise UsageError(f"{after[:40]!r} is no place in the queue.", "Leave it out.") from error
+    if not (-1 <= due_ms <= _LARGEST and 0 <= last_id <= _LARGEST):
+        raise UsageError(f"{after[:40]!r} is no place in the queue.", "Leave it out.")
+    return band, due_ms, last_id

@@ -1,0 +1,328 @@
+"""Look up sessions, events, questions and jobs, on a connection that only reads.
+
+Not the writer, and it caches nothing. Invariants: every read is one short statement fetched whole,
+because an unfinished cursor would keep the write-ahead log from ever shrinking; a read never runs
+ahead of what the store's listeners have been told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from agent.errors import UsageError
+from agent.protocol import Event
+from agent.records import Job, JobStatus, Question, Session
+from agent.store.changes.row_codec import (
+    EVENT_COLUMNS,
+    LEASE,
+    as_int,
+    as_text,
+    decode_job,
+    decode_question,
+    decode_session,
+    event_of,
+    lease_of,
+)
+from agent.store.database.database import Database, Row, Value
+from agent.store.leases import Lease
+from agent.store.queries.job_words import (
+    ALL_ACTIVE,
+    FEW,
+    FOUND,
+    Lookup,
+    lookup,
+    named,
+    newest,
+    of_status,
+)
+from agent.store.queries.search_words import folded
+
+PAGE_EVENTS = 500
+"""How many events are fetched and decoded before other tasks get their turn."""
+
+_ASKED_AT_ONCE = 500
+"""How many parents one statement names."""
+
+LARGEST_ID = (1 << 63) - 1
+JOBS_LISTED = 50
+"""The most jobs that one list gives (CONTRACTS 2.2)."""
+
+_NOT_TERMINAL = "state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')"
+
+EVENTS = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? ORDER BY id LIMIT ?"
+SESSION_EVENTS = (
+    f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+)
+EARLIER_EVENTS = (
+    f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id = ? AND seq > ? AND seq < ? "
+    "ORDER BY seq DESC LIMIT ?"
+)
+SESSIONS = "SELECT record FROM session ORDER BY number DESC LIMIT ?"
+OLDER_SESSIONS = (
+    "SELECT record FROM session WHERE number < "
+    "(SELECT number FROM session WHERE session_id = ?) ORDER BY number DESC LIMIT ?"
+)
+ROOTS = "SELECT record FROM session WHERE parent_id = '' ORDER BY number DESC LIMIT ?"
+ACTIVE_SESSIONS = f"SELECT record FROM session WHERE {_NOT_TERMINAL} ORDER BY number DESC LIMIT ?"
+SESSION = "SELECT record FROM session WHERE session_id = ?"
+SESSIONS_BY_PREFIX = (
+    "SELECT record FROM session WHERE session_id >= ? AND session_id < ? "
+    "ORDER BY session_id LIMIT ?"
+)
+CHILDREN = "SELECT record FROM session WHERE parent_id = ? AND parent_id <> '' ORDER BY number"
+OPEN_QUESTIONS = "SELECT record FROM question WHERE is_open = 1 ORDER BY number"
+QUESTION = "SELECT record, is_open FROM question WHERE question_id = ?"
+JOB = "SELECT record FROM job WHERE id = ?"
+JOBS = "SELECT record FROM job WHERE instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
+JOBS_FOUND = {
+    found: f"SELECT record FROM job WHERE id IN (SELECT found FROM ({found}) "
+    "ORDER BY found DESC LIMIT ?) ORDER BY id DESC"
+    for found in FOUND
+}
+DUE_JOBS = (
+    "SELECT record FROM job WHERE status = 'active' AND next_run_at <= ? "
+    "ORDER BY next_run_at, id LIMIT ?"
+)
+NEXT_DUE = "SELECT min(next_run_at) FROM job WHERE status = 'active'"
+# The index of due times bounds it: only active jobs are looked into.
+JOBS_ON = (
+    "SELECT record FROM job WHERE status = 'active' AND EXISTS ("
+    "SELECT 1 FROM json_each(record, '$.schedule_json.on') WHERE value = ?) ORDER BY id"
+)
+STALE_JOBS = (
+    "SELECT record FROM job WHERE status = 'running' AND running_at <= ? ORDER BY running_at, id"
+)
+ROOT_IDS = "SELECT session_id FROM session WHERE parent_id = '' ORDER BY number DESC"
+UNPRUNED_ROOTS = (
+    "SELECT record FROM session WHERE parent_id = '' AND is_pruned = 0 ORDER BY number DESC"
+)
+UNNAMED_BLOBS = (
+    "SELECT digest, size_bytes FROM blob WHERE digest > ? AND NOT EXISTS "
+    "(SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest) ORDER BY digest LIMIT ?"
+)
+BLOB_BYTES = "SELECT COALESCE(SUM(size_bytes), 0) FROM blob"
+BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
+
+
+class Reader:
+    """Questions to one connection. Every method raises StoreError when the database fails."""
+
+    def __init__(self, database: Database, told: Callable[[], Awaitable[None]]) -> None:
+        """Ask a connection; `told` waits until what is committed has been published."""
+        self._database = database
+        self._told = told
+
+    async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Fetch the rows of one statement, for a room of the store that reads beside this."""
+        return await self._rows(sql, parameters)
+
+    async def _rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        rows = await self._database.rows(sql, parameters)
+        # What a reader sees, every listener has been told: who reads that a session has ended may
+        # act on it at once, and the core knows it too.
+        await self._told()
+        return rows
+
+    async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
+        """Read events with a larger id than `after`, in order."""
+        found: list[Event] = []
+        last = after
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._rows(EVENTS, (last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].event_id
+            await asyncio.sleep(0)
+        return tuple(found)
+
+    async def events_of(
+        self, kinds: tuple[str, ...], *, after: int, upto: int, limit: int
+    ) -> tuple[Event, ...]:
+        """Read the first events of some types among the ids after one up to another, in order."""
+        marks = ",".join("?" * len(kinds))
+        sql = (
+            f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
+            f"AND +type IN ({marks}) ORDER BY id LIMIT ?"
+        )
+        rows = await self._rows(sql, (after, upto, *kinds, limit))
+        return tuple(event_of(row) for row in rows)
+
+    async def earlier_events(
+        self, session_id: str, *, after_seq: int, before_seq: int, limit: int
+    ) -> tuple[Event, ...]:
+        """Read the newest of a session's events between two, in order."""
+        found: list[Event] = []
+        last = before_seq
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._rows(EARLIER_EVENTS, (session_id, after_seq, last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].seq
+            await asyncio.sleep(0)
+        return tuple(reversed(found))
+
+    async def session_events(
+        self, session_id: str, *, after_seq: int, limit: int
+    ) -> tuple[Event, ...]:
+        """Read a session's events with a larger seq than `after_seq`, in order."""
+        found: list[Event] = []
+        last = after_seq
+        while (page := min(limit - len(found), PAGE_EVENTS)) > 0:
+            rows = await self._rows(SESSION_EVENTS, (session_id, last, page))
+            found.extend(event_of(row) for row in rows)
+            if len(rows) < page:
+                break
+            last = found[-1].seq
+            await asyncio.sleep(0)
+        return tuple(found)
+
+    async def sessions(
+        self, *, limit: int, active_only: bool, before: str = ""
+    ) -> tuple[Session, ...]:
+        """List sessions, newest first; only those older than `before` when that is given."""
+        if before:
+            return await self._sessions(OLDER_SESSIONS, (before, max(limit, 0)))
+        sql = ACTIVE_SESSIONS if active_only else SESSIONS
+        return await self._sessions(sql, (max(limit, 0),))
+
+    async def trees(self, *, limit: int) -> tuple[Session, ...]:
+        """List whole trees: the newest top-level sessions, and all that are not settled."""
+        found = {one.session_id: one for one in await self._sessions(ROOTS, (max(limit, 0),))}
+        for one in await self._sessions(ACTIVE_SESSIONS, (1 << 62,)):
+            found.setdefault(one.session_id, one)
+        wanted = {one.parent_id for one in found.values() if one.parent_id} - found.keys()
+        while wanted:
+            above = [await self._sessions(SESSION, (one,)) for one in sorted(wanted)]
+            found.update((one.session_id, one) for rows in above for one in rows)
+            asked, wanted = wanted, set()
+            wanted.update(o.parent_id for rows in above for o in rows if o.parent_id)
+            wanted -= found.keys() | asked
+        parents = list(found)
+        while parents:
+            marks = ",".join("?" * len(parents[:_ASKED_AT_ONCE]))
+            sql = f"SELECT record FROM session WHERE parent_id IN ({marks}) AND parent_id <> ''"
+            below = await self._sessions(sql, tuple(parents[:_ASKED_AT_ONCE]))
+            parents = parents[_ASKED_AT_ONCE:]
+            parents += [one.session_id for one in below if one.session_id not in found]
+            found.update((one.session_id, one) for one in below)
+        return tuple(found.values())
+
+    async def session(self, id_or_prefix: str) -> Session:
+        """Find one session. Raises UsageError when none or several have the prefix."""
+        wanted = id_or_prefix.strip().encode(errors="replace").decode()
+        found: tuple[Session, ...] = ()
+        if wanted:
+            found = await self._sessions(SESSIONS_BY_PREFIX, (wanted, wanted + "\U0010ffff", 4))
+        if not found:
+            raise UsageError(
+                f"There is no session {wanted[:80]!r}.",
+                "List them with `switchboard sessions list`.",
+            )
+        if len(found) > 1 and found[0].session_id != wanted:
+            names = ", ".join(session.session_id for session in found[:3])
+            more = ", …" if len(found) > 3 else ""
+            raise UsageError(
+                f"Several sessions begin with {wanted!r}: {names}{more}.", "Give more of the id."
+            )
+        return found[0]
+
+    async def children(self, parent_id: str) -> tuple[Session, ...]:
+        """List the children of a session, oldest first."""
+        return await self._sessions(CHILDREN, (parent_id,))
+
+    async def open_questions(self) -> tuple[Question, ...]:
+        """List open questions, oldest first."""
+        rows = await self._rows(OPEN_QUESTIONS)
+        return tuple(decode_question(record) for (record,) in rows)
+
+    async def question(self, question_id: str) -> tuple[Question, bool]:
+        """Find a question and say whether it is still open. Raises UsageError."""
+        wanted = question_id.strip().encode(errors="replace").decode()
+        for record, is_open in await self._rows(QUESTION, (wanted,)):
+            return decode_question(record), bool(is_open)
+        raise UsageError(f"There is no question {question_id[:80]!r}.")
+
+    async def lease(self, key: str) -> Lease | None:
+        """Find the newest lease on a key."""
+        for row in await self._rows(LEASE, (key,)):
+            return lease_of(row)
+        return None
+
+    async def job(self, job_id: int) -> Job | None:
+        """Find a job."""
+        # SQLite's integers have 64 bits; an id beyond them is nobody's.
+        if not 0 < job_id < 1 << 63:
+            return None
+        jobs = await self._jobs(JOB, (job_id,))
+        return jobs[0] if jobs else None
+
+    async def jobs(self, *, query: str, limit: int) -> tuple[Job, ...]:
+        """List jobs, newest first; the query is a part of title, prompt or status in any case."""
+        limit = min(max(limit, 0), JOBS_LISTED)
+        words = folded(query)
+        by_index, statuses = lookup(words), named(words)
+        is_walk = by_index is None or await self._are_many(by_index)
+        if JobStatus.ACTIVE in statuses and not is_walk:
+            is_walk = await self._are_many(ALL_ACTIVE)
+        if by_index is None or is_walk:
+            return await self._jobs(JOBS, (words, limit))
+        found = [await self._jobs(JOBS_FOUND[by_index.found], (*by_index.parameters, limit))]
+        for status in statuses:
+            found.append(await self._jobs(of_status(status), (LARGEST_ID, limit)))
+        return tuple(newest(found, limit))
+
+    async def _are_many(self, jobs: Lookup) -> bool:
+        [(count,)] = await self._rows(jobs.how_many, (*jobs.parameters, FEW + 1))
+        return as_int(count) > FEW
+
+    async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
+        """List active jobs whose time has come, the longest overdue first."""
+        return await self._jobs(DUE_JOBS, (now_ms, max(limit, 0)))
+
+    async def next_due_ms(self) -> int | None:
+        """Say when the next active job is due; 0 is now, None is never."""
+        [(due,)] = await self._rows(NEXT_DUE)
+        return due if isinstance(due, int) else None
+
+    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+        """List active jobs that an event makes due, oldest first."""
+        return await self._jobs(JOBS_ON, (trigger,))
+
+    async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
+        """List running jobs that began at or before a moment."""
+        return await self._jobs(STALE_JOBS, (before_ms,))
+
+    async def root_ids(self) -> tuple[str, ...]:
+        """Name every top-level session, newest first."""
+        return tuple(as_text(one) for (one,) in await self._rows(ROOT_IDS))
+
+    async def unpruned_roots(self) -> tuple[Session, ...]:
+        """List top-level sessions that still have their frames, newest first."""
+        return await self._sessions(UNPRUNED_ROOTS, ())
+
+    async def unnamed_blobs(self, *, after: str, limit: int) -> tuple[tuple[str, int], ...]:
+        """List blobs that no event names, and their sizes in bytes, by digest."""
+        rows = await self._rows(UNNAMED_BLOBS, (after, limit))
+        return tuple((as_text(digest), as_int(size)) for digest, size in rows)
+
+    async def blob_bytes(self) -> int:
+        """Return how many bytes all blobs take."""
+        ((size,),) = await self._rows(BLOB_BYTES, ())
+        return as_int(size)
+
+    async def blob_type(self, digest: str) -> str:
+        """Say what kind of bytes a blob holds; empty when it was never noted."""
+        for (media_type,) in await self._rows(BLOB_TYPE, (digest,)):
+            return str(media_type)
+        return ""
+
+    async def _sessions(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Session, ...]:
+        rows = await self._rows(sql, parameters)
+        return tuple(decode_session(record) for (record,) in rows)
+
+    async def _jobs(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Job, ...]:
+        rows = await self._rows(sql, parameters)
+        return tuple(decode_job(record) for (record,) in rows)

@@ -1,0 +1,213 @@
+"""What can be looked for: the text of events, and the query that an operator types. Pure.
+
+Not the index (`agent.store.embedded.search_index`). What was said, thought, asked, answered, done
+and found is indexed; what stood on screens is not, for that is most of a store and least of its
+meaning. Invariants: no query is a syntax error of SQLite's; scripts without spaces are found by any
+part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from agent.errors import UsageError
+from agent.protocol import (
+    AgentMessage,
+    ErrorEvent,
+    EventMsg,
+    FactsUpdate,
+    PlanUpdate,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    ResultPublished,
+    SessionAssigned,
+    SessionConfigured,
+    SessionsDeleted,
+    SessionStateChanged,
+    TaskComplete,
+    ToolCallFinished,
+    ToolCallRequested,
+    UserMessage,
+    WarningEvent,
+)
+
+LONGEST_TEXT_CHARS = 20_000
+LONGEST_QUERY_CHARS = 1_000
+MOST_TERMS = 32
+
+_SEPARATOR = "\u200b"
+"""Parts the letters of a script without spaces; `agent.text.clean` lets none into stored text."""
+# Thai to Khmer, kana, Han, Hangul syllables apart (they are written with spaces), Han extensions.
+_UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+_TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
+_START, _END = "\ue000", "\ue001"
+SNIPPET_MARKS = (_START, _END, "…")
+"""What stands around a match and at the ends of a snippet, for SQLite's `snippet`."""
+
+
+_WORDED = (
+    SessionConfigured,
+    UserMessage,
+    AgentMessage,
+    ResultPublished,
+    TaskComplete,
+    ToolCallRequested,
+    ToolCallFinished,
+    RequestUserInput,
+    QuestionAnswered,
+    QuestionClosed,
+    SessionStateChanged,
+    ErrorEvent,
+    WarningEvent,
+    PlanUpdate,
+    FactsUpdate,
+    SessionAssigned,
+    SessionsDeleted,
+)
+WORDED = tuple(str(kind.__struct_config__.tag) for kind in _WORDED)
+"""The types of events that the index has to read; a test holds this and `text_of` together."""
+
+
+def text_of(msg: EventMsg) -> str:
+    """Give what can be found of an event; empty when that is nothing."""
+    text = ""
+    match msg:
+        case SessionConfigured(session=session):
+            text = "\n".join((session.title, session.goal, session.target_package))
+        case UserMessage(text=said) | AgentMessage(text=said) | ResultPublished(text=said):
+            text = said
+        case TaskComplete(last_agent_message=said):
+            text = said
+        case ToolCallRequested(tool=tool, arguments=arguments, element=element):
+            label = element.label if element is not None else ""
+            text = "\n".join((tool.replace("_", " "), _values_of(arguments), label))
+        case ToolCallFinished(text=said):
+            text = said
+        case RequestUserInput(question=question):
+            options = (option.label for option in question.options)
+            text = "\n".join((question.header, question.text, *options))
+        case QuestionAnswered(answer=answer):
+            text = answer
+        case QuestionClosed(reason=reason) | SessionStateChanged(reason=reason):
+            text = reason
+        case ErrorEvent(message=message, remedy=remedy):
+            text = f"{message}\n{remedy}"
+        case WarningEvent(message=message):
+            text = message
+        case PlanUpdate(plan=plan, explanation=explanation):
+            text = "\n".join((explanation, *(item.step for item in plan)))
+        case FactsUpdate(facts=facts):
+            text = "\n".join(facts)
+        case SessionAssigned(serial=serial):
+            text = serial
+        case _:
+            pass
+    return text.strip()[:LONGEST_TEXT_CHARS]
+
+
+def _values_of(arguments: str) -> str:
+    """Return what the arguments of a call say, without their braces and names; JSON or not."""
+    try:
+        left: list[object] = [msgspec.json.decode(arguments.encode(errors="replace"))]
+    except (msgspec.DecodeError, RecursionError):
+        return arguments
+    words: list[str] = []
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left.extend(reversed(one.values()))
+        elif isinstance(one, list):
+            left.extend(reversed(one))
+        elif isinstance(one, str):
+            words.append(one)
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            words.append(str(one))
+    return " ".join(words)
+
+
+def parted(text: str) -> str:
+    """Part the letters of scripts without spaces, so that each is a word to SQLite."""
+    return _UNSPACED.sub(rf"\1{_SEPARATOR}", text.replace(_START, "").replace(_END, ""))
+
+
+def folded(query: str) -> str:
+    """Give the part that a query looks for in texts that are case-folded.
+
+    Raises:
+        UsageError: it is too long; the index takes memory for each of its characters.
+    """
+    return _bounded(query).casefold()
+
+
+def _bounded(query: str) -> str:
+    if len(query) > LONGEST_QUERY_CHARS:
+        raise UsageError(
+            f"The query has {len(query):,} letters.", f"Use at most {LONGEST_QUERY_CHARS:,}."
+        )
+    # A lone surrogate is nobody's word.
+    return query.encode(errors="replace").decode()
+
+
+def compiled(query: str) -> str:
+    """Turn what an operator typed into an FTS5 expression.
+
+    All words must occur, in any case and with or without accents. `"two words"` stand together,
+    `wor*` begins so, `-word` must not occur.
+
+    Raises:
+        UsageError: nothing to look for, or too much.
+    """
+    query = _bounded(query)
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    for minus, phrase, word, star in _TERM.findall(query):
+        term = phrase or word
+        starred = bool(star) or term.endswith("*")
+        term = term.rstrip("*")
+        if not any(letter.isalnum() for letter in term):
+            continue
+        quoted = '"' + parted(term).replace("\x00", "") + '"' + (" *" if starred else "")
+        (unwanted if minus else wanted).append(quoted)
+    if not wanted:
+        raise UsageError(
+            "There is no word to look for.",
+            'Type words; "two words" stand together, wor* begins so, -word must not occur.',
+        )
+    if len(wanted) + len(unwanted) > MOST_TERMS:
+        raise UsageError(f"The query has more than {MOST_TERMS} words.")
+    expression = " AND ".join(wanted)
+    for term in unwanted:
+        expression = f"({expression}) NOT {term}"
+    return expression
+
+
+class Snippet(NamedTuple):
+    """A text on one line, and where the matches are in it."""
+
+    text: str
+    matches: tuple[tuple[int, int], ...]
+
+
+def snippet_of(marked: str) -> Snippet:
+    """Read what SQLite's `snippet` gave: take the marks out and remember where they were."""
+    line = re.sub(r"\s+", " ", marked.replace(_SEPARATOR, ""))
+    letters: list[str] = []
+    matches: list[tuple[int, int]] = []
+    begun = -1
+    for letter in line:
+        if letter == _START:
+            begun = len(letters)
+        elif letter == _END:
+            if begun >= 0:
+                matches.append((begun, len(letters)))
+            begun = -1
+        else:
+            letters.append(letter)
+    return Snippet("".join(letters), tuple(matches))

@@ -1,0 +1,1 @@
+"""Gestures beyond one press of an element: points, drags, keypads, links, the clipboard."""

@@ -1,0 +1,191 @@
+"""Find the one call that a model meant where it wrote it as text.
+
+Pure. First the forms that models are trained on (`dialects`), then what people write: JSON in a
+fence or alone, `name(argument=…)`, and ReAct's `Action:`. Invariants: only the model's own words
+are read, never what it thought aloud or quotes from the screen; without marks there has to be
+exactly one call, of a tool that is offered, that stands for itself; whatever was written, nothing
+but a call or no call comes of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.models.model import ToolCall
+from agent.tools.lenient_json import NotJson, read_json
+from agent.tools.written_calls.dialects import Found, from_value, marked, plain_name
+
+MAX_CHARS = 20_000
+"""Only so much of the end of an answer is read: a call stands at the end."""
+MAX_CALLS = 8
+_MAX_CODE_CHARS = 4000
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_BARE = re.compile(r"^[ \t]*([\[{].*[\]}])[ \t]*$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(
+    r"^[ \t]*(?:[-*]\s|\d+[.)]\s|(?:tool|call|tool call|function call):\s*)?`?\[?"
+    r"(?P<code>(?P<name>[A-Za-z_]\w{0,80})\s*\(.*\))\]?`?;?[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_REACT = re.compile(
+    r"^[ \t]*\**Action\**:\**[ \t]*`?(?P<name>[A-Za-z_]\w{0,80})`?[ \t]*\n\s*"
+    r"\**Action Input\**:\**[ \t]*(?P<body>.*?)(?=\n\s*\**(?:Observation|Thought|Action)\**:|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_REACT_CODE = re.compile(
+    r"^[ \t]*\**Action\**:\**[ \t]*(?P<code>[A-Za-z_]\w*\s*\(.*\))[ \t]*$", re.M
+)
+_SAME = re.compile(r"[\s\"'`“”‘’\\]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was read of a text."""
+
+    calls: tuple[ToolCall, ...] = ()
+    text: str = ""
+    """The words around the calls; the whole text where there is no call."""
+    several: bool = False
+    """Whether more than one call could be meant, so that none was taken."""
+
+
+def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "") -> Written:
+    """Read the calls in a text.
+
+    Args:
+        text: what the model said.
+        tools: the parameters of each tool that it may call, in order, by its name.
+        quoted: the screen that it was shown: what stands there too is not its own.
+    """
+    if len(text) > MAX_CHARS:
+        text = text[-MAX_CHARS:]
+    own = _THOUGHT.sub(lambda match: " " * len(match[0]), text)
+    shown = _SAME.sub("", quoted)
+
+    def is_own(found: Found) -> bool:
+        return not shown or _SAME.sub("", own[found.start : found.end]) not in shown
+
+    sure = [found for found in marked(own) if is_own(found)][:MAX_CALLS]
+    if sure:
+        return Written(_calls(sure), _around(text, sure))
+    loose = [found for found in _loose(own, tools) if is_own(found)]
+    meant = {(found.name, _same_arguments(found.arguments)) for found in loose}
+    if len(meant) != 1:
+        return Written(text=text, several=len(meant) > 1)
+    return Written(_calls(loose[:1]), _around(text, loose))
+
+
+def _calls(found: Sequence[Found]) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(call_id=f"written_{at}", name=one.name, arguments=one.arguments)
+        for at, one in enumerate(found)
+    )
+
+
+def _around(text: str, found: Sequence[Found]) -> str:
+    said, at = [], 0
+    for one in found:
+        said.append(text[at : max(one.start, at)])
+        at = max(one.end, at)
+    return "\n".join(part.strip() for part in (*said, text[at:]) if part.strip())
+
+
+def _same_arguments(arguments: str) -> str:
+    try:
+        return json.dumps(read_json(arguments or "{}"), sort_keys=True)
+    except (NotJson, ValueError):
+        return arguments
+
+
+# --- without marks ----------
+
+
+def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
+    taken: list[tuple[int, int]] = []
+
+    def free(start: int, end: int) -> bool:
+        return all(end <= first or last <= start for first, last in taken)
+
+    for match in _FENCE.finditer(text):
+        taken.append(match.span())
+        for name, arguments in _in_fence(match[1], match[2], tools):
+            yield Found(name, arguments, *match.span())
+    for match in _REACT.finditer(text):
+        if free(*match.span()) and plain_name(match["name"]) in tools:
+            taken.append(match.span())
+            yield Found(plain_name(match["name"]), match["body"].strip(), *match.span())
+    for pattern in (_REACT_CODE, _CODE):
+        for match in pattern.finditer(text):
+            if not free(*match.span()):
+                continue
+            called = _from_code(match["code"], tools)
+            if called is not None:
+                taken.append(match.span())
+                yield Found(*called, *match.span())
+    for match in _BARE.finditer(text):
+        if free(*match.span()):
+            for name, arguments in _from_json(match[1], tools):
+                yield Found(name, arguments, *match.span())
+
+
+def _in_fence(
+    language: str, body: str, tools: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    if body.lstrip().startswith(("{", "[{")):
+        yield from _from_json(body, tools)
+        return
+    if language.casefold() not in {"", "python", "py", "tool_code", "tool_call", "tool"}:
+        return
+    lines = [line for line in body.splitlines() if line.strip()]
+    for line in lines:
+        called = _from_code(line.strip().removeprefix("print(").strip("[]"), tools)
+        if called is not None:
+            yield called
+
+
+def _from_json(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    try:
+        value = read_json(text)
+    except NotJson:
+        return
+    for name, arguments in from_value(value):
+        if plain_name(name) in tools:
+            yield plain_name(name), arguments
+
+
+def _from_code(code: str, tools: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """Read `name(argument=value)`; places without a name are the tool's own, in order."""
+    if len(code) > _MAX_CODE_CHARS:
+        return None
+    try:
+        node = ast.parse(code.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return None
+    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+    if name not in tools or len(node.args) > len(tools[name]):
+        return None
+    try:
+        given = dict(zip(tools[name], map(_constant, node.args), strict=False))
+        given |= {keyword.arg: _constant(keyword.value) for keyword in node.keywords if keyword.arg}
+        only = next(iter(given.values())) if len(node.args) == len(given) == 1 else None
+        if isinstance(only, dict):
+            # `name({"element": 3})`
+            given = only
+        return name, json.dumps(given, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _constant(node: ast.expr) -> object:
+    if isinstance(node, ast.Name) and node.id in _JSON_NAMES:
+        return _JSON_NAMES[node.id]
+    return ast.literal_eval(node)
+
+
+_JSON_NAMES = {"true": True, "false": False, "null": None}

@@ -1,0 +1,221 @@
+"""Where watchers and commitments are handed in, listed, stopped and done with.
+
+Not their timer (`agent.watchers.watcher_scheduler`). Invariant: what is over the limit is refused,
+and names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.jobs.creation import SESSION_PREFIX
+from agent.jobs.job_service import JobService
+from agent.notices.notice_service import NoticeService
+from agent.protocol import (
+    CommitmentCreate,
+    CommitmentSearch,
+    CommitmentUpdate,
+    Event,
+    Reply,
+    WatcherCreate,
+    WatcherList,
+    WatcherRead,
+    WatcherShow,
+    WatcherStop,
+)
+from agent.records import Commitment, Evaluator, Session, Watcher
+from agent.sessions.registry.services import Services
+from agent.watchers.commitments import planned_commitment, updated
+from agent.watchers.creation import planned_watcher
+from agent.watchers.origins import evidence_of
+from agent.watchers.rules import seen, stopped
+from agent.watchers.semantic_match import Judge
+from agent.watchers.sensors import Sight
+from agent.watchers.watcher_cache import MOST_LIVE, WatcherCache
+from agent.watchers.watcher_scheduler import WatchWake
+
+LIST_LIMIT = 200
+MOST_COMMITMENTS = 1000
+_NEWEST = 50
+
+WatchOp: TypeAlias = (
+    WatcherCreate
+    | WatcherList
+    | WatcherShow
+    | WatcherStop
+    | WatcherRead
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)
+
+
+class WatcherService:
+    """The watchers and commitments of one core."""
+
+    def __init__(self, parts: Services, jobs: JobService, notices: NoticeService) -> None:
+        self._parts = parts
+        self._book = WatcherCache(parts.store)
+        self._judge = Judge(lambda: parts.models(_asker(parts)), parts.clock_ms)
+        allow_private = parts.settings.watchers.allow_private
+        sight = Sight(
+            parts.rack,
+            self._judge,
+            allow_private=allow_private,
+            destinations=parts.settings.safety.destinations,
+        )
+        self.wake = WatchWake(parts, self._book, sight, jobs, notices)
+
+    async def start(self, *, wake: bool = True) -> None:
+        """Read what is live, then let the timer go. Raises StoreError."""
+        await self._book.load()
+        if wake:
+            self.wake.load()
+            self._parts.crew.start(self.wake.run(), "wake of watchers")
+
+    def on_commit(self, events: Iterable[Event]) -> None:
+        """Follow the store."""
+        events = tuple(events)
+        self._book.on_commit(events)
+        self.wake.on_commit(events)
+
+    async def shown_watchers(self) -> tuple[Watcher, ...]:
+        """Give what a listener starts from: all that are live, and the newest others."""
+        watches = self._parts.store.watches
+        live = await watches.watchers(limit=MOST_LIVE, live_only=True)
+        newest = await watches.watchers(limit=_NEWEST)
+        return tuple({one.id: one for one in (*newest, *live)}.values())
+
+    async def shown_commitments(self) -> tuple[Commitment, ...]:
+        """Give what a listener starts from; see `shown_watchers`."""
+        watches = self._parts.store.watches
+        live = await watches.commitments(limit=MOST_LIVE, live_only=True)
+        newest = await watches.commitments(limit=_NEWEST)
+        return tuple({one.id: one for one in (*newest, *live)}.values())
+
+    async def carry_out(
+        self, op: WatchOp, submission_id: str = "", *, asker: Session | None = None
+    ) -> Reply:
+        """Carry one op out, for a person or for the session that asks for it.
+
+        Raises UsageError, WrongStateError, StoreError, and what a phone or a model fails with.
+        """
+        now_ms = self._parts.clock_ms()
+        match op:
+            case WatcherCreate():
+                watcher = await self._create(op, submission_id, asker)
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case WatcherList(query=query, limit=limit, before=before):
+                found = await self._parts.store.watches.watchers(
+                    query=query, limit=_checked_limit(limit), before=before
+                )
+                return Reply(submission_id=submission_id, watchers=found)
+            case WatcherShow(watcher_id=watcher_id):
+                watcher = await self._book.watcher(watcher_id)
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case WatcherStop():
+                gone = await self._stop(op, submission_id)
+                return Reply(submission_id=submission_id, watchers=gone)
+            case WatcherRead(watcher_id=watcher_id):
+                watcher = await self._book.change_watcher(
+                    watcher_id, lambda one: seen(one, now_ms), "seen", submission_id
+                )
+                return Reply(submission_id=submission_id, watcher=watcher)
+            case CommitmentCreate():
+                commitment = await self._write_down(op, submission_id, asker)
+                return Reply(submission_id=submission_id, commitment=commitment)
+            case CommitmentSearch(query=query, limit=limit, before=before):
+                listed = await self._parts.store.watches.commitments(
+                    query=query, limit=_checked_limit(limit), before=before
+                )
+                return Reply(submission_id=submission_id, commitments=listed)
+            case CommitmentUpdate():
+                commitment = await self._book.change_commitment(
+                    op.commitment_id,
+                    lambda one: updated(one, op, now_ms),
+                    f"{op.status.value} by the operator",
+                    submission_id,
+                )
+                return Reply(submission_id=submission_id, commitment=commitment)
+            case _:
+                assert_never(op)
+
+    async def _write_down(
+        self, op: CommitmentCreate, submission_id: str, asker: Session | None
+    ) -> Commitment:
+        if len(self._book.commitments) >= MOST_COMMITMENTS:
+            raise UsageError(
+                f"There are {MOST_COMMITMENTS:,} open commitments.",
+                "Complete or dismiss some first.",
+            )
+        now_ms = self._parts.clock_ms()
+        planned_commitment(op, now_ms=now_ms)
+        origin = op.origin
+        if origin is not None:
+            if asker is not None and not origin.serial:
+                origin = replace(origin, serial=asker.serial)
+            if origin.serial:
+                self._parts.assignment.check_known(origin.serial)
+            op = replace(
+                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.rack)}
+            )
+        planned = planned_commitment(op, now_ms=now_ms)
+        return await self._book.add_commitment(planned, submission_id)
+
+    async def _create(
+        self, op: WatcherCreate, submission_id: str, asker: Session | None
+    ) -> Watcher:
+        most = self._parts.settings.watchers.most
+        if len(self._book.watchers) >= most:
+            raise UsageError(
+                f"There are {most} active watchers, as many as watchers.most allows.",
+                "Stop some first: switchboard watchers stop",
+            )
+        if op.session_target == "current" and asker is not None:
+            op = replace(op, session_target=f"{SESSION_PREFIX}{asker.session_id}")
+        build = planned_watcher(
+            op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms()
+        )
+        if op.session_target.startswith(SESSION_PREFIX):
+            await self._parts.book.get(op.session_target.removeprefix(SESSION_PREFIX))
+        if op.evaluator is Evaluator.SEMANTIC_MATCH:
+            await self._judge.check()
+        return await self._book.add_watcher(build, submission_id)
+
+    async def _stop(self, op: WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
+        now_ms = self._parts.clock_ms()
+        if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
+            raise UsageError("It is not said what to stop.", "Give one: watcher_id, query or all.")
+        if op.watcher_id:
+            await self._book.watcher(op.watcher_id)
+            wanted = [op.watcher_id]
+        else:
+            words = op.query.strip().casefold()
+            wanted = [
+                one.id
+                for one in self._book.watchers.values()
+                if words in f"{one.title}\n{one.type}".casefold()
+            ]
+        return tuple(
+            [
+                await self._book.change_watcher(
+                    one, lambda it: stopped(it, now_ms), "stopped by the operator", submission_id
+                )
+                for one in wanted
+            ]
+        )
+
+
+def _asker(parts: Services) -> Session:
+    """Give who a model is made for that judges: no session, so it has the model of the settings."""
+    return Session(session_id="", goal="", created_ms=0, model=parts.settings.model.name)
+
+
+def _checked_limit(limit: int) -> int:
+    if not 1 <= limit <= LIST_LIMIT:
+        raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
+    return limit
