@@ -1,0 +1,1 @@
+"""What widgets stand on: faults kept inside one, rows, rich parts, formatting, gestures."""

@@ -1,0 +1,182 @@
+"""A widget that outlives its own mistakes: an exception becomes a message, the pump goes on.
+
+Textual ends the message pump of a widget whose handler raised, and the app with it. Invariants: an
+error in drawing, laying out or handling never takes the screen or the app down, and is never
+swallowed: `Broke` bubbles to the app, which logs it and says so; what a key caused is followed
+through every widget (`widgets.base.causality`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from textual.geometry import Region
+from textual.message import Message
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.visual import Visual, visualize
+
+from widgets.base import causality, laying_out
+from widgets.base.causality import Cause
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.dom import DOMNode
+    from textual.widget import Widget
+
+    _Drawn = Widget
+    _Run = App[Any]
+else:
+    _Drawn = _Run = object
+
+
+class Broke(Message):
+    """A widget raised."""
+
+    def __init__(self, error: Exception, where: str) -> None:
+        super().__init__()
+        self.error = error
+        self.where = where
+
+
+class FaultIsolated(_Drawn):
+    """Mix in before a widget class.
+
+    Not a widget by itself: Textual takes the default styles of the first base that is one.
+    """
+
+    _drawing_broke = False
+
+    async def _dispatch_message(self, message: Message) -> None:
+        with causality.dispatching(message):
+            try:
+                await super()._dispatch_message(message)
+            except Exception as error:
+                _tell(self, error, f"on {type(message).__name__}")
+
+    def post_message(self, message: Message) -> bool:
+        causality.posted(self, message)
+        return super().post_message(message)
+
+    def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        super().call_next(causality.carried(callback, *args, **kwargs))
+
+    def _render(self) -> Visual:
+        # Also asked for how much room it takes: one that raised would keep all from being laid out.
+        try:
+            return super()._render()
+        except Exception as error:
+            self._tell_once(error)
+            return visualize(self, "", markup=False)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        try:
+            return super().render_lines(crop)
+        except Exception as error:
+            self._tell_once(error)
+            return [Strip.blank(crop.width)] * crop.height
+
+    def _tell_once(self, error: Exception) -> None:
+        # Drawing repeats at every refresh; once is enough to know.
+        if not self._drawing_broke:
+            self._drawing_broke = True
+            _tell(self, error, "while drawing")
+
+
+def _tell(widget: Widget, error: Exception, doing: str) -> None:
+    widget.app.post_message(Broke(error, f"{type(widget).__name__} {doing}"))
+
+
+def make_sturdy(widget: Widget) -> None:
+    """Guard a widget that is not `FaultIsolated`, such as Textual's own, or that draws its own
+    lines.
+    """
+    kind: Any = type(widget)
+    guarded: Any = widget
+    if not isinstance(widget, FaultIsolated):
+
+        async def dispatch(message: Message) -> None:
+            with causality.dispatching(message):
+                try:
+                    await kind._dispatch_message(widget, message)
+                except Exception as error:
+                    _tell(widget, error, f"on {type(message).__name__}")
+
+        def post(message: Message) -> bool:
+            causality.posted(widget, message)
+            return bool(kind.post_message(widget, message))
+
+        def call_next(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+            kind.call_next(widget, causality.carried(callback, *args, **kwargs))
+
+        guarded._dispatch_message = dispatch
+        guarded.post_message = post
+        guarded.call_next = call_next
+    if kind.render_lines is not FaultIsolated.render_lines:
+        has_broken = False
+
+        def lines(crop: Region) -> list[Strip]:
+            nonlocal has_broken
+            try:
+                drawn: list[Strip] = kind.render_lines(widget, crop)
+            except Exception as error:
+                if not has_broken:
+                    has_broken = True
+                    _tell(widget, error, "while drawing")
+                return [Strip.blank(crop.width)] * crop.height
+            return drawn
+
+        guarded.render_lines = lines
+
+
+class FaultIsolatedApp(_Run):
+    """Mix in before an app class: it and all its widgets outlive their mistakes."""
+
+    open_cause: Cause | None = None
+    """The newest key's, until what it caused is over."""
+
+    def follow(self, cause: Cause | None) -> None:
+        """Take what is laid out and shown from now on for part of a cause; None ends that."""
+        self.open_cause = cause
+
+    @contextmanager
+    def in_open_cause(self) -> Iterator[None]:
+        """Take what the block does for part of the open cause, if it is of no other."""
+        cause = self.open_cause
+        if cause is None or cause.is_over or causality.current() is not None:
+            yield
+            return
+        with cause.running():
+            yield
+
+    def lay_out(self) -> bool:
+        """Bring the layout of the screen up to date; returns whether there was anything to do."""
+        return laying_out.bring_up_to_date(self)
+
+    def _register_child(
+        self, parent: DOMNode, child: Widget, before: int | None, after: int | None
+    ) -> None:
+        make_sturdy(child)
+        if isinstance(child, Screen):
+            laying_out.follow(child, self.in_open_cause)
+        super()._register_child(parent, child, before, after)
+
+    def post_message(self, message: Message) -> bool:
+        causality.posted(self, message)
+        return super().post_message(message)
+
+    def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        super().call_next(causality.carried(callback, *args, **kwargs))
+
+    async def _dispatch_message(self, message: Message) -> None:
+        with causality.dispatching(message):
+            await self._dispatch_sturdily(message)
+
+    async def _dispatch_sturdily(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            # Textual would end the app's pump, and with it every key.
+            self._handle_exception(error)

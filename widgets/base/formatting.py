@@ -1,0 +1,234 @@
+"""Say values in the few characters a terminal has: durations, ages, money, tokens, actions.
+
+Pure functions from records to text; no styling. Invariant: every foreign string that leaves here
+has passed `agent.text`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from agent.records import Question, QuestionKind, QuestionOption, Speaker, Usage
+from agent.state.reducer import ActionView
+from agent.text import one_line
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+
+
+def duration(ms: int) -> str:
+    """Say how long something took: 340 ms, 4.2 s, 1:05, 2:03:04."""
+    ms = max(0, ms)
+    if ms < _SECOND:
+        return f"{ms} ms"
+    if ms < 10 * _SECOND:
+        return f"{ms / _SECOND:.1f} s"
+    if ms < _MINUTE:
+        return f"{ms // _SECOND} s"
+    seconds = ms // _SECOND
+    if ms < _HOUR:
+        return f"{seconds // 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def clock(ms: int) -> str:
+    """Say a running time without letting its width jump: 0:42, 12:07, 1:02:03."""
+    seconds = max(0, ms) // _SECOND
+    if seconds < 3600:
+        return f"{seconds // 60}:{seconds % 60:02}"
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def countdown(ms: int) -> str:
+    """Say how long it is until something: 0:42, 1:02:03, then 2d 4h, then 12d."""
+    if ms < _DAY:
+        return clock(ms)
+    days, rest = divmod(ms, _DAY)
+    hours = rest // _HOUR
+    return f"{days}d {hours}h" if hours and days < 10 else f"{days}d"
+
+
+def age(ms: int) -> str:
+    """Say an age in one unit: now, 8s, 5m, 3h, 2d."""
+    if ms < _SECOND:
+        return "now"
+    if ms < _MINUTE:
+        return f"{ms // _SECOND}s"
+    if ms < _HOUR:
+        return f"{ms // _MINUTE}m"
+    if ms < _DAY:
+        return f"{ms // _HOUR}h"
+    return f"{ms // _DAY}d"
+
+
+def ago(ms: int) -> str:
+    """Say how long ago something was: just now, 8s ago, 5m ago."""
+    return "just now" if ms < _SECOND else f"{age(ms)} ago"
+
+
+def interval(ms: int) -> str:
+    """Say how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
+    if ms <= 0:
+        return "once"
+    for unit, size in (("d", _DAY), ("h", _HOUR), ("min", _MINUTE)):
+        if ms >= size and ms % size == 0:
+            return f"{ms // size} {unit}"
+    return f"{ms / _SECOND:g} s"
+
+
+def tokens(count: int) -> str:
+    """Say a number of tokens: 812, 4.1k, 1.2M."""
+    if count < 1_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count / 1_000:.1f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def cost(usage: Usage) -> str:
+    """Say what model calls cost; empty when there were none."""
+    parts = []
+    if total := usage.input_tokens + usage.output_tokens:
+        parts.append(f"{tokens(total)} tok")
+    if usage.cost_usd:
+        parts.append(money(usage.cost_usd))
+    return " · ".join(parts)
+
+
+def money(cost_usd: float) -> str:
+    """Say an amount, small ones exactly: $0.0042, $1.20."""
+    return f"${cost_usd:.4f}" if cost_usd < 0.1 else f"${cost_usd:.2f}"
+
+
+def spent(usage: Usage) -> str:
+    """Say what model calls took and cost, share by share; empty when there were none."""
+    if not usage.calls and not usage.input_tokens and not usage.output_tokens:
+        return ""
+    parts = [f"{tokens(usage.input_tokens)} tok in"]
+    if usage.cached_input_tokens:
+        parts[0] += f" ({tokens(usage.cached_input_tokens)} of them cached)"
+    parts.append(f"{tokens(usage.output_tokens)} out")
+    if usage.calls > 1:
+        parts.append(f"{usage.calls} calls")
+    if usage.cost_usd:
+        parts.append(f"${usage.cost_usd:.4f}")
+    return " · ".join(parts)
+
+
+def answer_word(question: Question, answer: str) -> str:
+    """Say an option or an answer; what the core calls deny is reject wherever a person reads it."""
+    head, colon, reason = answer.partition(":")
+    if question.kind is QuestionKind.APPROVAL and head.strip().casefold() == "deny":
+        return f"Reject{colon}{reason}"
+    return answer
+
+
+def option_words(question: Question, option: QuestionOption) -> str:
+    """Say an option as it is offered; a model's own stands in quotes."""
+    own = option.speaker is Speaker.PRODUCT
+    return answer_word(question, option.label) if own else option.shown
+
+
+_VERBS = {
+    "click_element": "Tap",
+    "long_press_element": "Hold",
+    "type_text": "Type",
+    "scroll": "Scroll",
+    "press_button": "Press",
+    "launch_app": "Open",
+    "tap_point": "Tap",
+    "drag": "Drag",
+    "press_keys": "Press",
+    "open_link": "Open",
+    "clipboard": "Clipboard",
+    "wait": "Wait",
+    "update_plan": "Plan",
+    "remember": "Remember",
+    "more_tools": "Get tools",
+    "ask_user": "Ask",
+    "work_alone": "One phone is enough",
+    "propose_targets": "Divide the goal",
+    "list_devices": "List phones",
+    "list_apps": "List apps",
+    "finish": "Finish",
+    "more_elements": "Read the rest of the screen",
+    "background_job_create": "Create a job",
+    "background_job_list": "List jobs",
+    "background_job_stop": "Stop a job",
+    "watcher_create": "Create a watcher",
+    "watcher_list": "List watchers",
+    "watcher_stop": "Stop watchers",
+    "commitment_search": "Look for commitments",
+    "commitment_create": "Create a commitment",
+    "notification_commitment_create": "Create a commitment from a notification",
+    "message_commitment_create": "Create a commitment from a message",
+    "commitment_update_status": "Change a commitment",
+}
+# The one argument worth a line, by tool; whatever else there is shows when the step is expanded.
+_TELLING = {
+    "type_text": ("text",),
+    "scroll": ("direction",),
+    "press_button": ("button",),
+    "launch_app": ("package", "app", "name"),
+    "press_keys": ("keys",),
+    "open_link": ("link",),
+    "clipboard": ("do",),
+    "wait": ("seconds", "duration_s", "ms"),
+    "ask_user": ("question", "text"),
+    "remember": ("text",),
+    "more_tools": ("group",),
+    "finish": ("summary", "message", "result"),
+}
+
+
+def action_verb(action: ActionView) -> str:
+    """Say what a tool does in a word or two."""
+    if action.tool == "scroll":
+        return f"Scroll {_telling(action)}".rstrip()
+    return tool_words(action.tool)
+
+
+def tool_words(tool: str) -> str:
+    """Return what a tool does in a word or two; of an unknown tool the words of its name."""
+    known = _VERBS.get(tool)
+    return known or one_line(tool.replace("_", " ").capitalize(), 30)
+
+
+_UNLABELED = "unlabeled"
+"""How the model reads the label of an element that has none."""
+_PREFIX = re.compile(r"^(?:OK|RESOLVED): ?")
+"""How the loop begins what it tells the model of a call that worked."""
+
+
+def result_text(text: str) -> str:
+    """Return what a call came to without the code that the model reads first."""
+    return _PREFIX.sub("", text)
+
+
+def action_object(action: ActionView) -> str:
+    """Say what an action is about: the element, the text, the direction."""
+    if action.tool == "ask_user":
+        # The question itself stands right below.
+        return ""
+    about = "" if action.tool == "scroll" else _telling(action)
+    if action.tool == "type_text" and about:
+        about = f"“{about}”"
+    if action.element is not None:
+        label = one_line(action.element.label, 60)
+        if label in ("", _UNLABELED):
+            label = "list" if action.tool == "scroll" else action.element.kind
+        about = f"{about} into {label}" if about else label
+    return about
+
+
+def _telling(action: ActionView) -> str:
+    try:
+        given = json.loads(action.arguments)
+    except ValueError:
+        return ""
+    if not isinstance(given, dict):
+        return ""
+    for name in _TELLING.get(action.tool, ()):
+        if name in given:
+            return one_line(str(given[name]), 120)
+    return ""

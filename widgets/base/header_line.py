@@ -1,0 +1,117 @@
+"""Small pieces of text on the screen: a line of parts, the time split, the frame label.
+
+Widgets that draw what they are given. Invariant: nothing is drawn again while it looks the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit
+from widgets.base import formatting
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.rich_parts import Parts, to_content
+from widgets.base.time_bar import bar, legend, total_ms
+
+
+class PartsLine(FaultIsolated, Static):
+    """Text made of parts; set again only when it differs."""
+
+    DEFAULT_CSS = """
+    PartsLine { height: auto; width: 1fr; }
+    """
+    ALLOW_SELECT = False
+
+    def __init__(self, parts: Parts = (), *, id: str | None = None) -> None:
+        super().__init__(to_content(parts), id=id, markup=False)
+        self._parts = parts
+
+    @property
+    def parts(self) -> Parts:
+        """What is shown."""
+        return self._parts
+
+    def show(self, parts: Parts) -> None:
+        """Show other parts."""
+        if parts != self._parts:
+            self._parts = parts
+            self.update(to_content(parts))
+
+
+def frame_label(
+    frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
+) -> tuple[Parts, Parts]:
+    """Say honestly what the picture is: (device, source and age; status)."""
+    if frame is None:
+        return ((device or "no device", "$muted"),), ()
+    word = frame.status.value
+    style = {
+        FrameStatus.LIVE: "$good",
+        FrameStatus.STATIC: "$muted",
+        FrameStatus.STALE: "$warn",
+        FrameStatus.SECURE: "$ask",
+        FrameStatus.LOST: "$bad",
+        FrameStatus.ERROR: "$bad",
+    }[frame.status]
+    of = f" · step {step}" if step else ""
+    age = "" if step else f" · {formatting.age(now_ms - frame.captured_ms)}"
+    glyph = "●" if frame.status is FrameStatus.LIVE else "○"
+    about = f"{frame.source.value}{of}{age}"
+    if frame.source is FrameSource.STORED and frame.status is FrameStatus.STATIC:
+        # A picture of the past is not static: it is stored.
+        return ((device, "$foreground"),), ((f"{glyph} {about}", style),)
+    return ((device, "$foreground"), (f"  {about}", "$muted")), ((f"{glyph} {word}", style),)
+
+
+_LEAST_NAME_CELLS = 10
+
+
+def frame_labels(
+    frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
+) -> Iterator[tuple[Parts, Parts]]:
+    """Say what the picture is in fewer and fewer letters, for a line that is too narrow for more.
+
+    First the spaces go, then the end of a long name, then where the picture comes from; how old it
+    is and what it is worth stay.
+    """
+    left, right = frame_label(frame, device, now_ms, step=step)
+    yield left, right
+    if len(left) < 2:
+        return
+    (name, style), (about, muted) = left
+    dense = about.strip().replace(" · ", " ")
+    yield ((name, style), (f" {dense}", muted)), right
+    for cells in range(Content(name).cell_length - 1, _LEAST_NAME_CELLS - 1, -1):
+        cut = Content(name).truncate(cells, ellipsis=True).plain
+        yield ((cut, style), (f" {dense}", muted)), right
+    age = dense.partition(" ")[2]
+    if age:
+        yield ((name, style), (f" {age}", muted)), right
+
+
+def time_panel(split: TimeSplit, width: int, what: str) -> Parts:
+    """Show where the time of a step or a session went: a bar and its legend."""
+    total = total_ms(split)
+    if not total:
+        return ()
+    parts: list[tuple[str, str]] = [
+        (f"{what} ", "$muted"),
+        (f"{formatting.duration(total)}\n", "$foreground"),
+        *bar(split, max(8, width)),
+        ("\n", ""),
+    ]
+    used = 0
+    for share in legend(split):
+        length = sum(len(text) for text, _ in share)
+        if used and used + 2 + length > width:
+            parts.append(("\n", ""))
+            used = 0
+        elif used:
+            parts.append(("  ", ""))
+            used += 2
+        parts.extend(share)
+        used += length
+    return tuple(parts)

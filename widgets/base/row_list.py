@@ -1,0 +1,329 @@
+"""A list of rows with a cursor: the base of the session tree, the attention queue and the jobs.
+
+Draws by lines, so thousands of rows cost as much as the visible ones. Knows nothing of what a row
+means. Invariants: the cursor stays on its row (by key) when rows come, go or move; a row that has
+not changed is not drawn again; a press is for the row that was seen there: not for one that moved
+there by itself a moment before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click, Leave, MouseMove
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+
+from widgets.base import causality
+from widgets.base.empty_sentence import EmptySentence
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.rich_parts import Parts, to_content
+
+
+class Line(NamedTuple):
+    """One line of a row: the left part gives way to the right one."""
+
+    left: Parts
+    right: Parts = ()
+
+
+class Row(NamedTuple):
+    """One row; equal rows look equal."""
+
+    key: str
+    lines: tuple[Line, ...]
+    is_heading: bool = False
+    """Whether the cursor passes over it."""
+
+
+_GUTTER = 2
+_MARGIN = 1
+SEEN_S = 0.3
+"""How long after rows moved by themselves a press is still meant for what stood there before."""
+
+
+class RowList(FaultIsolated, ScrollView, can_focus=True):
+    """Rows under a cursor."""
+
+    DEFAULT_CSS = """
+    RowList {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="view.up"),
+        Binding("g,home", "go('first')", "First", show=False, id="view.first"),
+        Binding("G,end", "go('last')", "Last", show=False, id="view.last"),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False, id="view.page_up"),
+        Binding("enter", "open", "Open", show=False),
+    ]
+    ALLOW_SELECT = False
+
+    class Highlighted(Message):
+        """The cursor is on another row; by_operator tells a key or click from a change of rows."""
+
+        def __init__(self, rows: RowList, key: str, by_operator: bool) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
+            self.by_operator = by_operator
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    class Opened(Message):
+        """The operator pressed enter, or clicked twice, on a row."""
+
+        def __init__(self, rows: RowList, key: str) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
+
+        @property
+        def control(self) -> RowList:
+            return self.rows
+
+    KEEPS_CURSOR: ClassVar[bool] = True
+    """Whether the cursor is seen without the focus: it is a selection then."""
+
+    def __init__(
+        self, *, id: str | None = None, empty: str = "", clock_s: Callable[[], float] = monotonic
+    ) -> None:
+        super().__init__(id=id)
+        self.empty = empty
+        self.clock_s = clock_s
+        self._nothing = EmptySentence(indent=_GUTTER)
+        self.cursor_key = ""
+        self._rows: tuple[Row, ...] = ()
+        self._index: dict[str, int] = {}
+        self._lines: list[tuple[int, int]] = []
+        self._tops: list[int] = []
+        self._strips: dict[tuple[Row, int, bool, bool, bool], list[Strip]] = {}
+        self._hovered = ""
+        self._stood: tuple[str, ...] = ()
+        """What stood on each line that is seen before rows moved by themselves."""
+        self._moved_s = float("-inf")
+
+    # --- rows ----------
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows as they are."""
+        return self._rows
+
+    @property
+    def text_width(self) -> int:
+        """Columns that a row's text may take."""
+        return max(1, self.scrollable_content_region.width - _GUTTER - _MARGIN)
+
+    def say_when_empty(self, sentence: str) -> None:
+        """Set what stands here while there are no rows."""
+        if sentence != self.empty:
+            self.empty = sentence
+            self.refresh()
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Replace the rows; the cursor keeps its row, or takes the one that moved up to it."""
+        fresh = tuple(rows)
+        if fresh == self._rows:
+            return
+        seen = self._seen()
+        old_at = self._index.get(self.cursor_key, 0)
+        old_lines = len(self._lines)
+        self._rows = fresh
+        self._index = {row.key: at for at, row in enumerate(fresh)}
+        self._lines = [(at, line) for at, row in enumerate(fresh) for line in range(len(row.lines))]
+        self._tops = []
+        top = 0
+        for row in fresh:
+            self._tops.append(top)
+            top += len(row.lines)
+        if len(self._lines) != old_lines:
+            self.virtual_size = Size(0, len(self._lines))
+        self._strips = {key: strip for key, strip in self._strips.items() if key[0] in fresh}
+        if self.cursor_key not in self._index:
+            at = self._nearest(min(old_at, len(fresh) - 1), -1 if old_at >= len(fresh) else 1)
+            self._set_cursor(fresh[at].key if at is not None else "", by_operator=False)
+        self._has_moved(seen)
+        self.refresh()
+
+    def move_to(self, key: str) -> None:
+        """Put the cursor on a row, as a program does it."""
+        if key in self._index and key != self.cursor_key:
+            self._set_cursor(key, by_operator=False)
+
+    def _set_cursor(self, key: str, *, by_operator: bool) -> None:
+        self.cursor_key = key
+        self.refresh()
+        self._reveal()
+        self.post_message(self.Highlighted(self, key, by_operator))
+
+    def _seen(self) -> tuple[str, ...]:
+        """Name the row on each line that is seen."""
+        return tuple(self.key_at(y) for y in range(self.size.height))
+
+    def _has_moved(self, before: tuple[str, ...]) -> None:
+        """Remember what was seen before rows moved by themselves."""
+        if causality.current() is not None:
+            # What the operator's own key or press moves is where the next one finds it.
+            self._moved_s = float("-inf")
+        elif self._seen() != before:
+            now_s = self.clock_s()
+            if now_s - self._moved_s >= SEEN_S:
+                self._stood = before
+            self._moved_s = now_s
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if causality.current() is not None:
+            self._moved_s = float("-inf")
+
+    def _reveal(self) -> None:
+        at = self._index.get(self.cursor_key)
+        if at is None or not self.is_mounted:
+            return
+        region = Region(0, self._tops[at], 1, len(self._rows[at].lines))
+        # At once: a picture in between would have the rows elsewhere for a moment.
+        self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+    # --- keys and mouse ----------
+
+    def _step(self, by: int) -> None:
+        if not self._rows:
+            return
+        at = self._index.get(self.cursor_key, 0)
+        to = self._nearest(max(0, min(len(self._rows) - 1, at + by)), -1 if by < 0 else 1)
+        if to is not None and (to != at or self.cursor_key not in self._index):
+            self._set_cursor(self._rows[to].key, by_operator=True)
+
+    def _nearest(self, at: int, by: int) -> int | None:
+        """Return the place of the first row from here on that is no heading, else the last before
+        it; None when there is none.
+        """
+        onward = range(at, len(self._rows)) if by > 0 else range(at, -1, -1)
+        behind = range(at - 1, -1, -1) if by > 0 else range(at + 1, len(self._rows))
+        places = (one for one in (*onward, *behind) if not self._rows[one].is_heading)
+        return next(places, None)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by rows."""
+        self._step(by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by half of what is visible."""
+        each = max(1, len(self._lines) // max(1, len(self._rows)))
+        self._step(direction * max(1, self.size.height // (2 * each)))
+
+    def action_go(self, where: str) -> None:
+        """Move the cursor to the first or last row."""
+        self._step(len(self._rows) if where == "last" else -len(self._rows))
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self.cursor_key:
+            self.post_message(self.Opened(self, self.cursor_key))
+
+    def key_at(self, y: int) -> str:
+        """Return the row that is drawn at a line; empty where none is that can be chosen."""
+        line = y + self.scroll_offset.y
+        if not 0 <= line < len(self._lines):
+            return ""
+        row = self._rows[self._lines[line][0]]
+        return "" if row.is_heading else row.key
+
+    def meant_at(self, y: int) -> str:
+        """Return the row that was seen at a line when it was pressed; empty where it has gone."""
+        pressed_s = self.clock_s() - causality.lag_s()
+        if pressed_s - self._moved_s < SEEN_S and y < len(self._stood):
+            return self._stood[y] if self._stood[y] in self._index else ""
+        return self.key_at(y)
+
+    def on_click(self, event: Click) -> None:
+        key = self.meant_at(event.get_content_offset_capture(self).y)
+        if key and key != self.cursor_key:
+            self._set_cursor(key, by_operator=True)
+        elif key and event.chain > 1:
+            self.action_open()
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        self._hover(self.key_at(event.get_content_offset_capture(self).y))
+
+    def on_leave(self, _event: Leave) -> None:
+        self._hover("")
+
+    def _hover(self, key: str) -> None:
+        if key != self._hovered:
+            self._hovered = key
+            self.refresh()
+
+    # --- drawing ----------
+
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        # Textual tells of a new size once it has drawn with it: the rows would be seen to jump.
+        before, seen = self._size, self._seen()
+        is_to_be_told = super()._size_updated(size, virtual_size, container_size, layout)
+        if self._size != before:
+            self._strips.clear()
+            self._reveal()
+            self._has_moved(seen)
+        return is_to_be_told
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if not self._rows:
+            return self._nothing.line(self, self.empty, y, width)
+        y += self.scroll_offset.y
+        if y >= len(self._lines):
+            return Strip.blank(width, self.visual_style.rich_style)
+        at, line = self._lines[y]
+        row = self._rows[at]
+        here = row.key == self.cursor_key and (self.has_focus or self.KEEPS_CURSOR)
+        key = (row, line, here, here and self.has_focus, row.key == self._hovered)
+        strips = self._strips.get(key)
+        if strips is None:
+            strips = self._strips[key] = [self._draw(row.lines[line], width, *key[2:])]
+        return strips[0]
+
+    def _draw(self, line: Line, width: int, here: bool, focused: bool, hovered: bool) -> Strip:
+        bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
+        right = to_content(line.right)
+        width -= _MARGIN
+        room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
+        left = to_content(line.left).truncate(room, ellipsis=True)
+        gap = width - _GUTTER - left.cell_length - right.cell_length
+        whole = Content.assemble(bar, left, " " * max(0, gap), right)
+        style = self.visual_style
+        if here:
+            style += self._cursor_style(focused)
+        elif hovered:
+            style += self.app.stylesheet.parse_style("on $boost")
+        [strip, *_] = Visual.to_strips(self, whole, width, 1, style) or [Strip.blank(width)]
+        return strip.adjust_cell_length(width + _MARGIN, style.rich_style)
+
+    def _cursor_style(self, focused: bool) -> Style:
+        return self.app.stylesheet.parse_style("on $cursor" if focused else "on $cursor-blurred")

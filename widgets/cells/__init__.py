@@ -1,0 +1,1 @@
+"""Pictures as the cells and images of a terminal."""

@@ -1,0 +1,1 @@
+"""What lists show and in which order."""

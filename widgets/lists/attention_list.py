@@ -1,0 +1,97 @@
+"""The attention queue: what waits for the operator, answered in place.
+
+A row list whose rows may be questions with options. Invariant: a number answers only the question
+the operator has put the cursor on: not one that took its place less than half a second before the
+number was pressed, nor one that took the place of what the operator has just answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from agent.state.reducer import Attention, State
+from widgets.base import causality
+from widgets.base.row_list import RowList
+from widgets.lists.session_rows import attention_rows
+from widgets.questions.question_card import GRACE_S
+
+
+class AttentionList(RowList):
+    """What waits, the most urgent first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)
+    ]
+
+    KEEPS_CURSOR = False
+
+    class Chosen(Message):
+        """The operator pressed an option's key."""
+
+        def __init__(self, waiting: Attention, answer: str) -> None:
+            super().__init__()
+            self.waiting = waiting
+            self.answer = answer
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,
+        empty: str = "",
+        clock_s: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(id=id, empty=empty, clock_s=clock_s)
+        self.waiting: dict[str, Attention] = {}
+        self._came_s = 0.0
+        self._is_placed = True
+        """Whether the cursor was not moved here by the operator's own answer."""
+
+    def show_waiting(self, waiting: Sequence[Attention], state: State, *, now_ms: int) -> None:
+        """Show what waits."""
+        before = self.cursor_key
+        self.waiting = {one.key: one for one in waiting}
+        open_key = self.cursor_key if 2 * len(waiting) > self._most_lines() else None
+        self.show_rows(attention_rows(waiting, state, now_ms=now_ms, open_key=open_key))
+        if self.cursor_key != before:
+            self._came_s = self.clock_s()
+            self._is_placed = causality.current() is None
+
+    def _most_lines(self) -> int:
+        """Return how many lines there is room for beside the sessions."""
+        return self.screen.size.height // 4 if self.is_attached else 0
+
+    def _step(self, by: int) -> None:
+        self._is_placed = True
+        super()._step(by)
+
+    def on_focus(self) -> None:
+        self._is_placed = True
+        super().on_focus()
+
+    @property
+    def under_cursor(self) -> Attention | None:
+        """What the cursor is on."""
+        return self.waiting.get(self.cursor_key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take only the digits that name an option; the others are keys of the screen."""
+        if action != "choose":
+            return True
+        one = self.under_cursor
+        options = one.question.options if one is not None and one.question is not None else ()
+        return parameters[0] in range(1, len(options) + 1)
+
+    def action_choose(self, number: int) -> None:
+        """Answer the question under the cursor with one of its options."""
+        one = self.under_cursor
+        if one is None or one.question is None or not self._is_placed:
+            return
+        if self.clock_s() - causality.lag_s() - self._came_s < GRACE_S:
+            return
+        if number <= len(one.question.options):
+            self.post_message(self.Chosen(one, one.question.options[number - 1].label))

@@ -1,0 +1,222 @@
+"""Rows of the job table, and the detail of one job with its runs.
+
+Pure functions from job records to rows. Invariant: columns line up at every width they fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+
+from agent.records import LATEST_SHOWN_MS, Job, JobStatus, RunOutcome, RunRecord
+from agent.state.terms import term
+from agent.text import clean, one_line
+from widgets.base import formatting, status
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import Line, Row
+from widgets.lists.job_words import (
+    REVIEW_PHASES,
+    asked,
+    phase_words,
+    quiet,
+    result_words,
+    told,
+    where,
+)
+from widgets.lists.run_plot import run_mark, run_plot
+
+_WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
+_COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 16), ("fails", 6))
+_NORMAL = (("status", 13), ("next", 11), ("every", 13), ("fails", 6))
+_NARROW = (("status", 13), ("next", 11))
+_NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
+_BESIDE = 5
+"""Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
+_RESULT_LEAST = 12
+_WHY_CHARS = 160
+_RUNS_LISTED = 10
+
+
+def wake(job: Job, now_ms: int) -> str:
+    """Say when a job runs next."""
+    if job.status is JobStatus.RUNNING:
+        return "now"
+    if job.status not in _WAKES or not job.next_run_at:
+        return "—"
+    if job.next_run_at > LATEST_SHOWN_MS:
+        return "on event"
+    left = job.next_run_at - now_ms
+    return "due" if left <= 0 else f"in {formatting.countdown(left)}"
+
+
+def repeat(job: Job) -> str:
+    """Say how often a job runs: its interval, its cron expression, what sets it off, or once."""
+    schedule = job.schedule_json
+    cron = schedule.get("cron", "")
+    if isinstance(cron, str) and cron:
+        return one_line(cron, 40)
+    every = schedule.get("interval_ms", 0)
+    if isinstance(every, int) and every > 0:
+        return formatting.interval(every)
+    on = schedule.get("on", ())
+    if isinstance(on, list | tuple) and on:
+        return one_line(" ".join(str(name).replace("_", " ") for name in on), 40)
+    return formatting.interval(0)
+
+
+def heading(width: int) -> Parts:
+    """Write the heading that stands over `job_rows`."""
+    columns = "".join(f"{name:<{size}}" for name, size in _columns(width))
+    return ((f"  {columns}title", "$faint"),)
+
+
+def _columns(width: int) -> tuple[tuple[str, int], ...]:
+    if width >= _WIDE_FROM:
+        return _COLUMNS
+    return _NORMAL if width >= _NORMAL_FROM else _NARROW
+
+
+def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
+    """List jobs in the order given, one line each."""
+    rows: list[Row] = []
+    for job in jobs:
+        mark = status.JOB[job.status]
+        cells: dict[str, tuple[str, str]] = {
+            "status": (f"{mark.glyph} {mark.word}", mark.style),
+            "type": (term(job.type), "$muted"),
+            "next": (wake(job, now_ms), "$foreground"),
+            "every": (repeat(job), "$muted"),
+            "fails": (str(job.failure_count or "·"), "$bad" if job.failure_count else "$faint"),
+        }
+        line: list[tuple[str, str]] = []
+        for name, size in _columns(width):
+            text, style = cells[name]
+            line.append((f"{one_line(text, size - 1):<{size}}", style))
+        if job.unread_result:
+            line.append(("◎ ", "$ask"))
+        title = one_line(job.title or job.prompt, 200)
+        line.append((title, "$foreground"))
+        # A row's left part gives way, and a job is known by its title.
+        room = width - sum(cell_len(text) for text, _ in line) - _BESIDE
+        result = one_line(_told_of(job), min(room, 60)) if room >= _RESULT_LEAST else ""
+        right: Parts = ((result, "$muted"),) if result and width >= _RESULT_FROM else ()
+        rows.append(Row(str(job.id), (Line(tuple(line), right),)))
+    return rows
+
+
+def _told_of(job: Job) -> str:
+    """Return what the list says of the newest run: the notice's words, never the result itself."""
+    if not job.last_run_at or job.status in {JobStatus.RUNNING, JobStatus.AWAITING_REVIEW}:
+        return ""
+    if job.is_failing:
+        return "failed"
+    return job.notice_text
+
+
+def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
+    """Write everything there is to say of a job, as lines of name and value, and its runs.
+
+    Args:
+        runs: the newest first.
+    """
+    mark = status.JOB[job.status]
+    unread = ", not read yet" if job.unread_result else ""
+    facts: list[tuple[str, str, str]] = [
+        ("status", f"{mark.glyph} {mark.word}", mark.style),
+        ("number", str(job.id), "$foreground"),
+        ("kind", term(job.type), "$foreground"),
+        ("next run", wake(job, now_ms), "$foreground"),
+        ("every", repeat(job), "$foreground"),
+        ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
+        ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
+        ("session", one_line(job.session_target, 60) or "—", "$foreground"),
+        ("phone", where(job), "$foreground"),
+        *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
+        ("told", told(job), "$foreground"),
+        ("created", _ago(job.created_at, now_ms), "$foreground"),
+    ]
+    if job.phase:
+        facts.insert(1, ("phase", phase_words(job.phase), "$warn"))
+    parts: list[tuple[str, str]] = [(one_line(job.title, 200) + "\n\n", "bold $foreground")]
+    if job.is_failing and job.last_result and job.phase not in REVIEW_PHASES:
+        # Why is what is looked for; the whole of it stands below.
+        parts.append((f"{one_line(result_words(job.last_result), _WHY_CHARS)}\n\n", "$bad"))
+    for name, value, style in facts:
+        parts += [(f"{name:<10}", "$faint"), (f"{value}\n", style)]
+    parts += _asks(job, now_ms)
+    if job.prompt:
+        parts += [("\nprompt\n", "$faint"), (clean(job.prompt, 2_000) + "\n", "$foreground")]
+    if job.last_result and job.phase not in REVIEW_PHASES:
+        parts += [
+            ("\nlast result\n", "$faint"),
+            (result_words(job.last_result) + "\n", "$foreground"),
+        ]
+    return (*parts, *run_plot(runs), *_runs(runs[:_RUNS_LISTED], now_ms))
+
+
+def _asks(job: Job, now_ms: int) -> Parts:
+    """Say what a job wants reviewed, how long it waits, and where that is answered."""
+    waits = asked(job)
+    if waits is None:
+        return ()
+    left_ms = waits.until_ms - now_ms
+    left = f"{formatting.clock(left_ms)} left, then the answer is no. " if left_ms > 0 else ""
+    return (
+        ("\nasks\n", "$faint"),
+        (f"{waits.what}\n", "$ask"),
+        (f"{left}Its card is on the Deck.\n", "$muted"),
+    )
+
+
+def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
+    """List the runs of a job, the newest first, each with where its time went."""
+    parts: list[tuple[str, str]] = []
+    for run in runs:
+        if not parts:
+            parts.append(("\nruns\n", "$faint"))
+        word, style = _outcome(run)
+        ended_ms = run.ended_at or now_ms
+        took = formatting.duration(max(0, ended_ms - run.started_at))
+        parts += [
+            (f"{_ago(run.started_at, now_ms):>8}  ", "$muted"),
+            (f"{word}\n", style),
+            (f"          {took}, {run.steps} step{'s' * (run.steps != 1)}\n", "$foreground"),
+        ]
+        if split := _split(run):
+            parts.append((f"          {split}\n", "$muted"))
+        if run.diagnostics:
+            parts.append((f"          {one_line(result_words(run.diagnostics), 300)}\n", "$warn"))
+        if run.session_id:
+            parts.append((f"          session {one_line(run.session_id, 40)}\n", "$faint"))
+    return tuple(parts)
+
+
+def _outcome(run: RunRecord) -> tuple[str, str]:
+    """Say what a run came to."""
+    if run.outcome is None:
+        return run.status.value.replace("_", " "), "$live"
+    mark = run_mark(run)
+    is_finished = run.outcome is RunOutcome.FINISHED
+    return f"{mark.glyph} {mark.word if is_finished else term(run.outcome)}", mark.style
+
+
+def _split(run: RunRecord) -> str:
+    """Say where a run's time went, the longest first."""
+    spent = {
+        "model": run.time.model_ms,
+        "phone": run.time.observe_ms + run.time.act_ms + run.time.settle_ms,
+        "idle": run.time.idle_ms,
+        "for a phone": run.waited_ms,
+        "for your word": run.reviewed_ms,
+    }
+    said = [
+        f"{name} {formatting.duration(ms)}"
+        for name, ms in sorted(spent.items(), key=lambda one: -one[1])
+        if ms > 0
+    ]
+    return " · ".join(said)
+
+
+def _ago(at_ms: int, now_ms: int) -> str:
+    return formatting.ago(now_ms - at_ms) if at_ms else "never"

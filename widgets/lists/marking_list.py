@@ -1,0 +1,27 @@
+"""A list of rows that the mouse marks: with ctrl one, with shift a range."""
+
+from __future__ import annotations
+
+from textual.events import Click
+from textual.message import Message
+
+from widgets.base.row_list import RowList
+
+
+class MarkingList(RowList):
+    """Rows that can be marked; which are is the console's business."""
+
+    class Marked(Message):
+        """A row was clicked to be marked."""
+
+        def __init__(self, key: str, *, is_range: bool) -> None:
+            super().__init__()
+            self.key = key
+            self.is_range = is_range
+
+    def on_click(self, event: Click) -> None:
+        key = self.meant_at(event.get_content_offset_capture(self).y)
+        if key and (event.ctrl or event.shift):
+            # The base would move the cursor, or open the row.
+            event.prevent_default()
+            self.post_message(self.Marked(key, is_range=event.shift))

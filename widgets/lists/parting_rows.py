@@ -1,0 +1,103 @@
+"""Rows of two sessions side by side: what each did in the same place of its order.
+
+Pure functions from what was done to rows. Invariants: a row says in a sign whether both are alike,
+so that it reads without colour; where two columns have no room, one stands under the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+from agent.records import Frame
+from agent.state.reducer import ActionView
+from agent.text import clean
+from widgets.base import formatting
+from widgets.base.rich_parts import Parts, steady
+from widgets.base.row_list import Line, Row
+
+BESIDE_FROM = 64
+"""Columns from which two stand beside each other."""
+_NO_MORE = "– nothing more"
+
+
+class Done(NamedTuple):
+    """What one session did in a place of its order."""
+
+    step: int
+    action: ActionView
+    package: str
+    thought: str
+    frame: Frame | None
+
+
+class Place(NamedTuple):
+    """One place in the order of both; None where one of them did nothing more."""
+
+    left: Done | None
+    right: Done | None
+    is_alike: bool
+
+
+def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[Row]:
+    """List the places; the first where the two part is marked."""
+    rows: list[Row] = []
+    for at, place in enumerate(places):
+        sign, style = ("=", "$faint") if place.is_alike else ("≠", "$ask")
+        if at == parts_at:
+            sign, style = "▶", "bold $ask"
+        tone = "$muted" if place.is_alike else "$foreground"
+        if width >= BESIDE_FROM:
+            column = (width - 3) // 2
+            line: Parts = (
+                (_sized(_said(place.left), column), _tone(place.left, tone)),
+                (f" {sign} ", style),
+                (_sized(_said(place.right), column), _tone(place.right, tone)),
+            )
+            rows.append(Row(str(at), (Line(line),)))
+        elif place.is_alike:
+            rows.append(Row(str(at), (Line(((f"{sign} ", style), (_said(place.left), tone))),)))
+        else:
+            lines = tuple(
+                Line(((f"{mark} ", style), (_said(done), _tone(done, tone))))
+                for mark, done in ((sign + "1", place.left), (" 2", place.right))
+            )
+            rows.append(Row(str(at), lines))
+    return rows
+
+
+def done_detail(done: Done | None) -> Parts:
+    """Say everything there is to say of what one session did in a place."""
+    if done is None:
+        return (("It did nothing more.", "$muted"),)
+    parts: list[tuple[str, str]] = [
+        (f"step {done.step}  ", "$faint"),
+        (f"{formatting.action_verb(done.action)} ", "bold $foreground"),
+        (f"{formatting.action_object(done.action)}\n", "$foreground"),
+    ]
+    if done.package:
+        parts.append((f"in {clean(done.package, 80)}\n", "$muted"))
+    if done.thought:
+        parts.append((clean(done.thought, 1_000), "$muted"))
+    return tuple(parts)
+
+
+def _tone(done: Done | None, tone: str) -> str:
+    return tone if done is not None else "$faint"
+
+
+def _said(done: Done | None) -> str:
+    if done is None:
+        return _NO_MORE
+    words = f"{formatting.action_verb(done.action)} {formatting.action_object(done.action)}".strip()
+    return f"{done.step:>3}  {words}"
+
+
+def _sized(text: str, cells: int) -> str:
+    """Fill a column, or shorten what is too long for it."""
+    text = steady(text)
+    if cell_len(text) > cells:
+        return set_cell_size(text, max(0, cells - 1)) + "…"
+    return set_cell_size(text, cells)

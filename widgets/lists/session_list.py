@@ -1,0 +1,204 @@
+"""Rows of the Deck's session list: which columns there are, and what stands in them.
+
+Pure functions from the picture to rows. Invariants: what needs a person reads without colour; a
+subtask's row begins with its phone; a row takes the width there is and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from textual.content import Content
+
+from agent.records import Session
+from agent.state.reducer import SessionView, State
+from agent.text import one_line
+from widgets.base import formatting, status
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import Line, Row
+from widgets.lists.session_order import Group, Listed, Sort, ordered
+from widgets.lists.session_rows import delegating, device_name, session_title, step_words
+
+HEADING = "heading:"
+_MOST_PHONE_CELLS = 16
+_STATE_CELLS = 16
+"""As wide as the longest word of a state."""
+_WIDE = 56
+"""Cells from which the state has a column of its own on the one line of a row."""
+
+
+class Look(NamedTuple):
+    """How the list is looked at."""
+
+    sort: Sort = Sort.LIVE
+    group: Group = Group.TREE
+    folded: AbstractSet[str] = frozenset()
+    """Ids of the sessions whose subtasks are hidden."""
+    marked: AbstractSet[str] = frozenset()
+    wanted: str = ""
+    """A filter: words of title, goal, state, @phone and #tag; empty lists what is not dismissed."""
+    width: int = 0
+    """Cells of a row; 0 = not known yet."""
+    height: int = 0
+    """Lines that are seen; a list that is longer takes one line a row."""
+
+
+def listed_sessions(state: State, look: Look, *, now_ms: int) -> list[Listed]:
+    """List what matches the filter, without what is folded away, in order and in groups."""
+
+    def keeps(view: SessionView) -> bool:
+        return matches(view, look.wanted, state)
+
+    entries = ordered(state, look.sort, look.group, now_ms=now_ms, keep=keeps)
+    shown: list[Listed] = []
+    hidden_below = -1
+    for entry in entries:
+        if hidden_below >= 0 and entry.depth > hidden_below:
+            continue
+        folds = entry.view is not None and entry.view.session.session_id in look.folded
+        hidden_below = entry.depth if folds else -1
+        shown.append(entry)
+    return shown
+
+
+def session_rows(state: State, look: Look, *, now_ms: int, asking: AbstractSet[str]) -> list[Row]:
+    """List sessions.
+
+    Args:
+        state: the picture.
+        look: order, filter, marks and room.
+        now_ms: the present, for ages.
+        asking: ids of the sessions that have an open question.
+    """
+    entries = listed_sessions(state, look, now_ms=now_ms)
+    lines = sum(2 if e.view and not e.view.session.state.is_terminal else 1 for e in entries)
+    context = _Context(
+        state=state,
+        look=look,
+        now_ms=now_ms,
+        asking=asking,
+        at_work=delegating(state),
+        parents=frozenset(view.session.parent_id for view in state.sessions.values()),
+        dense=look.width >= _WIDE or 0 < look.height < lines,
+        phone_cells=_phone_cells(state, entries),
+    )
+    return [_row(entry, context) for entry in entries]
+
+
+class _Context(NamedTuple):
+    """What every row is made with."""
+
+    state: State
+    look: Look
+    now_ms: int
+    asking: AbstractSet[str]
+    at_work: AbstractSet[str]
+    parents: AbstractSet[str]
+    dense: bool
+    phone_cells: int
+
+
+def matches(view: SessionView, wanted: str, state: State) -> bool:
+    """Return whether a session holds every word of a filter: @ asks for a phone, # for a tag."""
+    session = view.session
+    words = wanted.casefold().split()
+    if not words:
+        return not session.dismissed
+    known = state.devices.get(session.serial)
+    device = f"{session.serial} {device_name(session.serial, state.devices)}".casefold()
+    tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
+    word = status.of_session(session).word
+    away = "dismissed" if session.dismissed else ""
+    hay = f"{session.title} {session.goal} {device} {' '.join(tags)} {word} {away}".casefold()
+    for one in words:
+        if one.startswith("#") and len(one) > 1:
+            found = any(tag.startswith(one[1:]) for tag in tags)
+        elif one.startswith("@") and len(one) > 1:
+            found = one[1:] in device
+        else:
+            found = one in hay
+        if not found:
+            return False
+    return not session.dismissed or "dismissed" in words
+
+
+def _phone_cells(state: State, entries: Sequence[Listed]) -> int:
+    names = {e.view.session.serial for e in entries if e.view and e.view.session.serial}
+    widths = [Content(device_name(one, state.devices)).cell_length for one in names]
+    return min(_MOST_PHONE_CELLS, max(widths, default=0))
+
+
+def _row(entry: Listed, context: _Context) -> Row:
+    if entry.view is None:
+        text = f"{entry.heading}  {entry.members}"
+        head: Parts = ((text, "bold $muted"),)
+        return Row(f"{HEADING}{entry.heading}", (Line(head),), is_heading=True)
+    session = entry.view.session
+    mark = status.of_session(
+        session,
+        asks=session.session_id in context.asking,
+        delegates=session.session_id in context.at_work,
+    )
+    marked = session.session_id in context.look.marked
+    lead: list[tuple[str, str]] = [("✔ ", "bold $primary")] if marked else []
+    lead.append(("  " * entry.depth + _branch(session, context), "$faint"))
+    phone = _phone_column(session, entry.depth, context)
+    title = (session_title(session), "$muted" if session.state.is_terminal else "$foreground")
+    left: Parts = (*lead, (f"{mark.glyph} ", mark.style), *phone, title, *_tags(session))
+    if session.state.is_terminal or context.dense:
+        return Row(session.session_id, (Line(left, _right(entry.view, mark, context)),))
+    indent = sum(Content(text).cell_length for text, _ in lead)
+    facts: list[tuple[str, str]] = [(" " * indent + "  ", ""), (mark.word, mark.style)]
+    if progress := step_words(entry.view):
+        facts.append((f" {progress[0]}", "$foreground"))
+    if session.serial and not phone:
+        facts.append((f" · {device_name(session.serial, context.state.devices)}", "$muted"))
+    age = ((formatting.age(context.now_ms - session.created_ms), "$faint"),)
+    return Row(session.session_id, (Line(left), Line(tuple(facts), age)))
+
+
+def _branch(session: Session, context: _Context) -> str:
+    if context.look.group is not Group.TREE or session.session_id not in context.parents:
+        return ""
+    return "▸ " if session.session_id in context.look.folded else "▾ "
+
+
+def _phone_column(session: Session, depth: int, context: _Context) -> Parts:
+    """Return the phone in front of the title: of subtasks, which differ in little else, and of all
+    rows where the pane is wide enough for columns that stand under each other.
+    """
+    if context.look.group is Group.PHONE or not context.phone_cells:
+        return ()
+    is_column = context.dense and context.look.width >= _WIDE
+    if not (is_column or session.parent_id):
+        # In a narrow pane the title needs the room.
+        return ()
+    if not session.serial and not (is_column and depth == 0 and not session.parent_id):
+        return ()
+    name = device_name(session.serial, context.state.devices) if session.serial else ""
+    cut = Content(one_line(name)).truncate(context.phone_cells, ellipsis=True).plain
+    pad = " " * (context.phone_cells - Content(cut).cell_length)
+    return ((f"{cut}{pad}  ", "$muted"),)
+
+
+def _tags(session: Session) -> Parts:
+    return ((f"  {' '.join(f'#{tag}' for tag in session.tags)}", "$faint"),) if session.tags else ()
+
+
+def _right(view: SessionView, mark: status.Mark, context: _Context) -> Parts:
+    """Return what stands at the right end of the one line: news, state, age."""
+    session = view.session
+    ended = session.state.is_terminal
+    since_ms = session.updated_ms if ended else session.created_ms
+    # Ages of the same minute look the same, so a quiet row is not drawn again each second.
+    age = (f"{formatting.age(context.now_ms - since_ms):>3}", "$faint")
+    news = (("new ", "bold $ask"),) if ended and session.session_id in context.state.notices else ()
+    word = mark.word
+    steps = step_words(view)
+    if not ended and word == "running" and steps:
+        word = steps[0].partition(" of ")[0]
+    if context.look.width < _WIDE:
+        return (*news, (f"{word} ", mark.style), age)
+    return (*news, (f"{word:<{_STATE_CELLS}} ", mark.style), age)

@@ -1,0 +1,140 @@
+"""Rows of the attention queue and of the devices, and how sessions and devices are named.
+
+Pure functions from the picture to rows; the session list is `widgets.lists.session_list`.
+Invariant: what needs a person reads without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agent.records import DeviceInfo, DeviceState, Session, Speaker
+from agent.state.reducer import Attention, AttentionKind, SessionView, State
+from agent.text import one_line
+from widgets.base import formatting, status
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import Line, Row
+
+ASKING = "May I do this?"
+"""How an approval begins; where there is little room its mark says as much."""
+
+
+def session_title(session: Session) -> str:
+    """Name a session: its title, or its goal; a branch says where it begins."""
+    name = one_line(session.title or session.goal, 160) or session.session_id
+    if not session.forked_from:
+        return name
+    where = f" from step {session.forked_step}" if session.forked_step else ""
+    return f"Branch{where}: {name}"
+
+
+def step_words(view: SessionView) -> list[str]:
+    """Say how far a session is: its newest step, and how much of its limit is used.
+
+    Not every step counts against the limit, so the two numbers may differ.
+    """
+    session = view.session
+    if not (session.steps or view.step):
+        return []
+    if view.step in (0, session.steps):
+        return [f"step {session.steps} of {session.max_steps}"]
+    return [f"step {view.step}", f"{session.steps} of {session.max_steps} used"]
+
+
+def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
+    """Name a device shortly: as the operator calls it, else by its model, with the end of its
+    serial where several are alike.
+    """
+    device = devices.get(serial)
+    if device is None:
+        return one_line(serial, 24)
+    if device.name:
+        return one_line(device.name, 24)
+    kind = "virtual" if device.virtual else device.model
+    same = [d for d in devices.values() if (d.model, d.virtual) == (device.model, device.virtual)]
+    if not kind:
+        return one_line(serial, 24)
+    if len(same) == 1:
+        return one_line(kind, 24)
+    # Of several alike the end of the serial tells which: a port, or the last of a serial number.
+    return f"{one_line(kind, 18)} {one_line(serial)[-5:].rpartition(':')[2]}"
+
+
+def delegating(state: State) -> frozenset[str]:
+    """Name the sessions that have a child which has not ended."""
+    return frozenset(
+        view.session.parent_id
+        for view in state.sessions.values()
+        if view.session.parent_id and not view.session.state.is_terminal
+    )
+
+
+def attention_rows(
+    waiting: Sequence[Attention], state: State, *, now_ms: int, open_key: str | None = None
+) -> list[Row]:
+    """List what waits for the operator, oldest first.
+
+    Args:
+        waiting: what waits.
+        state: the picture.
+        now_ms: the present, for ages.
+        open_key: where there is not room for two lines each, the one row that has them.
+    """
+    rows: list[Row] = []
+    for one in waiting:
+        mark = status.ATTENTION[one.kind]
+        view = state.sessions.get(one.session_id)
+        where = session_title(view.session) if view else device_name(one.serial, state.devices)
+        where = one_line(one.about, 80) or where
+        phone = view.session.serial if view else ""
+        age: Parts = ()
+        until_ms = one.until_ms or (one.question.deadline_ms if one.question else 0)
+        if until_ms:
+            age = ((f"{formatting.clock(max(0, until_ms - now_ms))} left", "$warn"),)
+        elif one.since_ms:
+            age = ((formatting.age(now_ms - one.since_ms), "$faint"),)
+        text = one_line(one.text, 200)
+        if one.kind is AttentionKind.APPROVAL:
+            # The mark says that it is asked; there is room for little more than what is.
+            text = text.removeprefix(ASKING).strip() or text
+        elif one.question is not None and one.question.speaker is not Speaker.PRODUCT:
+            # As short: a row has room for few words.
+            who = "agent" if one.question.speaker is Speaker.MODEL else one.question.speaker.value
+            text = f"{who}: {one_line(one.question.text, 200)}"
+        elif one.kind is AttentionKind.LOST:
+            text = f"{device_name(one.serial, state.devices) or 'The phone'} is away"
+        left: Parts = ((f"{mark.glyph} ", mark.style),)
+        if phone and one.question is not None:
+            # Sessions of one goal ask the same: the phone tells them apart.
+            left = (*left, (f"{device_name(phone, state.devices)} ", "$muted"))
+        head = Line((*left, (text, "$foreground")), age)
+        below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
+        if one.question is not None and one.question.options:
+            choices = "  ".join(
+                f"{number} {one_line(formatting.option_words(one.question, option), 24)}"
+                for number, option in enumerate(one.question.options[:9], 1)
+            )
+            below = (("  ", ""), (choices, "$ask"), (f" · {where}", "$muted"))
+        folded = open_key is not None and one.key != open_key
+        if folded:
+            # One line: which session it is tells more than how long it waits.
+            head = Line((*head.left, (f" · {where}", "$muted")), head.right)
+        rows.append(Row(one.key, (head,) if folded else (head, Line(below))))
+    return rows
+
+
+def device_rows(state: State) -> list[Row]:
+    """List the devices: state, name, who drives."""
+    rows: list[Row] = []
+    for device in sorted(state.devices.values(), key=lambda d: d.serial):
+        mark = status.of_device(device)
+        driver = state.sessions.get(device.driver)
+        who = session_title(driver.session) if driver else one_line(device.driver, 40)
+        style = "$faint" if device.state is DeviceState.GONE else "$foreground"
+        name = device_name(device.serial, state.devices)
+        right = ((who or mark.word, "$muted" if who else mark.style),)
+        left: Parts = ((f"{mark.glyph} ", mark.style), (name, style))
+        if device.tags:
+            left = (*left, (f" {one_line(' '.join(device.tags), 40)}", "$faint"))
+        rows.append(Row(device.serial, (Line(left, right),)))
+    return rows

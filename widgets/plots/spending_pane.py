@@ -1,0 +1,83 @@
+"""A pane that shows what was spent: drawn once for what it is given, scrolled where it is long.
+
+Reads nothing. Invariant: it is drawn for the width it has, also after a resize.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+
+from agent.records import Spending
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.plots.spending_plot import Measure, spending_parts, telling
+
+DAYS = 14
+_MARGIN = 2
+"""Columns that are not text: the padding at both sides."""
+
+
+class SpendingPane(FaultIsolated, VerticalScroll, can_focus=True):
+    """Bars of what was spent."""
+
+    DEFAULT_CSS = """
+    SpendingPane { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "scroll_down", "Down", show=False, id="view.down"),
+        Binding("up,k", "scroll_up", "Up", show=False, id="view.up"),
+        Binding(
+            "ctrl+d,pagedown", "page_down", "Half a page down", show=False, id="view.page_down"
+        ),
+        Binding("ctrl+u,pageup", "page_up", "Half a page up", show=False, id="view.page_up"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._chosen: Measure | None = None
+        """What the operator wants measured; None before anything was chosen."""
+        self._text = PartsLine((("Adding up …", "$muted"),), id="spending-text")
+        self._shown: tuple[Spending, date] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self._text
+
+    @property
+    def parts(self) -> Parts:
+        """What is shown."""
+        return self._text.parts
+
+    @property
+    def measure(self) -> Measure:
+        """What the bars measure."""
+        if self._chosen is not None or self._shown is None:
+            return self._chosen or Measure.TOKENS
+        return telling(self._shown[0])
+
+    def show_spending(self, spending: Spending, today: date) -> None:
+        """Show what was spent up to a day."""
+        self._shown = (spending, today)
+        self._draw()
+
+    def measure_next(self) -> None:
+        """Let the bars measure something else."""
+        self._chosen = self.measure.next
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._shown is None:
+            return
+        spending, today = self._shown
+        width = max(1, self.scrollable_content_region.width - _MARGIN)
+        self._text.show(
+            spending_parts(spending, today=today, days=DAYS, measure=self.measure, width=width)
+        )

@@ -1,0 +1,1 @@
+"""The card of an open question, and the place to write."""

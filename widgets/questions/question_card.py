@@ -1,0 +1,364 @@
+"""The card of an open question: its text, its options as keys, how long it waits.
+
+Draws a question and says which key was pressed; the answer is the console's business. Invariants:
+it never takes focus; a key that was pressed less than half a second after a question came by itself
+is ignored, however late it is handled; nothing is chosen until a key names it; what has no room is
+scrolled to, and the card says that there is more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import (
+    Click,
+    Leave,
+    MouseDown,
+    MouseMove,
+    MouseScrollDown,
+    MouseScrollUp,
+    Resize,
+)
+from textual.message import Message
+from textual.widgets import Static
+
+from agent.records import Question, QuestionKind
+from agent.state.reducer import Item, QuestionItem
+from agent.text import clean, one_line
+from widgets.base import causality, formatting
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.rich_parts import Parts, to_content
+
+GRACE_S = 0.5
+_SHORT_ROWS = 24
+"""Rows of a screen that is too short for more than the least of a card."""
+_TALL_ROWS = 40
+"""Rows of a screen on which an approval is read whole, with its options, beside the transcript."""
+_MOST_ROWS_TALL, _MOST_ROWS, _MOST_ROWS_SHORT = 18, 14, 9
+Given = tuple[tuple[str, str], ...]
+"""The parts of a question that are answered already, each by its name and its answer."""
+
+
+class QuestionCard(FaultIsolated, Static, can_focus=True):
+    """One question, answered by keys."""
+
+    DEFAULT_CSS = """
+    QuestionCard { height: auto; max-height: 18; display: none; }
+    QuestionCard.-shown { display: block; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(n), f"choose({n})", f"Option {n}", show=False) for n in range(1, 10)),
+        Binding("enter", "write", "Write an answer", show=False),
+        Binding("t", "app.act('question.wheel')", "By hand", show=False, id="question.wheel"),
+        Binding("backspace", "go_back", "The part before", show=False),
+        Binding("down,j", "move(1)", "Down", show=False, id="view.down"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="view.up"),
+        Binding("ctrl+d,pagedown", "page(1)", "Half a page down", show=False, id="view.page_down"),
+        Binding("ctrl+u,pageup", "page(-1)", "Half a page up", show=False, id="view.page_up"),
+    ]
+
+    class Chosen(Message):
+        """The operator pressed an option's key, or clicked it."""
+
+        def __init__(self, question: Question, answer: str, *, by_mouse: bool = False) -> None:
+            super().__init__()
+            self.question = question
+            self.answer = answer
+            self.by_mouse = by_mouse
+
+    class Write(Message):
+        """The operator wants to answer in words."""
+
+    class Back(Message):
+        """The operator wants to answer the part before once more."""
+
+    def __init__(self, *, id: str | None = None, clock_s: Callable[[], float] = monotonic) -> None:
+        super().__init__(id=id, markup=False)
+        self.question: Question | None = None
+        self.clock_s = clock_s
+        self._came_s = 0.0
+        self._now_ms = 0
+        self._others = 0
+        self._note = ""
+        self._given: Given = ()
+        self._look: object = None
+        self._first_line = 0
+        self._room, self._length = 0, 0
+        self._above = 0
+        self._starts: tuple[int, ...] = ()
+        """The line of the body on which each option begins, and where the last one ends."""
+        self._hovered = 0
+        self._pressed = 0
+
+    def show_question(
+        self,
+        question: Question | None,
+        *,
+        now_ms: int,
+        others: int = 0,
+        note: str = "",
+        given: Given = (),
+        known_s: float | None = None,
+    ) -> None:
+        """Show a question, or none.
+
+        Args:
+            question: what is asked.
+            now_ms: the time of day, to count its silence down.
+            others: how many more wait in the same session.
+            note: what became of an earlier answer to it.
+            given: what was answered of the same request already, and is not sent yet.
+            known_s: since when it is told of on the screen, by `clock_s`; now when None.
+        """
+        self._now_ms, self._others, self._note, self._given = now_ms, others, note, given
+        # The next part of several is as new to the eye as another question.
+        before = (self.question.question_id, self.question.text) if self.question else None
+        if question is not None and (question.question_id, question.text) != before:
+            # What a key brings was asked for; what comes by itself came under typing hands.
+            brought = causality.current() is not None and known_s is not None
+            self._came_s = known_s if brought and known_s is not None else self.clock_s()
+            self._first_line = 0
+        self.question = question
+        self.set_class(question is not None, "-shown")
+        if question is None:
+            return
+        left = (
+            f"{formatting.clock(question.deadline_ms - now_ms)} left"
+            if question.deadline_ms
+            else ""
+        )
+        width, height = self.content_size.width, self.screen.size.height if self.is_attached else 0
+        look = (
+            (question, others, left, self.has_focus, note, given),
+            (width, height, self._first_line, self._hovered),
+        )
+        if look != self._look:
+            self._look = look
+            self.update(self._lay_out(question, others, left, width, height))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether keys count: the one that is handled was pressed half a second after it came."""
+        pressed_s = self.clock_s() - causality.lag_s()
+        return self.question is not None and pressed_s - self._came_s >= GRACE_S
+
+    def _lay_out(
+        self, question: Question, others: int, left: str, width: int, height: int
+    ) -> Content:
+        """Put what is asked between its title and its keys, as much of it as there is room for."""
+        title = to_content(self._title(question, others, left))
+        body = to_content(self._body(question))
+        hint = to_content(((self._hint(question), "$faint"),))
+        if not width:
+            # Not laid out yet: it is drawn again as soon as it has a width.
+            return Content("\n").join([title, body, hint])
+        above, asked, below = title.wrap(width), body.wrap(width), hint.wrap(width)
+        self._above, self._starts = len(above), self._option_lines(question, width)
+        most = _MOST_ROWS if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
+        most = _MOST_ROWS_TALL if height >= _TALL_ROWS else most
+        room = max(2, most - len(above) - len(below))
+        if len(asked) > room:
+            room -= 1
+        self._room, self._length = room, len(asked)
+        self._first_line = max(0, min(self._first_line, len(asked) - room))
+        end = self._first_line + room
+        lines = [*above, *asked[self._first_line : end]]
+        if len(asked) > room:
+            more = to_content(((_more(self._first_line, len(asked) - end), "bold $warn"),))
+            lines.append(more.truncate(width, ellipsis=True))
+        return Content("\n").join([*lines, *below])
+
+    def _option_lines(self, question: Question, width: int) -> tuple[int, ...]:
+        """Return on which line of the body each option begins, and the line after the last."""
+        if not question.options:
+            return ()
+        ends = [
+            len(to_content(self._body(question, most=count)).wrap(width))
+            for count in range(len(question.options) + 1)
+        ]
+        # Before the first option stands an empty part that ends the line of the text.
+        return (ends[0] - 1, *ends[1:])
+
+    def _title(self, question: Question, others: int, left: str) -> Parts:
+        approval = question.kind is QuestionKind.APPROVAL
+        title = one_line(question.header, 60) or ("Approval" if approval else "Question")
+        parts: list[tuple[str, str]] = [(f"{'◆' if approval else '?'} {title}", "bold $ask")]
+        if question.step:
+            parts.append((f"  step {question.step}", "$muted"))
+        if others:
+            parts.append((f"  and {others} more", "$muted"))
+        if left:
+            then = ", then the answer is no" if approval else " to answer"
+            parts.append((f"  {left}{then}", "$warn"))
+        if self._note:
+            parts.append((f"\n{one_line(self._note, 200)}", "$warn"))
+        return tuple(parts)
+
+    def _body(self, question: Question, *, most: int | None = None) -> Parts:
+        """Write what is asked, with as many of its options as are meant; None = all."""
+        parts: list[tuple[str, str]] = []
+        for name, answer in self._given:
+            parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
+            parts.append((f"{one_line(answer, 200)}\n", "$foreground"))
+        parts.append((clean(question.shown, 6_000).strip(), "$foreground"))
+        if about := about_subject(question):
+            parts.append((f"\n{about}", "$muted"))
+        if question.options:
+            parts.append(("\n", ""))
+        for number, option in enumerate(question.options[:most], 1):
+            label = one_line(formatting.option_words(question, option), 300)
+            hovered = " underline" if number == self._hovered else ""
+            parts += [(f"\n {number} ", "$key"), (f" {label}", f"$foreground{hovered}")]
+            if option.description:
+                parts.append((f"  {one_line(option.description, 300)}", "$muted"))
+        return tuple(parts)
+
+    def _hint(self, question: Question) -> str:
+        if question.kind is QuestionKind.APPROVAL:
+            again = "" if self.has_focus else " (press it twice)"
+            return f"a approve{again} · r reject with a reason"
+        hint = "enter to answer in words"
+        if question.options:
+            numbers = "1" if len(question.options) == 1 else "a number"
+            hint = f"press {numbers} · {hint}"
+        if self._given:
+            hint += " · backspace to the part before"
+        return hint if self.has_focus else f"tab here, then {hint}"
+
+    def on_focus(self) -> None:
+        # Textual sets has_focus after the handlers of subclasses.
+        self.call_later(self._redraw)
+
+    def on_blur(self) -> None:
+        self.call_later(self._redraw)
+
+    def on_resize(self, _event: Resize) -> None:
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self._look = None
+        if self.question is not None:
+            self.show_question(
+                self.question,
+                now_ms=self._now_ms,
+                others=self._others,
+                note=self._note,
+                given=self._given,
+            )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take only the digits that name an option; the others are keys of the screen.
+
+        A card that has just come takes them all, and does nothing: they were meant for another. So
+        does the next part of a question, which digits were typed for in a row.
+        """
+        if action == "go_back":
+            return bool(self._given)
+        if action != "choose" or self.question is None or not self.is_ready or self._given:
+            return True
+        return parameters[0] in range(1, len(self.question.options) + 1)
+
+    def action_choose(self, number: int) -> None:
+        """Answer with an option; a number without one does nothing."""
+        question = self.question
+        if question is not None and self.is_ready and number <= len(question.options):
+            self.post_message(self.Chosen(question, question.options[number - 1].label))
+
+    # --- the mouse ----------
+
+    def option_at(self, y: int) -> int:
+        """Return the number of the option that is drawn at a line; 0 where none is."""
+        line = y - self._above + self._first_line
+        shown = 0 <= y - self._above < min(self._room, self._length - self._first_line)
+        if not shown or len(self._starts) < 2 or not self._starts[0] <= line < self._starts[-1]:
+            return 0
+        return sum(start <= line for start in self._starts[:-1])
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        # With the focus the card may get another height: what counts is where it was pressed.
+        self._pressed = self.option_at(event.get_content_offset_capture(self).y)
+
+    def on_click(self, _event: Click) -> None:
+        question, number = self.question, self._pressed
+        if question is not None and number and self.is_ready:
+            label = question.options[number - 1].label
+            self.post_message(self.Chosen(question, label, by_mouse=True))
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        self._hover(self.option_at(event.get_content_offset_capture(self).y))
+
+    def on_leave(self, _event: Leave) -> None:
+        self._hover(0)
+
+    def _hover(self, number: int) -> None:
+        if number != self._hovered:
+            self._hovered = number
+            self._redraw()
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        event.stop()
+        self.action_move(1)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        event.stop()
+        self.action_move(-1)
+
+    def action_write(self) -> None:
+        """Answer in words."""
+        if self.is_ready:
+            self.post_message(self.Write())
+
+    def action_go_back(self) -> None:
+        """Take back what was answered last of several."""
+        if self.is_ready:
+            self.post_message(self.Back())
+
+    def action_move(self, lines: int) -> None:
+        """Move what is asked up or down."""
+        self._first_line = max(0, min(self._first_line + lines, self._length - self._room))
+        self._redraw()
+
+    def action_page(self, by: int) -> None:
+        """Move what is asked by half of what is seen."""
+        self.action_move(by * max(1, self._room // 2))
+
+
+def _more(above: int, below: int) -> str:
+    """Say how much of a card is not seen, and how to see it."""
+    where = [f"{above} above ↑"] if above > 0 else []
+    where += [f"{below} below ↓"] if below > 0 else []
+    return f"… {' · '.join(where)} · j k moves"
+
+
+def void_note(question: Question, items: Iterable[Item]) -> str:
+    """Say that an approval was given before for the same call and was not used; else nothing."""
+    for item in items:
+        if (
+            isinstance(item, QuestionItem)
+            and item.question.kind is QuestionKind.APPROVAL
+            and item.question.question_id != question.question_id
+            and question.call_id
+            and item.question.call_id == question.call_id
+            and item.answer is not None
+        ):
+            return "Asked again: the answer before is void, for the screen moved or work was cut."
+    return ""
+
+
+def about_subject(question: Question) -> str:
+    """Say what an approval is about: its element as the frame numbers it, app and capability.
+
+    Empty where the approval states its effect, which says all of this in words.
+    """
+    subject = question.subject
+    if subject is None or subject.effect is not None:
+        return ""
+    element = subject.element
+    said = [f"[{element.number}] {element.kind} in {element.package}"] if element else []
+    said += [text for text in (subject.capability, subject.risk) if text]
+    return one_line(" · ".join(said), 200)

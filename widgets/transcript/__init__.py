@@ -1,0 +1,1 @@
+"""A session as text: its items, its plan, the record of a step."""

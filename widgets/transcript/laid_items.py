@@ -1,0 +1,103 @@
+"""The items of a transcript as lines: each laid out once, one below the other.
+
+Not what is scrolled or under a cursor. Invariant: an item that has not changed is not laid out
+again while its width and how far it is open stay the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agent.state.reducer import Item
+from widgets.transcript.expansion import Depth, Expansion
+from widgets.transcript.paragraph_strips import strips_of
+from widgets.transcript.transcript_lines import Paragraph, paragraphs
+
+
+class _Laid(NamedTuple):
+    """One item as strips, and what they were made for."""
+
+    item: Item
+    width: int
+    depth: Depth
+    record: tuple[Paragraph, ...]
+    strips: list[Strip]
+
+
+class LaidItems:
+    """The items that are shown, in order.
+
+    Args:
+        widget: whose styles they are drawn in.
+        opened: how far each is open.
+    """
+
+    def __init__(self, widget: Widget, opened: Expansion) -> None:
+        self._widget = widget
+        self._opened = opened
+        self._laid: dict[str, _Laid] = {}
+        self._tops: list[int] = []
+        self.shown: Sequence[Item] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is laid out."""
+        return not self._tops
+
+    def lay_out(self, session_id: str, shown: Sequence[Item], width: int) -> int:
+        """Lay items of a session out in so many columns; gives how many lines they take."""
+        self.shown = shown
+        keys = {item.key for item in shown}
+        for gone in [key for key in self._laid if key not in keys]:
+            del self._laid[gone]
+        self._tops = []
+        top = 0
+        for item in shown:
+            self._tops.append(top)
+            top += len(self._draw(session_id, item, width))
+        return top
+
+    def forget(self) -> None:
+        """Lay everything out anew the next time: its session or its style is another."""
+        self._laid.clear()
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Give the first line of the item at a place, and how many it has."""
+        laid = self._laid.get(self.shown[at].key)
+        return self._tops[at], len(laid.strips) if laid is not None else 0
+
+    def index(self, key: str) -> int | None:
+        """Find an item by its key."""
+        return next((at for at, item in enumerate(self.shown) if item.key == key), None)
+
+    def at_line(self, line: int) -> int | None:
+        """Find the item that a line belongs to; the last for every line below, none above."""
+        at = bisect_right(self._tops, line) - 1
+        return at if 0 <= at < len(self.shown) else None
+
+    def strip(self, at: int, line: int) -> Strip | None:
+        """Give a line of the item at a place; None below its end."""
+        laid = self._laid.get(self.shown[at].key)
+        within = line - self._tops[at]
+        return laid.strips[within] if laid is not None and within < len(laid.strips) else None
+
+    def _draw(self, session_id: str, item: Item, width: int) -> list[Strip]:
+        depth = self._opened.depth(session_id, item)
+        record = self._opened.record(session_id, item)
+        laid = self._laid.get(item.key)
+        if (
+            laid is None
+            or laid.item is not item
+            or laid.width != width
+            or laid.depth is not depth
+            or laid.record is not record
+        ):
+            written = [*paragraphs(item, expanded=depth > Depth.BRIEF), *record]
+            strips = [strip for one in written for strip in strips_of(self._widget, one, width)]
+            laid = self._laid[item.key] = _Laid(item, width, depth, record, strips)
+        return laid.strips

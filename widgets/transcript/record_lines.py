@@ -1,0 +1,65 @@
+"""Write the record of a step below it: its screen, prompt and reply, as far as they fit.
+
+Pure functions from parts to paragraphs. Invariant: what is left out is counted, and where all of it
+can be read is said.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agent.text import one_line
+from widgets.base.rich_parts import Parts
+from widgets.transcript.transcript_lines import Paragraph
+
+MOST_LINES = 40
+"""Lines of each section of a record in the transcript."""
+_MOST_CHARS_A_LINE = 600
+_INDENT = "       "
+
+
+class Section(NamedTuple):
+    """One part of a record."""
+
+    title: str
+    parts: Parts
+    from_end: bool = False
+    """Whether its end is what the step is about, as of a conversation."""
+
+
+def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragraph, ...]:
+    """Write the sections of a record.
+
+    Args:
+        sections: what was stored, in the order it is read.
+        opens: the key that opens all of it.
+    """
+    written: list[Paragraph] = []
+    for section in sections:
+        lines = _lines(section.parts)
+        left = max(0, len(lines) - MOST_LINES)
+        shown = lines[left:] if section.from_end else lines[:MOST_LINES]
+        body = [part for line in shown for part in (*line, ("\n", ""))][:-1]
+        if left:
+            noun = "line" if left == 1 else "lines"
+            count = f"{left:,} {noun} before" if section.from_end else f"{left:,} more {noun}"
+            said = (f"… {count}; {opens} opens all", "$faint")
+            body = [said, ("\n", ""), *body] if section.from_end else [*body, ("\n", ""), said]
+        head: Parts = ((f"{_INDENT}{one_line(section.title, 9):<9}", "$faint"),)
+        written.append(Paragraph(head, tuple(body)))
+    return tuple(written)
+
+
+def _lines(parts: Parts) -> list[list[tuple[str, str]]]:
+    """Break parts at their line ends; a line that is endless is cut."""
+    lines: list[list[tuple[str, str]]] = [[]]
+    for text, style in parts:
+        for at, piece in enumerate(text.split("\n")):
+            if at:
+                lines.append([])
+            room = _MOST_CHARS_A_LINE - sum(len(known) for known, _ in lines[-1])
+            if piece and room > 0:
+                lines[-1].append((piece if len(piece) <= room else piece[: room - 1] + "…", style))
+    while lines and not any(text.strip() for text, _ in lines[-1]):
+        lines.pop()
+    return lines or [[]]

@@ -1,0 +1,136 @@
+"""One session as a column: title, plan, transcript. The Deck and the replay show the same.
+
+Draws a session view. Invariant: it does not know whether the view is live or stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from agent.records import DeviceInfo, Session, SessionState
+from agent.state.reducer import SessionView
+from agent.state.terms import term
+from agent.text import one_line
+from widgets.base import formatting, status
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.lists.session_rows import device_name, session_title, step_words
+from widgets.transcript.plan_view import PlanView
+from widgets.transcript.transcript_view import TranscriptView
+
+
+class SessionPane(FaultIsolated, Vertical):
+    """Title, plan and transcript of a session."""
+
+    DEFAULT_CSS = """
+    SessionPane { height: 1fr; }
+    SessionPane > #below { height: 1; display: none; }
+    SessionPane > #below.-shown { display: block; }
+    """
+
+    def __init__(self, *, id: str | None = None, empty: str = "") -> None:
+        super().__init__(id=id)
+        self.empty = empty
+
+    def compose(self) -> ComposeResult:
+        yield PartsLine(id="title")
+        yield PlanView(id="plan")
+        yield TranscriptView(id="transcript", empty=self.empty)
+        yield PartsLine(id="below")
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """The transcript."""
+        return self.query_one(TranscriptView)
+
+    def show_view(
+        self,
+        view: SessionView | None,
+        *,
+        devices: Mapping[str, DeviceInfo],
+        now_ms: int,
+        asks: bool = False,
+        delegates: bool = False,
+        saying: str = "",
+        parts: Sequence[tuple[status.Mark, str]] = (),
+    ) -> None:
+        """Show a session, with what it delegated; None shows the empty sentence."""
+        title = self.query_one("#title", PartsLine)
+        plan = self.query_one(PlanView)
+        if view is None:
+            title.show(())
+            plan.show_plan(())
+            self.transcript.say_when_empty(self.empty)
+            self.transcript.show_items("", ())
+            return
+        title.show(session_head(view, devices, now_ms, asks=asks, delegates=delegates))
+        self.transcript.say_when_empty(_nothing_yet(view.session, parts))
+        if view.session.plan or not parts:
+            plan.show_plan(view.session.plan)
+        else:
+            plan.show_parts_of(parts)
+        self.transcript.show_items(view.session.session_id, view.transcript.items)
+        self.transcript.show_saying(saying)
+
+    def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
+        below = self.query_one("#below", PartsLine)
+        below.set_class(event.count > 0, "-shown")
+        below.show(((f" {event.count} new ↓ ", "bold $live"), (" G follows", "$faint")))
+
+
+def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> str:
+    """Say why a session's transcript is empty."""
+    if parts:
+        words = [mark.word for mark, _ in parts]
+        told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        return f"Its subtasks do the work ({told}). Choose one at the left to see its steps."
+    if session.state is SessionState.CREATED:
+        return "Not started. Press p to start it."
+    if session.state is SessionState.QUEUED:
+        return "Queued."
+    return "No steps yet."
+
+
+def session_head(
+    view: SessionView,
+    devices: Mapping[str, DeviceInfo],
+    now_ms: int,
+    *,
+    asks: bool,
+    delegates: bool = False,
+) -> Parts:
+    """Write the two lines that stand over a transcript."""
+    session = view.session
+    mark = status.of_session(session, asks=asks, delegates=delegates)
+    until = session.updated_ms if session.state.is_terminal else now_ms
+    facts = [*step_words(view), formatting.clock(until - session.created_ms)]
+    if session.serial:
+        facts.append(device_name(session.serial, devices))
+    if session.target_package:
+        facts.append(one_line(session.target_package, 40))
+    if where := status.TARGET[session.target_runtime]:
+        facts.append(f"{where} {session.target_display}" if session.target_display else where)
+    if session.forked_from:
+        facts.append(f"branch of session {one_line(session.forked_from, 20)}")
+    held = devices.get(session.serial) if session.state is SessionState.QUEUED else None
+    if held is not None and held.driver:
+        facts.append(f"waits for {one_line(held.driver, 40)}")
+    if session.driver:
+        facts.append(f"driven by {one_line(session.driver, 40)}")
+    if session.deferred is not None:
+        facts.append(f"then {term(session.deferred)}")
+    if spent := formatting.cost(session.usage):
+        facts.append(spent)
+    if session.generation:
+        facts.append(f"resumed {session.generation}×")
+    return (
+        (f" {mark.glyph} ", mark.style),
+        (session_title(session), "bold $foreground"),
+        ("\n   ", ""),
+        (mark.word, mark.style),
+        (f"  {' · '.join(facts)}", "$muted"),
+    )

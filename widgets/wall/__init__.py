@@ -1,0 +1,1 @@
+"""Every phone live in one widget."""
