@@ -17,39 +17,52 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event
+from textual.events import Event, Key, MouseMove, Paste
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.keys import _character_to_key
+from textual.message import Message
+from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.timer import Timer
+from textual.widget import Widget
 
 from agent.core import Core, Overview
 from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from agent.text import clean, one_line
-from console import actions
 from console.app_actions import AppActions
-from console.bridge import TICK_HZ, Bridge, Lost, Tick
-from console.clipboard import keep_copy
-from console.frame_feed import FrameFeed
+from console.core.event_bridge import TICK_HZ, Bridge, Lost, Tick
 from console.frames.answers import answering
 from console.frames.clock import FrameClock
+from console.frames.frame_feed import FrameFeed
 from console.frames.glyphs import blocks_for
 from console.frames.graphics import Pictures
 from console.frames.output import owes_all, paced
 from console.frames.stills import LOOK_HZ, ShowsStills, Stills
-from console.frames.wall_feeds import WallFeeds
-from console.keymap import Keymap, read_keymap
-from console.lettering import has_unicode, own_locale
+from console.frames.wall_feeds import WALL_HZ, WallFeeds
+from console.input.gate import InputGate, Wait, is_input
+from console.input.joiners import joined
+from console.input.pending import PendingOps
+from console.keys import actions
+from console.keys.keymap import Keymap, read_keymap
+from console.keys.two_acts import TwoActs
+from console.palette.recent import Recent
 from console.screens.base import ConsoleScreen
-from console.screens.deck import DeckScreen
-from console.stored_frames import StoredFrames
-from console.summons import Summons
-from console.terminal import lenient, look_after
-from console.themes import DARK, FALLBACK, LIGHT
-from console.title import titled
-from console.two_acts import TwoActs
-from widgets.sturdy import Broke, SturdyApp
+from console.screens.deck.deck import DeckScreen
+from console.settings.kept_settings import KeptSettings
+from console.steps.stored_frames import StoredFrames
+from console.storage.usage import PictureUsage
+from console.terminal.ascii_fallback import has_unicode, own_locale
+from console.terminal.attention_signals import AttentionSignals
+from console.terminal.clipboard import keep_copy, past_multiplexer
+from console.terminal.notices import let_mouse_through, make_way
+from console.terminal.terminal import lenient, look_after
+from console.terminal.themes import DARK, FALLBACK, LIGHT
+from console.terminal.title import titled
+from widgets.base import causality
+from widgets.base.fault_isolation import Broke, FaultIsolatedApp
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -57,8 +70,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
 FirstLook = Callable[[], Awaitable[Overview | None]]
-WALL_HZ = 10.0
-"""The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
 NOTICE_S = 6.0
 """How long a notice stays."""
 PAINT_BOUND_S = 3.0
@@ -105,7 +116,15 @@ async def run_console(
     return app.return_code or 0
 
 
-class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False):
+class KeyPressed(Message):
+    """A key of the footer was pressed with the mouse: it belongs to that press."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings=False):
     """The console."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
@@ -128,6 +147,7 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
         self._unknown_theme = "" if wanted in self.available_themes else wanted
         # Before Textual reads any style: it would read them all again for another theme.
         self.set_reactive(App.theme, DARK.name if self._unknown_theme else wanted or DARK.name)
+        self.keys = read_keymap(settings.config_file) if settings else Keymap()
         super().__init__()
         self.add_class(f"-theme-{self.theme}", update=False)
         self.core = core
@@ -146,18 +166,33 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
         self.stills = Stills(self, Pictures(settings.ui.pictures if settings else "cells"))
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()
+        self.pending = PendingOps()
         self.seen: frozenset[str] = frozenset()
+        self.begins_with = ""
+        """The model that was connected here, of sessions that are begun; empty: the core's own."""
         self.settings = settings
-        self.keys = read_keymap(settings.config_file) if settings else Keymap()
+        self.recent = Recent(settings.data_dir if settings else None)
+        self.written: dict[str, str] = {}
+        """The settings that were written here, by name; they count from the next start."""
+        self.kept = KeptSettings(self)
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
-        self._summons = Summons(self, settings)
+        self.usage = PictureUsage(settings.data_dir, settings.retention) if settings else None
+        self._summons = AttentionSignals(self, settings)
         self._replay = replay
         self._errors_s: list[float] = []
         self._lost_said = ""
         self._said_s: dict[str, float] = {}
         self.painted = asyncio.Event()
         """Set once the first screen has been drawn with something on it."""
+        self.gate = InputGate(
+            self._handle_input,
+            lambda: self.call_later(self.gate.go_on),
+            stops=self._stops_all,
+            give_up=self._say_dropped,
+            follow=self.follow,
+            lay_out=self.lay_out,
+        )
         self._clocks: list[Timer] = []
         self.is_lending = False
         """Whether another program has the terminal, because the operator asked for it."""
@@ -176,6 +211,13 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
         # NO_COLOR means no colour; Textual alone would still send shades of grey.
         filters = list(super().get_line_filters())
         return [NoColor() if isinstance(one, Monochrome) else one for one in filters]
+
+    def _register_child(
+        self, parent: DOMNode, child: Widget, before: int | None, after: int | None
+    ) -> None:
+        if isinstance(child, Screen):
+            let_mouse_through(child)
+        super()._register_child(parent, child, before, after)
 
     # --- life ----------
 
@@ -200,7 +242,7 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
                 async with asyncio.timeout(PAINT_BOUND_S):
                     await self.painted.wait()
         if self.first_look is not None and not self._replay:
-            self.spawn(self._look_ahead(self.first_look), "reading what is stored")
+            self.spawn(self._look_ahead(self.first_look), "reading what is stored", Wait.NOT)
         try:
             await self.bridge.start()
         except Exception as error:
@@ -209,7 +251,7 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
             return
         self._take_failures_as_seen()
         if self._replay:
-            from console.screens.replay import ReplayScreen
+            from console.screens.history.replay import ReplayScreen
 
             self.push_screen(ReplayScreen(self._replay, alone=True))
         self._refresh_top()
@@ -222,13 +264,15 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
 
     def _take_failures_as_seen(self) -> None:
         """Take what had failed before anybody looked for history, not news."""
-        from agent.state import attention
+        from agent.state.reducer import attention
 
         stale = attention(self.bridge.state)
         self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
 
     async def close(self) -> None:
         """Stop listening; the core goes on."""
+        self.gate.close()
+        self.kept.close()
         await self.bridge.close()
         await self.feed.close()
         await self.wall_feeds.close()
@@ -277,7 +321,25 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
 
     async def on_event(self, event: Event) -> None:
         self._summons.note(event)
+        if is_input(event):
+            await self.gate.take(joined(event))
+        else:
+            await super().on_event(event)
+
+    async def _handle_input(self, event: Event) -> None:
+        if isinstance(event, Key | Paste):
+            # Clicks with keys between them are no double click.
+            self._click_chain_last_time = None
+        elif isinstance(event, MouseMove):
+            make_way(self, event)
         await super().on_event(event)
+
+    def _stops_all(self, key: Key) -> bool:
+        return key.key in self.keys.keys(actions.BY_ID["session.stop_all"])
+
+    def _say_dropped(self, count: int) -> None:
+        were = "1 key was" if count == 1 else f"{count} keys were"
+        self.say(f"The core does not answer: {were} dropped.", tone="warning")
 
     def _on_frame_clock(self) -> None:
         self.bridge.tick()
@@ -285,8 +347,13 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
             self.stills.repair()
             self.screen.refresh()
         top = self.top
-        if top is not None and top.is_composed and self.frame_clock.may_draw(self._driver):
-            self.guarded("showing a frame", top.tick_frames)
+        if (
+            top is not None
+            and top.is_composed
+            and self.frame_clock.may_draw(self._driver, key_is_under_way=not self.gate.is_idle)
+        ):
+            with self.in_open_cause():
+                self.guarded("showing a frame", top.tick_frames)
 
     def _on_still_clock(self) -> None:
         top = self.top
@@ -296,12 +363,16 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
     def _on_second(self) -> None:
         self._refresh_top()
         self.guarded("calling the operator", self._summons.look)
+        if self.usage is not None and self.usage.is_due and self.painted.is_set():
+            self.spawn(self.usage.look(), "reading the size of the pictures", Wait.NOT)
         look_after(self._driver)
 
     def _refresh_top(self) -> None:
         top = self.top
         if top is not None and top.is_composed:
-            self.guarded(f"showing {type(top).__name__}", top.refresh_all)
+            # What a key changed may be shown by the clock before the key's own showing.
+            with self.in_open_cause():
+                self.guarded(f"showing {type(top).__name__}", top.refresh_all)
 
     def on_lost(self, event: Lost) -> None:
         if event.text != self._lost_said:
@@ -334,7 +405,7 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
             self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
 
     def get_driver_class(self) -> type[Driver]:
-        return paced(lenient(titled(answering(super().get_driver_class()))))
+        return paced(lenient(titled(answering(super().get_driver_class(), self.keys.alts()))))
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.
@@ -352,28 +423,65 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
     # --- what goes down ----------
 
     def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; what it fails with becomes a notice."""
-        self.run_worker(self._request(op, done), name=type(op).__name__, exit_on_error=False)
+        """Send an op without waiting; what it fails with becomes a notice.
+
+        The keys after the one that sent it are handled once its effect is in the picture.
+        """
+        self.pending.note(op)
+        self.spawn(self._request(op, done), type(op).__name__)
 
     async def _request(self, op: Op, done: str) -> Reply | None:
-        try:
-            reply = await self.core.request(op)
-        except SwitchboardError as error:
-            self.say(str(error), tone="error")
+        """Send an op that was noted."""
+        reply = await self._attempt(op)
+        if isinstance(reply, SwitchboardError):
+            self.say(str(reply), tone="error")
             return None
-        except Exception as error:
-            self.report(error, f"on {type(op).__name__}")
-            return None
+        self._refresh_top()
         if done:
             self.say(done)
         return reply
 
-    async def ask(self, op: Op) -> Reply | None:
-        """Send an op and wait for its reply; None when it failed, which was said."""
-        return await self._request(op, "")
+    def attempt(self, op: Op) -> Coroutine[Any, Any, Reply | SwitchboardError]:
+        """Send an op and wait for its reply, or for why it failed, which is not said.
 
-    def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> None:
-        """Run something beside the keys; what it fails with becomes a notice."""
+        From the call on it counts as asked for; what it gives has to be awaited.
+        """
+        self.pending.note(op)
+        return self._attempt(op)
+
+    async def _attempt(self, op: Op) -> Reply | SwitchboardError:
+        try:
+            reply = await self.core.request(op)
+            await self.bridge.reached(reply.event_id)
+        except SwitchboardError as error:
+            return error
+        except Exception as error:
+            _log.exception("The console failed on %s", type(op).__name__)
+            return SwitchboardError(f"{type(op).__name__}: {type(error).__name__}: {error}")
+        finally:
+            self.pending.settle(op)
+        return reply
+
+    def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
+        """Send an op and wait for its reply; None when it failed, which was said.
+
+        From the call on it counts as asked for; what it gives has to be awaited.
+        """
+        self.pending.note(op)
+        return self._request(op, "")
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
+        """Run something beside the keys; what it fails with becomes a notice.
+
+        Args:
+            work: what is run.
+            name: what is done, for the notice and the log.
+            wait: how the keys after the one that began it wait for it.
+        """
+        cause = causality.current()
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        if cause is not None and wait is not Wait.NOT:
+            self.gate.hold(done, cause, opens=wait is Wait.OPENS)
 
         async def guarded() -> None:
             try:
@@ -382,12 +490,31 @@ class SwitchboardApp(ShowsStills, SturdyApp, AppActions, inherit_bindings=False)
                 self.say(str(error), tone="error")
             except Exception as error:
                 self.report(error, name)
+            finally:
+                if not done.done():
+                    done.set_result(None)
 
         self.run_worker(guarded(), name=name, exit_on_error=False)
+
+    def press_named_key(self, name: str) -> None:
+        """Press a key by the name that the operator reads, as part of what is being handled now."""
+        self.post_message(KeyPressed(name))
+
+    async def on_key_pressed(self, message: KeyPressed) -> None:
+        """Handle a key that was pressed with the mouse where every key is handled."""
+        name = message.name
+        key = actions.KEY_OF_NAME.get(name, name)
+        character = name if len(name) == 1 else None
+        if character is not None and key == name:
+            key = _character_to_key(character)
+        # Made here: an event goes no higher than what made it.
+        await super().on_event(Key(key, character))
 
     def copy(self, text: str) -> None:
         """Copy a text to the terminal's clipboard and to a file, and say where."""
         self.copy_to_clipboard(clean(text))
+        if self._driver is not None and (beyond := past_multiplexer(clean(text), os.environ)):
+            self._driver.write(beyond)
         try:
             place = keep_copy(text, self.data_dir)
         except OSError as error:

@@ -13,28 +13,31 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.app import App
+from textual.events import Key
 from textual.widgets import Input, TextArea
 
 from agent.config import write_setting
 from agent.errors import ConfigError, SwitchboardError
 from agent.protocol import Interrupt
 from agent.records import SessionState
-from agent.state import Attention, AttentionKind
-from console import actions
-from console.job_control import suspend, why_not_suspended
-from console.keymap import Keymap
+from agent.state.reducer import Attention, AttentionKind
+from console.keys import actions
+from console.keys.controllers import Controller
+from console.keys.keymap import Keymap
+from console.keys.unavailable import STILL_OPENING, WHY_NOT
 from console.screens.base import ConsoleScreen
-from console.screens.deck import DeckScreen
-from console.screens.theme_picker import ThemePicker
-from console.themes import DARK, LIGHT
-from console.why_not import WHY_NOT
-from widgets.phone_pane import PhonePane
+from console.screens.deck.deck import DeckScreen
+from console.screens.dialogs.theme_picker import ThemePicker
+from console.terminal.job_control import suspend, why_not_suspended
+from console.terminal.themes import DARK, LIGHT
+from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
     from agent.core import Core
     from console.app import SwitchboardApp
-    from console.screens.history import HistoryScreen
-    from console.screens.jobs import JobsScreen
+    from console.palette.entry import Entry
+    from console.screens.history.history import HistoryScreen
+    from console.screens.jobs.jobs import JobsScreen
     from console.screens.settings import SettingsScreen
     from console.screens.wall import WallScreen
 
@@ -59,8 +62,8 @@ class AppActions(App[int], inherit_bindings=False):
     @property
     def holds_core(self) -> bool:
         """Whether the core lives in this process: it stands still and ends with the console."""
-        from agent.client import Client
-        from console.coming import ComingCore
+        from agent.rpc.remote_core import Client
+        from console.core.deferred_core import ComingCore
 
         core: Core | None = self.console_app.core
         if isinstance(core, ComingCore):
@@ -68,13 +71,10 @@ class AppActions(App[int], inherit_bindings=False):
         return not isinstance(core, Client)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave a letter that opens a field to the field that is open already."""
+        """Leave a character to the field that is open, whatever a keymap made of it."""
         wanted = str(parameters[0]) if action == "act" else ""
-        opens = wanted in actions.OPENS_FIELD or (bool(wanted) and self.keys.types(wanted))
-        typing = isinstance(self.focused, TextArea | Input) or (
-            isinstance(self.focused, PhonePane) and self.focused.is_driven
-        )
-        return not (opens and typing)
+        typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
+        return not (typing and bool(wanted) and self.keys.types(wanted))
 
     async def action_act(self, action_id: str) -> None:
         """Do an action of the registry: on the screen that has it, else here."""
@@ -84,7 +84,7 @@ class AppActions(App[int], inherit_bindings=False):
             self.console_app.two_acts.disarm()
         self._armed_by = action_id
         everywhere = action.where is actions.Where.EVERYWHERE
-        owners = (self.screen, self) if everywhere else (self.console_app.top,)
+        owners: tuple[object, ...] = (self.screen, self) if everywhere else self._owners(action_id)
         for owner in owners:
             method = getattr(owner, name, None)
             if method is None:
@@ -104,12 +104,19 @@ class AppActions(App[int], inherit_bindings=False):
         if self.console_app.top is not None:
             self.console_app.guarded("showing the footer", self.console_app.top.show_footer)
 
-    @staticmethod
-    def _why_not(owner: object, action_id: str) -> str:
+    def _owners(self, action_id: str) -> tuple[object, ...]:
+        """Return who may do an action of the screen: the controller that owns it, else itself."""
+        top = self.console_app.top
+        owner = top.owner_of(action_id) if top is not None else None
+        return (top,) if owner is None else (owner,)
+
+    def _why_not(self, owner: object, action_id: str) -> str:
         """Say why an action can do nothing now; empty when it can, or says so itself."""
-        if not isinstance(owner, ConsoleScreen) or owner.can(action_id):
+        if not isinstance(owner, ConsoleScreen | Controller) or owner.can(action_id):
             return ""
-        return WHY_NOT.get(action_id, "")
+        sentence = WHY_NOT.get(action_id, "")
+        # What is not known yet is not said to be missing.
+        return STILL_OPENING if sentence and self.console_app.bridge.is_opening else sentence
 
     def do_session_stop_all(self) -> None:
         """Interrupt every session."""
@@ -124,7 +131,7 @@ class AppActions(App[int], inherit_bindings=False):
         """Go to the oldest question from a screen that shows none; a dialog is left standing."""
         app = self.console_app
         if not app.bridge.state.questions:
-            app.say(WHY_NOT["question.next"])
+            app.say(STILL_OPENING if app.bridge.is_opening else WHY_NOT["question.next"])
         elif isinstance(self.screen, ConsoleScreen):
             self.do_screen_deck()
             if isinstance(self.screen, DeckScreen):
@@ -140,13 +147,13 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_screen_jobs(self) -> None:
         """Show the jobs."""
-        from console.screens.jobs import JobsScreen
+        from console.screens.jobs.jobs import JobsScreen
 
         self._show(JobsScreen)
 
     def do_screen_history(self) -> None:
         """Show all stored sessions."""
-        from console.screens.history import HistoryScreen
+        from console.screens.history.history import HistoryScreen
 
         self._show(HistoryScreen)
 
@@ -156,12 +163,12 @@ class AppActions(App[int], inherit_bindings=False):
         self.do_screen_deck()
         self.do_screen_history()
         key = self.keys.name("history.compare")
-        self.console_app.say(f"It is picked. Choose the other session; {key} compares them.")
+        self.console_app.say(f"Picked. Choose the other session; {key} compares them.")
 
     def show_reminder(self, one: Attention) -> None:
         """Show a due commitment, a watcher's match or a job's result where it is dealt with."""
-        from console.screens.jobs import JobsScreen
-        from console.screens.jobs_lists import Tab
+        from console.screens.jobs.jobs import JobsScreen
+        from console.screens.jobs.jobs_lists import Tab
 
         self.do_screen_deck()
         tabs = {AttentionKind.COMMITMENT: Tab.COMMITMENTS, AttentionKind.WATCHER: Tab.WATCHERS}
@@ -182,10 +189,13 @@ class AppActions(App[int], inherit_bindings=False):
             top.coming = session_id
             top.select(session_id)
             top.refresh_all()
+            if top.has_class("-narrow"):
+                # Where one pane is shown, a row in the list is not the session.
+                top.go_to("middle", top.pane.transcript)
 
     def show_device(self, serial: str) -> None:
         """Show one phone large."""
-        from console.screens.device import DeviceScreen
+        from console.screens.device.device import DeviceScreen
 
         self.push_screen(DeviceScreen(serial))
 
@@ -204,7 +214,7 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_help(self) -> None:
         """Show the keys of this screen."""
-        from console.screens.help import HelpScreen
+        from console.screens.dialogs.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):
             self.screen.dismiss()
@@ -213,24 +223,42 @@ class AppActions(App[int], inherit_bindings=False):
             self.push_screen(HelpScreen(where, where.value.capitalize(), self.keys))
 
     def do_app_palette(self) -> None:
-        """Offer every action of this screen."""
-        from console.screens.palette import PaletteScreen
+        """Offer everything that can be done."""
+        self.open_palette()
 
-        top = self.console_app.top
+    def open_palette(self, text: str = "") -> None:
+        """Show the palette, with a text in its field."""
+        from console.palette import catalog
+        from console.screens.dialogs.palette import PaletteScreen
+
+        app = self.console_app
         if isinstance(self.screen, PaletteScreen):
-            self.screen.dismiss("")
-        if top is None or not isinstance(self.screen, ConsoleScreen):
+            self.screen.dismiss(None)
+        if app.top is None or not isinstance(self.screen, ConsoleScreen):
             return
-        offered = [
-            action
-            for action in actions.on_screen(top.WHERE)
-            if not action.own and action.id != "app.palette" and top.can(action.id)
-        ]
-        self.push_screen(PaletteScreen(offered, self.keys), self._do_chosen)
+        palette = PaletteScreen(
+            catalog.offered(app),
+            recent=app.recent.places,
+            typed=lambda typed: catalog.typed(app, typed),
+            text=text,
+        )
+        self.push_screen(palette, self._do_chosen)
 
-    async def _do_chosen(self, action_id: str | None) -> None:
-        if action_id:
-            await self.action_act(action_id)
+    async def _do_chosen(self, entry: Entry | None) -> None:
+        if entry is not None:
+            from console.palette.carry_out import carry_out
+
+            await carry_out(self.console_app, entry)
+
+    async def press_key(self, key: str) -> None:
+        """Press a key where the focus is, as part of what is being handled."""
+        await App.on_event(self, Key(key, None))
+
+    def do_app_model(self) -> None:
+        """Connect a model: the same questions as `switchboard models setup`, on this terminal."""
+        from console.palette.carry_out import connect_model
+
+        connect_model(self.console_app)
 
     def do_app_theme(self) -> None:
         """Change between dark and light."""
@@ -272,7 +300,7 @@ class AppActions(App[int], inherit_bindings=False):
 
     def do_app_quit(self) -> None:
         """Leave, or say first what keeps running."""
-        from console.screens.leave import LeaveScreen, under_way
+        from console.screens.dialogs.leave import LeaveScreen, under_way
 
         app = self.console_app
         told = under_way(app.bridge.state, ends_here=app.holds_core)

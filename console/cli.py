@@ -7,6 +7,7 @@ the core, so that help, completion and a mistyped command answer at once.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import NoReturn
 
 import click
@@ -16,7 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("console.commands.demo:demo", "Watch agents work on two virtual phones, offline."),
     "run": ("console.commands.run:run", "Pursue one goal without a screen and report."),
     "sessions": (
-        "console.commands.sessions:sessions",
+        "console.commands.sessions.sessions:sessions",
         "List, show, answer, stop or resume sessions.",
     ),
     "daemon": (
@@ -24,20 +25,26 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Keep the core running without a console.",
     ),
     "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
-    "jobs": ("console.commands.jobs:jobs", "Create, list and stop scheduled work."),
+    "jobs": ("console.commands.jobs.jobs:jobs", "Create, list and stop scheduled work."),
     "watchers": (
-        "console.commands.watchers:watchers",
-        "Look out for notifications, messages, pages and screens.",
+        "console.commands.jobs.watchers:watchers",
+        "Watch notifications, messages, pages and screens.",
     ),
     "commitments": (
-        "console.commands.commitments:commitments",
+        "console.commands.jobs.commitments:commitments",
         "Write down what was promised; be reminded of it.",
     ),
-    "devices": ("console.commands.devices:devices", "List the phones that can be reached."),
+    "devices": ("console.commands.devices.devices:devices", "List the phones that can be reached."),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
-    "models": ("console.commands.models:models", "List models, test one, show what they cost."),
-    "login": ("console.commands.login:login", "Sign in at the model's provider, or keep a key."),
-    "logout": ("console.commands.login:logout", "Forget the login or a kept key."),
+    "models": (
+        "console.commands.models.models:models",
+        "List models, test one, show what they cost.",
+    ),
+    "login": (
+        "console.commands.models.login:login",
+        "Sign in at the model's provider, or keep a key.",
+    ),
+    "logout": ("console.commands.models.login:logout", "Forget the login or a kept key."),
     "cards": ("console.commands.cards:cards", "List, check, show and draft app cards."),
     "audit": ("console.commands.audit:audit", "Show what was done and allowed; prove it whole."),
     "store": ("console.commands.store:store", "Check, compact or set aside what is stored."),
@@ -46,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
     "bench": ("console.commands.bench:bench", "Measure; in a checkout of the source."),
     "protocol": ("console.commands.protocol:protocol", "Print the reference of the socket."),
+    "mcp": ("console.commands.mcp:mcp", "Serve phones and sessions to any MCP client."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
 
@@ -114,6 +122,8 @@ def cli(ctx: click.Context, data_dir: str | None, config: str | None) -> None:
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    from console.exits import run_command
+    from console.cli_support.exits import run_command
 
+    # Reports, exports, pictures and logs show what a phone showed: only this user reads them.
+    os.umask(0o077)
     raise SystemExit(run_command(cli, argv))

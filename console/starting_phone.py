@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from console.input.gate import Wait
+
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
 
@@ -17,7 +19,7 @@ def start_virtual(app: SwitchboardApp) -> None:
         app.say("This console starts no phones: switchboard phone serve does.")
         return
     app.say("Looking for a virtual phone, or starting one.")
-    app.spawn(_start(app), "starting a virtual phone")
+    app.spawn(_start(app), "starting a virtual phone", Wait.NOT)
 
 
 async def _start(app: SwitchboardApp) -> None:

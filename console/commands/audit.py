@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
 
 if TYPE_CHECKING:
-    from agent.safety.chain import Report
-    from agent.safety.comparison import Compared
-    from console.stored import Records
+    from agent.audit.hash_chain import Report
+    from agent.audit.store_comparison import Compared
+    from console.core.stored_core import Records
 
 _SHOWN_FINDINGS = 50
 _SEQ = re.compile(r"[0-9]{1,18}")
@@ -48,10 +48,10 @@ def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
     """Print the newest lines of the audit, oldest first."""
     from collections import deque
 
-    from agent.safety.audit import DIRECTORY
-    from agent.safety.chain import read_lines
-    from console import plain
-    from console.setup import settings_for
+    from agent.audit.audit_writer import DIRECTORY
+    from agent.audit.hash_chain import read_lines
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
 
     directory = settings_for(ctx).data_dir / DIRECTORY
     wanted = (
@@ -89,13 +89,13 @@ Examples:
 @click.pass_context
 def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     """Check every line of the audit, and every stored event that one names."""
-    from agent.safety.audit import DIRECTORY
-    from agent.safety.chain import read_lines
-    from agent.safety.chain import verify as check
-    from agent.safety.comparison import compare
-    from console import plain
-    from console.host import run_with_records
-    from console.setup import settings_for
+    from agent.audit.audit_writer import DIRECTORY
+    from agent.audit.hash_chain import read_lines
+    from agent.audit.hash_chain import verify as check
+    from agent.audit.store_comparison import compare
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.core.host import run_with_records
 
     directory = settings_for(ctx).data_dir / DIRECTORY
     known = _expected(expect) if expect else None
@@ -146,7 +146,7 @@ def _head(report: Report) -> str:
 
 def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> None:
     """Print what a check found, for a person."""
-    from console import plain
+    from console.cli_support import plain
 
     for finding in findings[:_SHOWN_FINDINGS]:
         plain.print_text(f"FAIL  {finding['where']}: {finding['flaw']}: {finding['detail']}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
 
 
 @click.command(

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
 
 if TYPE_CHECKING:
     from agent.knowledge.library import Library
     from agent.protocol import Event
-    from console.stored import Records
+    from console.core.stored_core import Records
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _PAGE_EVENTS = 10_000
@@ -31,7 +31,7 @@ def cards() -> None:
 @click.pass_context
 def list_cards(ctx: click.Context, as_json: bool) -> None:
     """List the cards in force."""
-    from console import plain
+    from console.cli_support import plain
 
     library, own = _library(ctx)
     if as_json:
@@ -56,7 +56,7 @@ def show(ctx: click.Context, app: str) -> None:
     """Print the card of APP, a package or a name."""
     from agent.errors import UsageError
     from agent.knowledge.draft import as_toml
-    from console import plain
+    from console.cli_support import plain
 
     library, _ = _library(ctx)
     card = library.of(app) or library.named(app)
@@ -79,7 +79,7 @@ def check(ctx: click.Context, files: tuple[Path, ...]) -> None:
     """Check cards: FILES, or your own."""
     from agent.errors import ConfigError
     from agent.knowledge.card import read_card_file
-    from console import plain
+    from console.cli_support import plain
 
     _, own = _library(ctx)
     chosen = files or tuple(sorted(own.glob("*.toml")) if own.is_dir() else ())
@@ -112,8 +112,8 @@ Examples:
 def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None:
     """Draft a card from what SESSION did, on stdout."""
     from agent.knowledge.draft import as_toml, draft_card
-    from console import plain
-    from console.host import run_with_records
+    from console.cli_support import plain
+    from console.core.host import run_with_records
 
     async def work(records: Records) -> ExitCode:
         found = await records.session(session)
@@ -132,8 +132,8 @@ def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None
 
 def _library(ctx: click.Context) -> tuple[Library, Path]:
     from agent.knowledge.library import DIRECTORY, load
-    from console.exits import say
-    from console.setup import settings_for
+    from console.cli_support.command_settings import settings_for
+    from console.cli_support.exits import say
 
     own = settings_for(ctx).config_file.parent / DIRECTORY
     library = load(own)

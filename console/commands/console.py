@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.errors import UsageError
-from console.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
     from console.app import FirstLook, StartPhone
-    from console.stopping import StopRequest
+    from console.terminal.signals import StopRequest
 
 
 def need_a_terminal(instead: str) -> None:
@@ -106,8 +106,8 @@ def open_console(ctx: click.Context) -> None:
 
     When that process dies, this one takes its place; when the terminal goes, the work goes on.
     """
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
 
     need_a_terminal(_WITHOUT_A_SCREEN)
     settings = settings_for(ctx)
@@ -137,9 +137,9 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
     Returns:
         The exit code, and whether there is a core to take over.
     """
-    from console.coming import ComingCore
-    from console.lingering import leave_terminal, linger
-    from console.opening import carry_out_owed, hold
+    from console.core.core_opening import carry_out_owed, hold
+    from console.core.deferred_core import ComingCore
+    from console.core.hangup import leave_terminal, linger
 
     def hung_up() -> None:
         # Before anything is drawn again: whoever writes to a terminal that has gone may hang.

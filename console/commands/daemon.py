@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from console.commands.sessions_shared import JSON_OPTION
-from console.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.sessions.sessions_shared import JSON_OPTION
 
 if TYPE_CHECKING:
     from agent.config import Settings
-    from agent.rpc import Status
-    from console.host import Host
-    from console.stopping import StopRequest
+    from agent.rpc.rpc_messages import Status
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
 
 ROLE = "daemon run"
 START_BOUND_S = 45.0
 ORDERLY_S = 15.0
 """How long a daemon that was asked may take to end."""
 INSIST_S = 5.0
+_LAST_WORDS_BYTES = 4096
 _LOOK_S = 0.05
 
 PHONES = click.option(
@@ -54,8 +55,8 @@ def daemon() -> None:
 @click.pass_context
 def start(ctx: click.Context, phones: int, virtual_only: bool) -> None:
     """Start the daemon in the background and wait until it can be used."""
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 
@@ -84,9 +85,9 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
     from msgspec.structs import replace
 
     from agent.errors import WrongStateError
-    from console.host import run_with_host
-    from console.rack import EVERYTHING
-    from console.setup import settings_for
+    from console.cli_support.command_settings import settings_for
+    from console.core.device_setup import EVERYTHING
+    from console.core.host import run_with_host
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         if not host.owned:
@@ -103,7 +104,10 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
             await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
             asked.cancel()
             closed.cancel()
-        return ExitCode.DONE
+        if host.core.death is None:
+            return ExitCode.DONE
+        say(str(host.core.death))
+        return ExitCode.FAILED
 
     devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
     end(run_with_host(settings_for(ctx), devices, work))
@@ -117,15 +121,15 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
 def stop(ctx: click.Context, force: bool) -> None:
     """End the daemon in order; its sessions wait to be resumed. It is made to end after 15 s."""
     from agent.errors import SwitchboardError, WrongStateError
-    from agent.store.lock import owner_pid
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from agent.store.database.lock import owner_pid
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
-        from agent.client import connect_or_none
         from agent.protocol import Shutdown
+        from agent.rpc.remote_core import connect_or_none
 
         pid = owner_pid(settings.data_dir)
         if pid is None:
@@ -168,9 +172,9 @@ def stop(ctx: click.Context, force: bool) -> None:
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
     """Say which process is the core, what it works on, who is attached and where its log is."""
-    from console import plain
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 
@@ -195,7 +199,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
 
 
 async def _status(settings: Settings) -> Status | None:
-    from console.host import attach
+    from console.core.host import attach
 
     client = await attach(settings)
     if client is None:
@@ -235,8 +239,8 @@ def _spawn(
 
 async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: Path) -> int:
     """Wait until the core answers; raises SwitchboardError with its last words when it ended."""
-    from agent.client import connect_or_none
     from agent.errors import SwitchboardError
+    from agent.rpc.remote_core import connect_or_none
     from agent.text import clean
 
     deadline = asyncio.get_running_loop().time() + START_BOUND_S
@@ -252,6 +256,7 @@ async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: P
                 f"The daemon was not ready within {START_BOUND_S:g} s.", f"See {output}."
             )
         await asyncio.sleep(_LOOK_S)
+    await asyncio.to_thread(_check_room, output)
     said = clean(
         (await asyncio.to_thread(output.read_bytes))[-2000:].decode("utf-8", "replace")
     ).strip()
@@ -261,9 +266,24 @@ async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: P
     )
 
 
+def _check_room(output: Path) -> None:
+    """Raise SwitchboardError when nothing more fits where a process was to leave its last words."""
+    from agent.errors import SwitchboardError
+
+    try:
+        with output.open("ab", buffering=0) as file:
+            file.write(bytes(_LAST_WORDS_BYTES))
+            file.truncate(file.tell() - _LAST_WORDS_BYTES)
+    except OSError as error:
+        raise SwitchboardError(
+            f"The daemon ended at once: {output} cannot be written to: {error.strerror}.",
+            "Make room there, or choose another data directory with --data-dir.",
+        ) from error
+
+
 async def _gone(settings: Settings, pid: int, bound_s: float) -> None:
     """Wait until a process has let go of the data directory and ended, or the time is up."""
-    from agent.store.lock import owner_pid
+    from agent.store.database.lock import owner_pid
 
     deadline = asyncio.get_running_loop().time() + bound_s
     while owner_pid(settings.data_dir) == pid or _is_alive(pid):
@@ -308,9 +328,14 @@ def _as_json(found: Status) -> dict[str, Any]:
 
 
 def _as_text(found: Status) -> str:
-    from console.plain import age
+    from agent.records import SessionState
+    from agent.state.terms import term
+    from console.cli_support.plain import age
 
-    counts = ", ".join(f"{count} {state}" for state, count in sorted(found.sessions.items()))
+    known = {state.value: term(state) for state in SessionState}
+    counts = ", ".join(
+        f"{count} {known.get(state, state)}" for state, count in sorted(found.sessions.items())
+    )
     lines = [
         f"process   {found.pid} ({found.role}), for {age(found.started_ms)}",
         f"data      {found.data_dir}",
@@ -321,6 +346,6 @@ def _as_text(found: Status) -> str:
     ]
     for one in found.devices:
         driven = f"  driven by {one.driver}" if one.driver else ""
-        lines.append(f"device    {one.serial}  {one.state.value}{driven}")
+        lines.append(f"device    {one.serial}  {term(one.state)}{driven}")
     lines += [f"client    {one.name}, for {age(one.since_ms)}" for one in found.clients]
     return "\n".join(lines)

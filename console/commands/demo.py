@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
     from agent.config import Settings
-    from console.host import Host
-    from console.stopping import StopRequest
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
 
 PHONES = 2
 JOB_IN_MS = 10 * 60_000
@@ -43,19 +43,22 @@ Examples:
   switchboard demo --fresh
 """,
 )
-@click.option("--fresh", is_flag=True, help="Forget earlier demos first.")
+@click.option("--fresh", is_flag=True, help="Delete what earlier demos left, and start over.")
 @click.pass_context
 def demo(ctx: click.Context, fresh: bool) -> None:
     """Open the console on two virtual phones with agents already at work, offline.
 
-    Everything is kept in a data directory of its own, 'demo' below the data directory; what earlier
-    demos did can be replayed, and other commands see it with --data-dir before their name. Phones
-    start as they left the factory each time.
+    A demo resumes where the one before ended, also after a crash: sessions, phones, questions and
+    jobs are as they were. --fresh starts over. Everything is kept in a data directory of its own,
+    'demo' below the data directory; other commands see it with --data-dir before their name.
+    Comes with the extra `demo`: pip install 'switchboard-console[demo]'.
     """
+    from agent.devices.pool.virtual_command import virtual_phone_command
     from console.commands.console import need_a_terminal, show
-    from console.host import run_with_host
-    from console.rack import Devices
+    from console.core.device_setup import Devices
+    from console.core.host import run_with_host
 
+    virtual_phone_command()
     need_a_terminal("See the same without one: switchboard run GOAL --virtual.")
     settings = demo_settings(ctx)
     prepare(settings, fresh=fresh)
@@ -81,7 +84,7 @@ def demo_settings(ctx: click.Context) -> Settings:
     from msgspec.structs import replace
 
     from agent.config import PILOT
-    from console.setup import settings_for
+    from console.cli_support.command_settings import settings_for
 
     settings = settings_for(ctx)
     return replace(
@@ -92,35 +95,42 @@ def demo_settings(ctx: click.Context) -> Settings:
 
 
 def prepare(settings: Settings, *, fresh: bool) -> None:
-    """Put the phones back to how they left the factory; with `fresh`, forget everything.
+    """Delete what earlier demos left where `fresh` is set.
 
-    Does nothing while a demo is open elsewhere: this one then joins it.
+    Raises:
+        UsageError: it is to be deleted while a demo is open.
     """
-    from agent.store.lock import owner_pid
+    from agent.errors import UsageError
+    from agent.store.database.lock import owner_pid
 
-    if owner_pid(settings.data_dir) is not None:
+    if not fresh:
         return
-    if fresh and settings.data_dir.exists():
+    pid = owner_pid(settings.data_dir)
+    if pid is not None:
+        raise UsageError(
+            f"A demo is open in process {pid}.", "Close it first, or join it without --fresh."
+        )
+    if settings.data_dir.exists():
         shutil.rmtree(settings.data_dir)
-    for state in settings.data_dir.glob("phones/*/phone.json"):
-        state.unlink()
 
 
 async def begin(host: Host) -> str:
-    """End what an earlier demo left, and set the sessions and the job of this one going.
+    """Start the sessions and the job of the demo, or what is missing of them.
+
+    The core creates a session once for each request id, and the job comes last: a demo that was
+    killed between two of them is completed, and one that has its job resumes as the core left it.
 
     Returns:
-        The session that will ask something, which is the one to look at.
+        The session that will ask something, which is the one to look at; empty for a demo that
+        resumes, where the Deck chooses.
     """
-    from agent.protocol import JobCreate, JobStop, SessionCancel, SessionCreate, Target
+    from agent.protocol import JobCreate, SessionCreate, Target
 
     core = host.core
     before = await core.overview()
-    for session in before.sessions:
-        if not session.state.is_terminal and not session.parent_id:
-            await core.request(SessionCancel(session_id=session.session_id))
-    for job in before.jobs:
-        await core.request(JobStop(job_id=job.id))
+    if before.jobs:
+        say("Resuming the demo. To start over: switchboard demo --fresh")
+        return ""
     first, second = await host.own_phones()
     tree = await core.request(
         SessionCreate(
@@ -129,10 +139,11 @@ async def begin(host: Host) -> str:
                 Target(objective=SWITCHES, serial=first),
                 Target(objective=MESSAGE, serial=second),
             ),
+            request_id="demo-tree",
         )
     )
     # It waits in the queue until one of the phones is free.
-    await core.request(SessionCreate(goal=NOTE, target_package=NOTES))
+    await core.request(SessionCreate(goal=NOTE, target_package=NOTES, request_id="demo-note"))
     await core.request(
         JobCreate(
             title="Hourly look at the messages",

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
 
 if TYPE_CHECKING:
-    from console.stopping import StopRequest
+    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -27,13 +27,13 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check Python, settings, data directory, adb, phones, model and terminal.
+    """Check Python, settings, data directory, adb, phones, model, MCP server and terminal.
 
     Exits with 1 when something that is needed is broken; a warning alone is no failure.
     """
-    from console import plain
-    from console.checks import NEEDED, examine
-    from console.stopping import run_async
+    from console.cli_support import plain
+    from console.cli_support.checks import NEEDED, examine
+    from console.terminal.signals import run_async
 
     async def work(_stop: StopRequest) -> ExitCode:
         found = await examine(ctx)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
-    from console.drill_ledger import DrillResult
-    from console.stopping import StopRequest
+    from console.runs.drill_ledger import DrillResult
+    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -52,11 +52,12 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
 
     import msgspec
 
-    from console.drill import NAMES
-    from console.drill import drill as run_drill
-    from console.plain import columns, print_text
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from agent.devices.pool.virtual_command import virtual_phone_command
+    from console.cli_support.command_settings import settings_for
+    from console.cli_support.plain import columns, print_text
+    from console.runs.drill import NAMES
+    from console.runs.drill import drill as run_drill
+    from console.terminal.signals import run_async
 
     chosen = [name.strip() for name in faults.split(",") if name.strip()] or list(NAMES)
     unknown = [name for name in chosen if name not in NAMES]
@@ -66,6 +67,7 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
             ctx=ctx,
             param_hint="--faults",
         )
+    virtual_phone_command()
     settings = settings_for(ctx, {"model.name": "pilot", "model.base_url": None})
 
     async def work(_stop: StopRequest) -> ExitCode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from console.commands.sessions_shared import HELP
+from console.commands.sessions.sessions_shared import HELP
 
 
 @click.group(context_settings=HELP)
@@ -15,8 +15,8 @@ def protocol() -> None:
 @protocol.command(epilog="Example: switchboard protocol schema > switchboard.schema.json")
 def schema() -> None:
     """Print the JSON Schema of ops, events and replies."""
-    from console import plain
-    from console.protocol_page import as_schema
+    from console.cli_support import plain
+    from console.cli_support.protocol_page import as_schema
 
     plain.print_json(as_schema())
 
@@ -24,7 +24,7 @@ def schema() -> None:
 @protocol.command()
 def page() -> None:
     """Print docs/protocol.md: every method, op and event, and what comes back."""
-    from console.protocol_page import as_markdown
+    from console.cli_support.protocol_page import as_markdown
 
     click.echo(as_markdown(), nl=False)
 
@@ -32,6 +32,6 @@ def page() -> None:
 @protocol.command()
 def cli() -> None:
     """Print docs/cli.md: every command, and how it may end."""
-    from console.cli_page import as_markdown
+    from console.cli_support.cli_page import as_markdown
 
     click.echo(as_markdown(), nl=False)

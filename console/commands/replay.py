@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
 
 if TYPE_CHECKING:
     from agent.core import Core
-    from console.stopping import StopRequest
-    from console.stored import Records
+    from console.core.stored_core import Records
+    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -25,10 +25,10 @@ Examples:
 @click.pass_context
 def replay(ctx: click.Context, session_id: str) -> None:
     """Replay a stored SESSION, step by step, as it was seen."""
-    from console.asking import can_ask
+    from console.cli_support.command_settings import settings_for
     from console.commands.console import need_a_terminal, show
-    from console.host import run_with_core, run_with_records
-    from console.setup import settings_for
+    from console.core.host import run_with_core, run_with_records
+    from console.runs.prompts import can_ask
 
     settings = settings_for(ctx)
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from console.commands.manner import Speech, manner_of, manner_options
-from console.commands.permission import Permission, permission_options, permitted
-from console.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end
+from console.commands.output_options import Speech, manner_of, manner_options
+from console.commands.session_options import Permission, permission_options, permitted
 
 if TYPE_CHECKING:
     from agent.store.store import Store
-    from console.host import Host
-    from console.rack import Devices
-    from console.stopping import StopRequest
+    from console.core.device_setup import Devices
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
 
 
 class Given(Speech, Permission):
@@ -29,7 +29,8 @@ class Given(Speech, Permission):
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-Exit codes: 0 done, 1 failed, 2 usage, 3 nobody answered a question, 130 interrupted.
+Exit codes: 0 done and verified, 1 failed, 2 usage, 3 nobody answered a question,
+5 done as the model says and not verified, 130 interrupted.
 
 \b
 Examples:
@@ -37,6 +38,7 @@ Examples:
   switchboard run "write a note saying 'milk and eggs'" --virtual --json > events.jsonl
   switchboard run "turn on Bluetooth" --virtual --dry-run
   switchboard run "archive the newest message" --device R58M123ABC --max-steps 15
+  switchboard run "which Android is it?" --virtual --output-schema version.json -o out.json
   switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
 """,
 )
@@ -45,6 +47,8 @@ Examples:
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
 @click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
+@click.option("--output-schema", metavar="FILE", help="A JSON Schema that the result has to fit.")
+@click.option("-o", "--output", metavar="OUT", help="Write the result as data to this file.")
 @permission_options
 @manner_options
 @click.pass_context
@@ -56,23 +60,33 @@ def run(
     virtual: bool,
     model: str | None,
     base_url: str | None,
+    output_schema: str | None,
+    output: str | None,
     **given: Unpack[Given],
 ) -> None:
     """Pursue GOAL on a phone until it is done, failed or stopped.
 
     The session is stored, so it can be watched, answered and resumed from other processes.
     """
+    from msgspec.structs import replace
+
     from agent.errors import UsageError
     from agent.protocol import SessionCreate
-    from console.pursuit import pursue_new
-    from console.rack import CONNECTED, VIRTUAL
-    from console.setup import settings_for
-    from console.stopping import run_async
+    from console.cli_support.command_settings import settings_for
+    from console.core.device_setup import CONNECTED, VIRTUAL
+    from console.runs.result_file import check_output, read_schema_file
+    from console.runs.run import pursue_new
+    from console.terminal.signals import run_async
 
     if not goal.strip():
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
     if serial and virtual:
         raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
+    if output and not output_schema:
+        raise click.UsageError("-o writes data: give its shape by --output-schema.", ctx=ctx)
+    shape = read_schema_file(output_schema) if output_schema else ""
+    if output:
+        check_output(output)
     if given["at_limit"] is None and not given["answers"] and not sys.stdin.isatty():
         # A script has nobody who could be asked whether to go on.
         given["at_limit"] = "stop"
@@ -92,10 +106,12 @@ def run(
             chosen = await host.start_phone()
         elif not serial:
             await host.need_a_device()
-        op = SessionCreate(goal=goal, serial=chosen, model=model or "")
+        op = SessionCreate(goal=goal, serial=chosen, model=model or "", output_schema=shape)
         return (await host.core.request(permitted(op, given))).session_id
 
+    manner = replace(manner_of(settings, given), output=output or "")
+
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner_of(settings, given))
+        return await pursue_new(settings, choose, begin, stop, manner)
 
     end(run_async(work))

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.commands.sessions_shared import JSON_OPTION
-from console.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.sessions.sessions_shared import JSON_OPTION
 
 if TYPE_CHECKING:
-    from console.host import Host
-    from console.stopping import StopRequest
+    from agent.core import Core
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
 
 DEFAULT_PORT = 8430
 
@@ -77,10 +78,16 @@ def web(
     """
     from msgspec.structs import replace
 
-    from console.host import run_with_host
-    from console.keymap import read_keymap
-    from console.rack import EVERYTHING
-    from console.setup import settings_for
+    from agent.errors import ConfigError, RuntimeDiedError
+    from agent.extras import install, is_installed, missing
+    from agent.runtime.read_only_core import LookingCore
+    from console.cli_support.command_settings import settings_for
+    from console.core.device_setup import EVERYTHING
+    from console.core.host import attach, run_with_host
+    from console.keys.keymap import read_keymap
+
+    if not is_installed("web"):
+        raise ConfigError(missing("web"), install("web"))
     from console.web.server import serving
     from console.web.tab import INSTEAD
 
@@ -91,6 +98,12 @@ def web(
     line += ["--config", str(settings.config_file)] if settings.config_file.exists() else []
     line += ["--drive"] if drive else []
 
+    async def open_core() -> Core:
+        client = await attach(settings)
+        if client is None:
+            raise RuntimeDiedError("The core has ended.", "Start 'switchboard web' again.")
+        return client if drive else LookingCore(client, remedy=INSTEAD)
+
     async def work(on: Host, stop: StopRequest) -> ExitCode:
         with stop.graceful():
             async with serving(
@@ -100,6 +113,8 @@ def web(
                 port=port,
                 names=frozenset({host, *names}),
                 title="Switchboard",
+                open_core=open_core,
+                may_drive=drive,
             ) as address:
                 say("Tabs act as you do." if drive else f"Tabs only look. {INSTEAD}")
                 say("Open this; ctrl+c ends it:")
@@ -112,6 +127,8 @@ def web(
         if asked in done:
             return ExitCode.DONE
         say("The core has ended, and with it the consoles in the browser.")
+        if on.core.death is not None:
+            say(str(on.core.death))
         return ExitCode.FAILED
 
     end(

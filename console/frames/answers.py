@@ -4,21 +4,25 @@ Knows of no question; `graphics` does, and Textual asks some of its own. Textual
 does not know as keys, and keys act; so it does with half a sequence whose rest comes late.
 Invariants: an answer never becomes a key, whole, torn or late, whoever asked; nor does the rest of
 a sequence that was begun; everything else passes as it came; an escape that may begin an answer is
-held for a moment only, and only while one is awaited.
+held for a moment only, and only while one is awaited; a key after esc is that key, however fast it
+comes (a terminal without kitty's keyboard protocol sends alt as an escape before the key, so a key
+with alt is one only where it is bound).
 """
 
 from __future__ import annotations
 
 import re
+import select
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.message import Message
 
-from widgets.direct_route import is_known_textual
+from widgets.cells.direct_route import is_known_textual
 
 _MOST_CHARS = 1_024
 """Longer than any answer that is wanted."""
@@ -46,15 +50,26 @@ _TORN = re.compile(
     r"|\x1b\[[?>=][\d;]{0,80}\$?"
     # A report of the mouse, and a key with its number, as a slow line brings them.
     r"|\x1b\[(?:<[\d;-]{0,40}|\d[\d;:]{0,40})"
-    rf"|\x1b\]\d{{1,4}}(?:;{_BODY}\x1b?)?"
-    rf"|\x1bP(?:[01>!]|(?:>\||!\||[01][+$]r?){_BODY}\x1b?))\Z"
+    rf"|\x1b\]\d{{1,4}};{_BODY}\x1b?"
+    rf"|\x1bP(?:>\||!\||[01][+$]r?){_BODY}\x1b?)\Z"
 )
-_PERHAPS = re.compile(r"\x1b[_\[\]P]?\Z")
+_PERHAPS = re.compile(r"\x1b(?:[_\[O]|\]\d{0,4}|P[01>!]?)?\Z")
+"""May be the beginning of an answer, or keys."""
+_ONE_KEY = 2
+"""An escape and a character: longer than that it is hardly what somebody pressed."""
 _BARE = "\x1b["
 """Begins nearly everything; alone it is a key that hardly anybody presses."""
 _WHOLE = re.compile(r"\x1b\[[?<>=]?[\d;:$-]{0,80}[A-HMRSmctuny~]")
 """A sequence of ours or of Textual's. None ends with a letter that stops or pauses."""
 _MORE_THAN_KEYS = 4
+_ESC = "\x1b"
+_AFTER_ESC = frozenset("\x1b[O")
+"""What goes on with a key's sequence after an escape: CSI and SS3; answers are taken out before."""
+_AFTER_SS3 = frozenset("PQRS")
+"""F1 to F4. Arrows and the keypad send SS3 in their application modes only, which are not ours."""
+_NORMAL_KEYS = "\x1b[?1l\x1b>"
+"""DECCKM and DECKPNM: a program before us may have left the application modes on."""
+_PASTE = re.compile(r"\x1b\[20([01])~\Z")
 _TEXTUAL_WAITS_S = 0.25
 """How long Textual may still put an escape together with what comes."""
 
@@ -141,29 +156,94 @@ class Answers:
             return ""
         self._held = ""
         self._begin(held)
-        return held if _PERHAPS.fullmatch(held) else ""
+        return held if len(held) <= _ONE_KEY and _PERHAPS.fullmatch(held) else ""
 
 
 class _SiftingParser(XTermParser):
-    """Textual's parser of keys, without the answers."""
+    """Textual's parser of keys, without the answers; what follows the key esc is a key of its own.
 
-    def __init__(self, debug: bool, answers: Answers) -> None:
+    Args:
+        alts: the characters that an escape before them makes a key with alt: all that are bound.
+        has_more: tells whether more can be read.
+    """
+
+    def __init__(
+        self,
+        debug: bool,
+        answers: Answers,
+        alts: frozenset[str] = frozenset(),
+        has_more: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._answers = answers
+        self._alts = alts
+        self._has_more = has_more
+        self._escaped = False
+        """Whether what was read last ends with an escape that may still be a key."""
+        self._kept = ""
+        """An O after it, until it is known of what it is a part."""
+        self._pastes = False
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
-        # Nothing read is the end of input, which is Textual's matter.
-        rest = self._answers.sift(data) if data else data
-        return super().feed(rest) if rest or not data else ()
+        if not data:
+            # The end of input, which is Textual's matter.
+            yield from super().feed(data)
+        elif rest := self._answers.sift(data):
+            yield from self._sort(rest)
+
+    def _sort(self, read: str) -> Iterable[Message]:
+        """Tell the key esc from the beginning of a sequence."""
+        text, self._kept = self._kept + read, ""
+        begin = 0
+        for at, character in enumerate(text):
+            if self._escaped and not self._pastes:
+                if character == "O" and at + 1 == len(text):
+                    self._kept = character
+                    if at > begin:
+                        yield from super().feed(text[begin:at])
+                    return
+                is_ss3 = character == "O" and text[at + 1] in _AFTER_SS3
+                if character not in _AFTER_ESC or (character == "O" and not is_ss3):
+                    # Textual would wait for more, and take what comes for a key with alt, or for
+                    # nothing it knows.
+                    end = at + (character in self._alts)
+                    if end > begin:
+                        yield from super().feed(text[begin:end])
+                    yield from self._end_escape()
+                    begin = end
+            self._escaped = character == _ESC
+            if character == "~" and (found := _PASTE.search(text, 0, at + 1)) is not None:
+                self._pastes = found[1] == "0"
+        if begin < len(text):
+            yield from super().feed(text[begin:])
+
+    def _end_escape(self) -> Iterable[Message]:
+        if self._timeout_time is not None:
+            self._timeout_time = 0.0
+            yield from super().tick()
 
     def tick(self) -> Iterable[Message]:
+        if self._has_more():
+            # The rest was there before the time was up: this thread was not.
+            return
         if overdue := self._answers.overdue():
-            yield from super().feed(overdue)
+            yield from self._sort(overdue)
         yield from super().tick()
+        if self._kept and self._timeout_time is None:
+            kept, self._kept, self._escaped = self._kept, "", False
+            yield from super().feed(kept)
 
 
-def answering(driver: type[Driver]) -> type[Driver]:
+def _is_readable(descriptor: int) -> bool:
+    look = select.poll()
+    look.register(descriptor, select.POLLIN)
+    return any(happened & select.POLLIN for _, happened in look.poll(0))
+
+
+def answering(driver: type[Driver], alts: frozenset[str] = frozenset()) -> type[Driver]:
     """Make a driver hear answers, and clear up before the terminal is another program's.
+
+    `alts` are the characters that are bound with alt.
 
     A driver that is not Textual's own for terminals, or of a Textual that was not tried, is left
     without `answers`: then nothing is to be asked.
@@ -189,12 +269,15 @@ def answering(driver: type[Driver]) -> type[Driver]:
             # Textual asks for the modes of the terminal.
             self.answers.await_one()
             super().start_application_mode()
+            self.write(_NORMAL_KEYS)
 
         def run_input_thread(self) -> None:
             # Textual's thread makes its parser by this name, and offers no other way to give one.
             names: Any = linux_driver
             before = names.XTermParser
-            names.XTermParser = lambda debug=False: _SiftingParser(debug, self.answers)
+            names.XTermParser = lambda debug=False: _SiftingParser(
+                debug, self.answers, alts, partial(_is_readable, self.fileno)
+            )
             try:
                 super().run_input_thread()
             finally:

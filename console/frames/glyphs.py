@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from widgets.blocks import Blocks
+from widgets.cells.blocks import Blocks
 
 _BY_PROGRAM = frozenset({"WezTerm", "ghostty", "rio"})
 _BY_TERM = ("xterm-kitty", "xterm-ghostty", "foot", "contour")

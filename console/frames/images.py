@@ -14,7 +14,7 @@ from textual.geometry import Region
 
 from agent.records import LiveFrame
 from console.frames.shared_image import SharedImage
-from widgets import kitty_images
+from widgets.cells import kitty_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class SixelImages:
     needs_cell_px = True
 
     def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
-        from widgets import sixel_images
+        from widgets.cells import sixel_images
 
         picture_px = frame.width_px, frame.height_px
         image = sixel_images.encode(frame.rgb, picture_px, cell_px, place.cells, place.parts)

@@ -25,8 +25,9 @@ from console.frames.answers import Answers
 from console.frames.graphics import Graphics, Pictures, may_ask
 from console.frames.images import Images, KittyImages, Place, SixelImages
 from console.frames.output import backlog_of, is_suspended
-from widgets import direct_route
-from widgets.frame_view import FrameView
+from widgets.cells import direct_route
+from widgets.pictures.crop import cropped, whole_px
+from widgets.pictures.frame_view import FrameView
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -152,11 +153,12 @@ class Stills:
             size_px = columns * cell_px[0], rows * cell_px[1]
             if not 0 < size_px[0] * size_px[1] <= _MOST_PX:
                 return
-            frame = await source.read(*size_px)
+            part = view.part
+            frame = await source.read(*whole_px(size_px, part))
             good = frame is not None and frame.status in (FrameStatus.LIVE, FrameStatus.STATIC)
             # What moved in the meantime is tried again once it rests.
             if frame is not None and frame.rgb and good and view.redrawn_s == redrawn_s:
-                self._show(view, frame, images, cell_px)
+                self._show(view, cropped(frame, part, size_px), images, cell_px)
                 self._drawn_at_s = redrawn_s
         finally:
             self._reading = False

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 
 from agent.core import Core
 from agent.records import LiveFrame
-from console.frame_feed import FrameFeed, Wanted
+from console.frames.frame_feed import FrameFeed, Wanted
 
+WALL_HZ = 10.0
+"""The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
 _BEGIN_AT_ONCE = 4
 _BEGIN_EVERY_S = 0.05
 

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import StoreError, UsageError
-from agent.state import StepItem
+from agent.records import Session
+from agent.state.reducer import StepItem
 from agent.text import one_line
+from console.report.captions import Caption
+from console.report.gestures import gestures_of
 from console.report.pictures import Progress, Still, write_gif, write_mp4
 from console.report.told import Source, read_told
-from widgets.phrases import action_object, action_verb
+from widgets.base.formatting import action_object, action_verb, clock
 
 MOVIE_WIDTH_PX = 360
 _LEAST_MS, _MOST_MS = 400, 3_000
@@ -64,12 +67,17 @@ async def write_movie(
         except StoreError:
             missing += 1
             continue
-        stills.append(Still(png, round(min(_MOST_MS, max(_LEAST_MS, stays))), caption(step)))
+        stays_ms = round(min(_MOST_MS, max(_LEAST_MS, stays)))
+        said = caption(step, began_ms=steps[0].at_ms, last=session.steps[-1].number)
+        stills.append(Still(png, stays_ms, said, gestures_of(step)))
     if not stills:
         raise UsageError(
             f"Session {session.session.session_id} has no frames to make a film of.",
             "They may have been pruned; the HTML report has its words.",
         )
+    if ended := one_line(session.session.latest_result or session.session.latest_error, 300):
+        # The last frame once more, with what came of it all.
+        stills.append(Still(stills[-1].png, _MOST_MS, Caption(_how(session.session), ended)))
     write = write_gif if film is Film.GIF else write_mp4
     try:
         await asyncio.to_thread(write, path, stills, MOVIE_WIDTH_PX, told)
@@ -78,10 +86,21 @@ async def write_movie(
             f"{path} could not be written: {error.strerror or error}.",
             "Name a file in a directory that can be written and has room.",
         ) from error
-    return Filmed(path, len(stills), missing)
+    return Filmed(path, len(steps) - missing, missing)
 
 
-def caption(step: StepItem) -> str:
-    """Say in a line what a step did."""
+def _how(session: Session) -> str:
+    return one_line(f"{session.state.value.capitalize()} · {session.title or session.goal}", 120)
+
+
+def caption(step: StepItem, *, began_ms: int, last: int) -> Caption:
+    """Say which step it is and what it does, or what was thought where it does nothing.
+
+    Args:
+        step: which.
+        began_ms: when the film begins, since the epoch.
+        last: the number of the last step.
+    """
     deeds = [f"{action_verb(action)} {action_object(action)}".strip() for action in step.actions]
-    return one_line(f"{step.number}  {' · '.join(deeds) or step.thought}", 160)
+    head = f"Step {step.number} of {last} · {clock(step.at_ms - began_ms)}"
+    return Caption(head, one_line(" · ".join(deeds) or step.thought or "Looks", 300))

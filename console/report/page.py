@@ -16,15 +16,22 @@ from pathlib import Path
 from typing import NamedTuple, assert_never
 
 from agent.errors import StoreError
-from agent.records import Session, TimeSplit
-from agent.state import Item, MessageItem, NoticeItem, QuestionItem, StepItem
+from agent.records import (
+    Session,
+    TimeSplit,
+    attributed,
+)
+from agent.state.event_text import verified_mark
+from agent.state.reducer import Item, MessageItem, NoticeItem, QuestionItem, StepItem
 from agent.text import clean, one_line
+from console.report.gestures import gestures_of
+from console.report.overlay import overlay
 from console.report.pictures import small_jpeg
 from console.report.plots import LEAST_IDLE_MS, money_plot, time_plot
 from console.report.told import Source, Told, read_told
-from widgets.phrases import action_object, action_verb, answer_word, cost, duration, tokens
+from widgets.base.formatting import action_object, action_verb, answer_word, cost, duration, tokens
 
-FRAME_WIDTH_PX = 260
+FRAME_WIDTH_PX = 440
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1f2428;--dim:#626b74;--line:#d9d6cf;--paper:#fbfaf7;
@@ -39,7 +46,14 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{color:var(
 .item{border:1px solid var(--line);border-radius:8px;background:var(--card);padding:12px;
 margin:10px 0;overflow:hidden}
 .step{display:grid;grid-template-columns:1fr auto;gap:16px}
-.item img{width:150px;border-radius:6px;border:1px solid var(--line);display:block}
+.item img{width:220px;border-radius:6px;border:1px solid var(--line);display:block}
+.shot{position:relative}.shot svg.touch{position:absolute;inset:0;width:100%;height:100%;margin:0}
+.touch rect{fill:none;stroke:#ffc65c;stroke-width:1.2}
+.touch circle{fill:#d6335c;fill-opacity:.85;stroke:#fff;stroke-width:1.2}
+.touch polyline{fill:none;stroke:#d6335c;stroke-width:2.4;stroke-linecap:round}
+.touch text{font:600 6px system-ui,sans-serif;text-anchor:middle;fill:#d6335c;stroke:#fff;
+stroke-width:1.6;paint-order:stroke}
+@media(max-width:560px){.step{grid-template-columns:1fr}.item img{width:100%}}
 pre,p{margin:4px 0;white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}
 .num{font-weight:600;margin-right:8px}svg{width:100%;height:auto;margin:6px 0}
 .key{margin-right:14px;color:var(--dim)}.key i{display:inline-block;width:10px;height:10px;
@@ -126,7 +140,9 @@ def _facts(session: Session, told: Told) -> str:
     used = session.usage.input_tokens + session.usage.output_tokens
     facts = (
         ("state", session.state.value.lower().replace("_", " ")),
+        ("verified", verified_mark(session)),
         ("result", session.latest_result),
+        ("data", session.result_json),
         ("error", session.latest_error),
         ("phone", session.serial),
         ("app", session.target_package),
@@ -160,9 +176,10 @@ def _item(item: Item, frames: dict[str, str]) -> str:
             said = answer_word(question, answer) if answer else closed or "no answer"
             return (
                 f'<div class=item><span class="num ask">{question.kind.value}</span>'
-                f"{_text(question.text)}<p><b>{_safe(said, 2_000)}</b></p></div>"
+                f"{_text(question.shown)}<p><b>{_safe(said, 2_000)}</b></p></div>"
             )
-        case NoticeItem(text=text, remedy=remedy, tone=tone):
+        case NoticeItem(remedy=remedy, tone=tone):
+            text = attributed(item.text, item.speaker)
             style = {"error": "bad", "warning": "ask", "result": "good"}.get(tone.value, "dim")
             more = f"<p class=dim>{_safe(remedy, 500)}</p>" if remedy else ""
             return f'<div class="item {style}">{_text(text)}{more}</div>'
@@ -183,8 +200,11 @@ def _step(step: StepItem, frames: dict[str, str]) -> str:
     if step.frame is not None:
         address = frames.get(step.frame.digest, "")
         alt = f"screen at step {step.number}"
+        drawn = overlay(gestures_of(step), (step.frame.width_px, step.frame.height_px))
         picture = (
-            f'<img src="{address}" alt="{alt}">' if address else "<span class=dim>frame gone</span>"
+            f'<div class=shot><img src="{address}" alt="{alt}">{drawn}</div>'
+            if address
+            else "<span class=dim>frame gone</span>"
         )
     return (
         f'<div class="item step"><div><span class=num>{step.number}</span>'

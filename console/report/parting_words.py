@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from agent.state.reducer import ActionView
 from agent.text import one_line
 from console.report.parting import Parting
 from console.report.told import Deed, Told
+from widgets.base.formatting import action_object, action_verb
 
 _AROUND = 3
 
@@ -15,8 +17,8 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
         f"({len(right.steps)} steps)"
     )
     if parting.is_same:
-        return [sides, f"Both did the same throughout: {parting.at} deeds."]
-    lines = [sides, f"Alike for {parting.at} deeds, then they part:"]
+        return [sides, f"Identical throughout: {parting.at} actions."]
+    lines = [sides, f"Identical for {parting.at} actions, then they diverge:"]
     for at in range(max(0, parting.at - around), min(len(parting.pairs), parting.at + around + 1)):
         pair = parting.pairs[at]
         if at < parting.at:
@@ -30,6 +32,7 @@ def said(deed: Deed | None) -> str:
     """Say what a deed was, in a line."""
     if deed is None:
         return "nothing more"
-    about = f" {deed.element.label}" if deed.element is not None else f" {deed.arguments}"
+    done = ActionView(call_id="", tool=deed.tool, arguments=deed.arguments, element=deed.element)
     where = f"  [{deed.package}]" if deed.package else ""
-    return one_line(f"step {deed.step}: {deed.tool}{about}{where}", 200)
+    words = f"{action_verb(done)} {action_object(done)}".rstrip()
+    return one_line(f"step {deed.step}: {words}{where}", 200)

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from agent.errors import StoreError
+from agent.extras import install, is_installed, missing
+from console.report.captions import BANNER_PX, Caption, draw_caption, draw_gestures
+from console.report.gestures import Gesture
 
 if TYPE_CHECKING:
     from av.video.stream import VideoStream
     from PIL.Image import Image as Picture
 
 _JPEG_QUALITY = 72
-_BANNER_PX = 22
 _CODECS = ("libx264", "libopenh264", "mpeg4")
 FILM_HZ = 10
 _MOST_PIXELS = 32_000_000
@@ -33,11 +35,12 @@ Progress = Callable[[int, int], None]
 
 
 class Still(NamedTuple):
-    """One picture of a film, how long it stays, and what stands below it."""
+    """One picture of a film, how long it stays, and what is drawn on and below it."""
 
     png: bytes
     stays_ms: int
-    caption: str
+    caption: Caption
+    gestures: Sequence[Gesture] = ()
 
 
 def small_jpeg(png: bytes, width_px: int) -> bytes:
@@ -66,6 +69,8 @@ def write_gif(path: Path, stills: Sequence[Still], width_px: int, told: Progress
 
 def write_mp4(path: Path, stills: Sequence[Still], width_px: int, told: Progress) -> None:
     """Write a film as an MP4 that any browser plays."""
+    if not is_installed("video"):
+        raise StoreError(missing("video"), f"{install('video')} Or make a GIF instead.")
     import av
     import numpy as np
 
@@ -105,26 +110,21 @@ def _codec() -> str:
 
 def _drawn(stills: Sequence[Still], width_px: int) -> Iterator[Picture]:
     """Give the pictures, all of one even size, with their captions."""
-    from PIL import Image, ImageDraw
+    from PIL import Image
 
     size: tuple[int, int] | None = None
     for still in stills:
         picture = _scaled(still.png, width_px)
         if size is None:
-            size = picture.width // 2 * 2, (picture.height + _BANNER_PX) // 2 * 2
+            size = picture.width // 2 * 2, (picture.height + BANNER_PX) // 2 * 2
         canvas = Image.new("RGB", size, (14, 17, 21))
-        room = (size[0], size[1] - _BANNER_PX)
+        room = (size[0], size[1] - BANNER_PX)
         if picture.width > room[0] or picture.height > room[1]:
             picture.thumbnail(room)
+        draw_gestures(picture, picture.size, still.gestures)
         canvas.paste(picture, ((size[0] - picture.width) // 2, 0))
-        draw = ImageDraw.Draw(canvas)
-        draw.text((6, size[1] - _BANNER_PX + 5), _ascii(still.caption), fill=(213, 219, 226))
+        draw_caption(canvas, room[1], still.caption)
         yield canvas
-
-
-def _ascii(text: str) -> str:
-    # Pillow's built-in font has no other letters.
-    return text.encode("ascii", "replace").decode()[:160]
 
 
 def _scaled(png: bytes, width_px: int) -> Picture:

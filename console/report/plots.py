@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.state import StepItem
-from widgets.phrases import duration
+from agent.state.reducer import StepItem
+from widgets.base.formatting import duration
 
 WIDTH, HEIGHT = 880, 180
 _LEFT, _BOTTOM, _TOP = 56, 22, 14

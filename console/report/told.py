@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 from agent.protocol import AgentMessage, Event, ObservationRecorded, ToolCallRequested
 from agent.records import Element, Frame, Observation, Session
-from agent.state import StepItem, Transcript
-from agent.transcript import follow
+from agent.state.reducer import StepItem, Transcript
+from agent.state.transcript import follow
 
 PAGE = 5_000
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
 
-from agent.sessions.rollout_write import export_rollout
+from agent.sessions.rollout.rollout_write import export_rollout
 from console.report.movie import Film, write_movie
 from console.report.page import write_report
 from console.report.told import Source

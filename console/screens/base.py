@@ -11,23 +11,32 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume
+from textual.events import (
+    DescendantBlur,
+    DescendantFocus,
+    Resize,
+    ScreenResume,
+    TextSelected,
+)
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from agent.records import DeviceState, SessionState
-from agent.state import State, attention
-from console import actions
-from widgets.lines import PartsLine
-from widgets.parts import Parts
-from widgets.phone_pane import PhonePane, spread
-from widgets.sturdy import Sturdy
+from agent.state.reducer import State, attention
+from console.keys import actions
+from console.keys.controllers import Controller
+from widgets.base.action_line import ActionLine
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.pictures.phone_pane import is_driven_at, spread
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
     from console.frames.stills import Source
-    from widgets.composer import Composer
+    from widgets.questions.composer import Composer
 
 LEAST = (40, 12)
 OPENING = "Opening …"
@@ -35,7 +44,7 @@ OPENING = "Opening …"
 _WRITING = (
     ("enter", "send"),
     ("esc", "back"),
-    ("alt+enter", "new line"),
+    ("^j", "new line"),
     ("tab", "next pane"),
 )
 _SEEKING = (("enter", "to what was found"), ("esc", "clear"))
@@ -46,7 +55,7 @@ _ROOM_FOR_BOTH = 100
 """Columns from which the palette's key stands beside that of help."""
 
 
-class ConsoleScreen(Sturdy, Screen[None]):
+class ConsoleScreen(FaultIsolated, Screen[None]):
     """A screen of the console."""
 
     WHERE: ClassVar[actions.Where] = actions.Where.EVERYWHERE
@@ -66,6 +75,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         return self.app
 
     _frame_shown = -1
+    _sizes: tuple[tuple[str | None, Size], ...] = ()
     is_composed = False
     """Whether the widgets are there; resizing and resuming come before they are."""
 
@@ -81,6 +91,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         # Before the first picture, which would be an empty one, and again with the widths it gave.
         self.refresh_all()
         self.call_after_refresh(self._show_measured)
+        self.screen_layout_refresh_signal.subscribe(self, self._on_laid_out, immediate=True)
 
     def _go_away(self) -> None:
         below = self.app.screen_stack[-2:-1]
@@ -91,15 +102,23 @@ class ConsoleScreen(Sturdy, Screen[None]):
         self.refresh_all()
         self.console_app.painted.set()
 
+    def _on_laid_out(self, _screen: Screen[None]) -> None:
+        """Show the picture again where what it is shown in has another size now."""
+        named = (widget for widget in self.query_one("#body").query("*") if widget.id)
+        sizes = tuple((widget.id, widget.size) for widget in named)
+        if sizes != self._sizes:
+            self._sizes = sizes
+            self.call_later(self.refresh_all)
+
     # --- what a screen has ----------
 
     def compose(self) -> ComposeResult:
         self._fit()
-        yield PartsLine(id="header")
+        yield ActionLine(id="header")
         yield from self.compose_tabs()
         with Container(id="body"):
             yield from self.compose_body()
-        yield PartsLine(id="footer")
+        yield ActionLine(id="footer")
         yield PartsLine(
             ((" Too small: 40×12 is the least. ^x stops all. ", "$warn"),), id="too-small"
         )
@@ -138,6 +157,16 @@ class ConsoleScreen(Sturdy, Screen[None]):
     def still(self) -> Source | None:
         """Give the picture that may be drawn as an image while it rests."""
         return None
+
+    CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = ()
+    """What it is composed of, besides itself."""
+
+    controllers: tuple[Controller, ...] = ()
+    """The parts that own some of this screen's actions; asked before the screen is."""
+
+    def owner_of(self, action_id: str) -> Controller | None:
+        """Return the controller that does an action now; None where the screen does it."""
+        return next((one for one in self.controllers if one.owns(action_id)), None)
 
     def can(self, action_id: str) -> bool:
         """Say whether an action can be done now; the palette and the footer leave the rest out."""
@@ -201,6 +230,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
         if app.place:
             left.append((f" {app.place}", "$muted"))
         left.append(("  ", ""))
+        pressable: dict[int, str] = {}
         taken = self.taken_digits()
         for where, action_id in (
             (actions.Where.DECK, "screen.deck"),
@@ -213,6 +243,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
             # A digit that would be typed or choose an option is not offered as a screen's key.
             key = app.keys.name(action_id)
             left.append((" " if key in taken else f" {key} ", "$faint"))
+            pressable |= {len(left) - 1: action_id, len(left): action_id}
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
         waiting = sum(one.needs_person for one in attention(state, app.seen))
         working = [
@@ -224,6 +255,8 @@ class ConsoleScreen(Sturdy, Screen[None]):
         running = len(working) - paused
         online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
         right: list[tuple[str, str]] = []
+        if waiting and state.questions:
+            pressable[0] = "question.next"
         if waiting:
             # On the Deck the queue itself names the key.
             go = self.WHERE is not actions.Where.DECK and bool(state.questions)
@@ -234,11 +267,22 @@ class ConsoleScreen(Sturdy, Screen[None]):
             right.append((f"● {running} running  ", "$live"))
         if paused:
             right.append((f"‖ {paused} paused  ", "$warn"))
+        usage = app.usage.newest if app.usage is not None else None
+        if usage is not None and usage.is_nearly_full and width >= 100:
+            right.append((f"{usage.words}  ", "$warn"))
         if app.bridge.is_opening:
             right.append(("opening … ", "$muted"))
         elif width >= 80:
-            right.append((f"{online} device{'' if online == 1 else 's'} ", "$muted"))
-        self.query_one("#header", PartsLine).show(spread(tuple(left), tuple(right), width))
+            known = sum(d.state is not DeviceState.GONE for d in state.devices.values())
+            count = f"{online} of {known}" if online < known else str(known)
+            tone = "$warn" if online < known else "$muted"
+            right.append((f"{count} device{'' if known == 1 else 's'} ", tone))
+        parts = spread(tuple(left), tuple(right), width)
+        if pressable.pop(0, ""):
+            pressable[-len(right)] = "question.next"
+        self.query_one("#header", ActionLine).show_pressable(
+            parts, _seen(pressable, parts, len(right))
+        )
 
     def show_footer(self) -> None:
         """Say what the keys do here, as many as there is room for, or what is to be confirmed."""
@@ -249,7 +293,31 @@ class ConsoleScreen(Sturdy, Screen[None]):
         fixed = self._fixed_keys(width, alone=bool(armed))
         room = width - sum(len(text) for text, _ in fixed) - 1
         left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self.footer_keys(), room)
-        self.query_one("#footer", PartsLine).show(spread(left, fixed, width))
+        parts = spread(left, fixed, width)
+        # After a key stands its word; both are pressed for it.
+        pressable = {} if armed else _keys_by_part(left, 1, 0)
+        pressable |= _keys_by_part(fixed, 0, -len(fixed))
+        self.query_one("#footer", ActionLine).show_pressable(
+            parts, _seen(pressable, parts, len(fixed))
+        )
+
+    def on_text_selected(self, _event: TextSelected) -> None:
+        """Copy what was selected with the mouse."""
+        selected = self.get_selected_text()
+        if selected:
+            self.console_app.copy(selected)
+
+    async def on_action_line_pressed(self, event: ActionLine.Pressed) -> None:
+        """Do what the part of the header, or the key of the footer, stands for."""
+        if event.line.id == "header":
+            await self.console_app.action_act(event.name)
+        elif event.line.id == "footer":
+            self.console_app.press_named_key(event.name)
+        else:
+            self.press_part(event.line.id or "", event.name)
+
+    def press_part(self, line: str, name: str) -> None:
+        """Do what a part of another line of this screen stands for."""
 
     def _fixed_keys(self, width: int, *, alone: bool) -> Parts:
         """Write the keys at the right end, which the others give way to.
@@ -276,7 +344,7 @@ class ConsoleScreen(Sturdy, Screen[None]):
     @property
     def is_typing(self) -> bool:
         """Whether letters are text where the focus is, not keys."""
-        driven = isinstance(self.focused, PhonePane) and self.focused.is_driven
+        driven = is_driven_at(self.focused)
         return driven or isinstance(self.focused, TextArea | Input)
 
     def key_of(self, action_id: str) -> str:
@@ -285,7 +353,8 @@ class ConsoleScreen(Sturdy, Screen[None]):
 
     def word_of(self, action: actions.Action) -> str:
         """Say in a word or two what an action would do now."""
-        return action.title.lower()
+        owner = self.owner_of(action.id)
+        return (owner.word(action) if owner is not None else "") or action.title.lower()
 
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
@@ -321,3 +390,18 @@ def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:
         parts += [(f"{gap}{key}", "$footer-key"), (f" {word}", "$muted")]
         used += length
     return tuple(parts)
+
+
+def _keys_by_part(parts: Parts, first: int, offset: int) -> dict[int, str]:
+    """Return which key each part stands for, where a key and its word follow each other."""
+    found: dict[int, str] = {}
+    for at in range(first, len(parts) - 1, 2):
+        key = parts[at][0].strip()
+        found |= {at + offset: key, at + 1 + offset: key}
+    return found
+
+
+def _seen(names: dict[int, str], parts: Parts, at_end: int) -> dict[int, str]:
+    """Leave out what a narrow line has no room for: parts from the left that were cut off."""
+    kept = len(parts) - at_end - 1
+    return {at: name for at, name in names.items() if at < kept}

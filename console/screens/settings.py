@@ -14,19 +14,16 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from agent.config import parse_setting, write_setting
 from agent.errors import ConfigError
 from agent.settings import KEYS, Key
-from agent.state import State
+from agent.state.reducer import State
 from agent.text import one_line
-from console import actions
+from console.keys import actions
 from console.screens.base import ConsoleScreen
-from widgets.lines import PartsLine
-from widgets.parts import Parts
-from widgets.row_list import Line, Row, RowList
-
-_NOW = "ui.theme"
-"""What is changed at once; the rest counts from the next start."""
+from console.settings.setting_values import as_typed, value_in_force, write_typed
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import Line, Row, RowList
 
 
 class SettingsScreen(ConsoleScreen):
@@ -41,8 +38,6 @@ class SettingsScreen(ConsoleScreen):
         self.wanted = ""
         self.edited = ""
         """The key whose value is being typed."""
-        self._written: dict[str, str] = {}
-        """What was written here, which counts from the next start."""
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="settings-table"):
@@ -84,9 +79,14 @@ class SettingsScreen(ConsoleScreen):
             (one_line(self.in_force(key.name), 80) or "–", "$primary"),
         )
         right: Parts = ()
-        if key.name in self._written:
-            right = ((f"from the next start: {one_line(self._written[key.name], 40)}", "$ask"),)
-        elif self.in_force(key.name) != _said(key.default) and key.name != "data_dir":
+        if key.name in self.console_app.written:
+            right = (
+                (
+                    f"from the next start: {one_line(self.console_app.written[key.name], 40)}",
+                    "$ask",
+                ),
+            )
+        elif self.in_force(key.name) != as_typed(key.default) and key.name != "data_dir":
             right = (("changed", "$muted"),)
         return Row(key.name, (Line(left, right),))
 
@@ -96,16 +96,16 @@ class SettingsScreen(ConsoleScreen):
         if key is not None:
             parts = (
                 (f"{one_line(key.description, 400)}\n", "$foreground"),
-                (f"default {_said(key.default) or 'empty'} · environment {key.variable}", "$faint"),
+                (
+                    f"default {as_typed(key.default) or 'empty'} · environment {key.variable}",
+                    "$faint",
+                ),
             )
         self.query_one("#settings-detail", PartsLine).show(parts)
 
     def in_force(self, name: str) -> str:
-        """Give a value as it is typed, as this process has it."""
-        value: object = self.console_app.settings
-        for part in name.split("."):
-            value = getattr(value, part, None)
-        return _said(value)
+        """Return a value as it is typed, as this process has it."""
+        return value_in_force(self.console_app.settings, name)
 
     # --- changing ----------
 
@@ -124,7 +124,7 @@ class SettingsScreen(ConsoleScreen):
             return
         self.edited = event.key
         field = self.value_field
-        field.value = self._written.get(event.key, self.in_force(event.key))
+        field.value = self.console_app.written.get(event.key, self.in_force(event.key))
         field.add_class("-shown")
         self.focus_now(field)
 
@@ -140,23 +140,12 @@ class SettingsScreen(ConsoleScreen):
             self._write(self.edited, event.value.strip())
 
     def _write(self, name: str, text: str) -> None:
-        settings = self.console_app.settings
-        if settings is None:
-            return
         try:
-            if name == _NOW and text and text not in self.app.available_themes:
-                known = ", ".join(sorted(self.app.available_themes))
-                raise ConfigError(f"There is no theme {one_line(text, 40)!r}.", f"Themes: {known}")
-            value = parse_setting(name, text)
-            write_setting(settings.config_file, name, value)
+            write_typed(self.console_app, name, text)
         except ConfigError as error:
             # What was typed stays in the field, to be corrected.
             self.console_app.say(str(error), tone="warning")
             return
-        self._written[name] = _said(value)
-        if name == _NOW and text:
-            self.app.theme = text
-        self.console_app.say(f"{name} is {_said(value) or 'empty'} in {settings.config_file}.")
         self._close()
 
     def _close(self) -> None:
@@ -184,14 +173,3 @@ class SettingsScreen(ConsoleScreen):
         else:
             return False
         return True
-
-
-def _said(value: object) -> str:
-    """Write a value as it is typed."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return str(value)

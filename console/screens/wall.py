@@ -14,21 +14,22 @@ from textual.containers import Vertical
 from textual.events import Resize, ScreenSuspend
 
 from agent.records import DeviceInfo, DeviceState, LiveFrame
-from agent.state import State
+from agent.state.reducer import State
 from agent.text import one_line
-from console import actions
 from console.frames.clock import FrameClock
+from console.keys import actions
 from console.screens.base import OPENING, ConsoleScreen
-from console.screens.deck_phone import NO_DEVICES
+from console.screens.deck.deck_phone import NO_DEVICES
 from console.starting_phone import start_virtual
-from widgets import status
-from widgets.lines import PartsLine
-from widgets.parts import Parts
-from widgets.phone_pane import spread
-from widgets.pulse_line import small_pulse
-from widgets.session_rows import device_name, session_title, step_words
-from widgets.tile_text import picture_label
-from widgets.wall_view import Tile, WallView
+from widgets.base import status
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.lists.session_rows import device_name, session_title, step_words
+from widgets.pictures.phone_pane import spread
+from widgets.plots.latency_line import small_pulse
+from widgets.wall.tile_text import picture_label
+from widgets.wall.wall_layout import Tile
+from widgets.wall.wall_view import WallView
 
 
 class WallScreen(ConsoleScreen):

@@ -16,23 +16,31 @@ from aiohttp import web
 from textual_serve.server import Server
 
 from agent.errors import UsageError
-from console.web.gate import TOKEN, Gate
+from console.web.gate import TOKEN, Gate, Handler
+from console.web.phone_socket import OpenCore, serve_phone
 
 _PAGES = Path(__file__).parent / "pages"
+_FILES = ("console.js", "touch.js", "phone.js", "console.css")
 _FONT_PX = 16
 _LARGEST_FONT_PX = 48
 
 
 class ConsoleServer(Server):
-    """textual-serve's server behind a gate, with a page of our own."""
+    """textual-serve's server behind a gate, with a page and a phone panel of our own."""
 
-    def __init__(self, command: str, gate: Gate, *, title: str) -> None:
+    def __init__(
+        self, command: str, gate: Gate, *, title: str, open_core: OpenCore, may_drive: bool
+    ) -> None:
         super().__init__(command, title=title, templates_path=_PAGES)
         self._gate = gate
+        self._open_core = open_core
+        self._may_drive = may_drive
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
-        app.router.add_get("/console.js", _script)
+        for name in _FILES:
+            app.router.add_get(f"/{name}", _file(name))
+        app.router.add_get("/phone", self._handle_phone)
         app.middlewares.append(self._gate.guard)
         app.on_response_prepare.append(self._gate.mark)
         return app
@@ -53,9 +61,15 @@ class ConsoleServer(Server):
             },
         )
 
+    async def _handle_phone(self, request: web.Request) -> web.StreamResponse:
+        return await serve_phone(request, self._open_core, may_drive=self._may_drive)
 
-async def _script(_request: web.Request) -> web.FileResponse:
-    return web.FileResponse(_PAGES / "console.js")
+
+def _file(name: str) -> Handler:
+    async def send(_request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(_PAGES / name)
+
+    return send
 
 
 def _font_px(said: str) -> int:
@@ -64,7 +78,14 @@ def _font_px(said: str) -> int:
 
 @asynccontextmanager
 async def serving(
-    command: str, *, host: str, port: int, names: frozenset[str], title: str
+    command: str,
+    *,
+    host: str,
+    port: int,
+    names: frozenset[str],
+    title: str,
+    open_core: OpenCore,
+    may_drive: bool,
 ) -> AsyncIterator[str]:
     """Serve for the length of a `with` block.
 
@@ -74,6 +95,8 @@ async def serving(
         port: the port; 0 = any free one.
         names: further host names that the server is reached by.
         title: what the browser's tab says.
+        open_core: connects a tab's phone panel to the core.
+        may_drive: whether the panel may act.
 
     Yields:
         The address to open, with the token of this run.
@@ -82,7 +105,7 @@ async def serving(
         UsageError: the address cannot be listened on.
     """
     gate = Gate(names)
-    server = ConsoleServer(command, gate, title=title)
+    server = ConsoleServer(command, gate, title=title, open_core=open_core, may_drive=may_drive)
     # No access log: its lines would hold the token.
     runner = web.AppRunner(await server._make_app(), access_log=None, shutdown_timeout=2.0)
     await runner.setup()

@@ -11,7 +11,7 @@ import os
 
 import click
 
-from console.exits import ExitCode, end, run_command
+from console.cli_support.exits import ExitCode, end, run_command
 
 INSTEAD = "For one that acts: switchboard web --drive"
 _LOOK_S = 1.0
@@ -25,11 +25,11 @@ _LOOK_S = 1.0
 def tab(ctx: click.Context, data_dir: str, config: str | None, drive: bool) -> None:
     """Show the console on the pipes to the server."""
     from agent.errors import RuntimeDiedError
-    from agent.looking import LookingCore
+    from agent.runtime.read_only_core import LookingCore
+    from console.cli_support.command_settings import settings_for
     from console.commands.console import show
-    from console.host import attach
-    from console.setup import settings_for
-    from console.stopping import StopRequest, run_async
+    from console.core.host import attach
+    from console.terminal.signals import StopRequest, run_async
 
     ctx.obj = {"data_dir": data_dir, "config": config}
     settings = settings_for(ctx)

@@ -15,4 +15,9 @@ if (window.devicePixelRatio >= 2) {
   // while it emulates them: letters would be twice as large as their cells.
   delete ResizeObserverEntry.prototype.devicePixelContentBoxSize;
 }
-window.addEventListener("load", () => place.querySelector("textarea")?.focus());
+// Once its connection stands: what is typed before, and that it has the focus, has nowhere to go.
+new MutationObserver((_, observer) => {
+  if (!place.classList.contains("-connected")) return;
+  observer.disconnect();
+  place.querySelector("textarea")?.focus();
+}).observe(place, { attributes: true, attributeFilter: ["class"] });

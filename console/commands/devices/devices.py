@@ -1,0 +1,81 @@
+"""`switchboard devices`: the phones that can be reached, and everything done to one by hand.
+
+Invariants: what drives a phone holds its lease, so a phone that a session works on is left alone;
+JSON goes to stdout, speech and progress to stderr.
+"""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.devices.devices_acts import (
+    launch,
+    look,
+    press,
+    shot,
+    swipe,
+    tap,
+    type_text,
+    wait_for,
+)
+from console.commands.devices.devices_apps import (
+    apps,
+    clear,
+    install,
+    logcat,
+    pull,
+    push,
+    uninstall,
+)
+from console.commands.devices.devices_health import doctor, info, repair, rotate, unlock, wake
+from console.commands.devices.devices_link import connect, disconnect, pair
+from console.commands.devices.devices_list import list_devices, print_devices, tag
+from console.commands.devices.devices_record import record
+from console.commands.devices.devices_share import share
+from console.commands.devices.devices_wheel import wheel
+
+SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
+    ("Look", (list_devices, info, doctor, logcat, apps, record, share)),
+    ("Use", (look, shot, tap, swipe, type_text, press, launch, wait_for)),
+    ("Connect", (connect, pair, disconnect)),
+    ("Name and drive", (tag, wheel)),
+    ("Change", (repair, install, uninstall, clear, push, pull, rotate, wake, unlock)),
+)
+
+
+class _Sectioned(click.Group):
+    """A group whose help shows its commands by what they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the heads of their sections."""
+        for title, commands in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
+                )
+
+
+@click.group(
+    cls=_Sectioned,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Without a command it lists. Examples:
+  switchboard devices
+  switchboard devices --json | jq -r '.data[].serial'
+  switchboard devices pair --qr
+  switchboard devices doctor R5CT1234
+  switchboard devices install R5CT1234 app.apk
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def devices(ctx: click.Context, as_json: bool) -> None:
+    """List the phones that adb sees; connect, name, examine and mend them."""
+    if ctx.invoked_subcommand is None:
+        print_devices(ctx, as_json=as_json)
+
+
+for _, _commands in SECTIONS:
+    for _command in _commands:
+        devices.add_command(_command)

@@ -1,0 +1,163 @@
+"""`switchboard devices info|doctor|repair|rotate|wake|unlock`: how a phone is; putting it right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode
+from console.commands.devices.devices_reach import Reached, done, run_with_phone
+
+if TYPE_CHECKING:
+    from agent.devices.health.findings import Ailment
+    from agent.devices.health.phone_checks import Health
+
+
+@click.command()
+@click.argument("serial", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def info(ctx: click.Context, serial: str, as_json: bool) -> None:
+    """Say all that is known of the phone SERIAL."""
+    from msgspec.structs import replace
+
+    from agent.devices.fleet.labels import Labels
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+
+    labels = Labels(settings_for(ctx).data_dir / "devices.json")
+
+    async def work(phone: Reached) -> ExitCode:
+        from agent.devices.adb.discovery import hardware_serial
+        from agent.records import Transport
+
+        known = await phone.device.info()
+        own = await hardware_serial(phone.client, phone.serial, timeout_s=5)
+        label = labels.of(phone.info.serial, own)
+        whole = replace(
+            known,
+            transport=Transport.VIRTUAL if known.virtual else phone.info.transport,
+            server=phone.info.server,
+            product=phone.info.product,
+            driver=phone.info.driver,
+            hardware_serial=own,
+            name=label.name,
+            tags=label.tags,
+            notes=label.notes,
+        )
+        if as_json:
+            plain.print_json(plain.as_builtins(whole))
+        else:
+            facts = plain.as_builtins(whole).items()
+            rows = [(name.replace("_", " "), _said(value)) for name, value in facts if value]
+            plain.print_text("\n".join(f"{name:16} {value}" for name, value in rows))
+        return ExitCode.DONE
+
+    run_with_phone(ctx, serial, work)
+
+
+def _said(value: object) -> str:
+    from agent.text import one_line
+
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else one_line(str(value))
+
+
+@click.command()
+@click.argument("serial", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
+    """Examine the phone SERIAL: how it is, and how long each way to it takes."""
+
+    async def work(phone: Reached) -> ExitCode:
+        found = await _health(ctx, phone).examine()
+        _print(found, as_json=as_json)
+        return ExitCode.DONE if all(one.ok for one in found) else ExitCode.FAILED
+
+    run_with_phone(ctx, serial, work)
+
+
+@click.command()
+@click.argument("serial", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
+    """Repair what the doctor finds on the phone SERIAL, where adb can."""
+
+    async def work(phone: Reached) -> ExitCode:
+        health = _health(ctx, phone)
+        found = await health.examine()
+        if not any(one.repair for one in found if not one.ok):
+            _print(found, as_json=as_json)
+            return done("Nothing that adb can repair.")
+        mended = await health.repair(found)
+        _print(mended, as_json=as_json)
+        return ExitCode.DONE if all(one.ok for one in mended) else ExitCode.FAILED
+
+    run_with_phone(ctx, serial, work, drives=True)
+
+
+def _health(ctx: click.Context, phone: Reached) -> Health:
+    from agent.devices.health.phone_checks import Health
+    from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+    from agent.devices.shell.phone_shell import PhoneShell
+    from console.cli_support.command_settings import settings_for
+
+    settings = ScrcpySettings(server=settings_for(ctx).scrcpy.server)
+    link = ScrcpyLink(PhoneShell(phone.client, phone.serial), settings)
+    return Health(phone.device, phone.extras, link)
+
+
+def _print(found: tuple[Ailment, ...], *, as_json: bool) -> None:
+    from console.cli_support import plain
+
+    if as_json:
+        plain.print_json({"data": [plain.as_builtins(one) for one in found]})
+        return
+    rows = [("ok" if one.ok else "!!", one.name, one.detail, one.remedy) for one in found]
+    plain.print_text(plain.columns(("", "WHAT", "HOW IT IS", "WHAT TO DO"), rows))
+
+
+@click.command()
+@click.argument("serial")
+@click.argument(
+    "how", type=click.Choice(["portrait", "landscape", "upside-down", "seascape", "auto"])
+)
+@click.pass_context
+def rotate(ctx: click.Context, serial: str, how: str) -> None:
+    """Turn the screen of the phone SERIAL, or let it turn by itself: auto."""
+
+    async def work(phone: Reached) -> ExitCode:
+        await phone.extras.rotate(how)
+        return done(f"The screen of {phone.info.serial} is {how}.")
+
+    run_with_phone(ctx, serial, work, drives=True)
+
+
+@click.command()
+@click.argument("serial", default="")
+@click.pass_context
+def wake(ctx: click.Context, serial: str) -> None:
+    """Switch the screen of the phone SERIAL on."""
+
+    async def work(phone: Reached) -> ExitCode:
+        await phone.extras.wake()
+        return done(f"{phone.info.serial} is awake.")
+
+    run_with_phone(ctx, serial, work, drives=True)
+
+
+@click.command()
+@click.argument("serial", default="")
+@click.option("--pin", is_flag=True, help="Ask for its PIN, which is neither shown nor kept.")
+@click.pass_context
+def unlock(ctx: click.Context, serial: str, pin: bool) -> None:
+    """Wake the phone SERIAL and put its lock screen away."""
+    secret = click.prompt("PIN", hide_input=True, err=True) if pin else ""
+
+    async def work(phone: Reached) -> ExitCode:
+        await phone.extras.unlock(secret)
+        return done(f"{phone.info.serial} is unlocked.")
+
+    run_with_phone(ctx, serial, work, drives=True)

@@ -1,0 +1,144 @@
+"""`switchboard devices list` and `tag`: what there is, and what the operator calls it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.core import Core
+    from agent.devices.protocols import Fleet
+    from agent.records import DeviceInfo
+    from console.terminal.signals import StopRequest
+
+DETAILS_BOUND_S = 3.0
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def list_devices(ctx: click.Context, as_json: bool) -> None:
+    """List the phones that adb sees, their state, and who drives each."""
+    print_devices(ctx, as_json=as_json)
+
+
+def print_devices(ctx: click.Context, *, as_json: bool) -> None:
+    """Print every device, and end the command."""
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        found = await _look(settings)
+        if as_json:
+            plain.print_json({"data": [plain.as_builtins(info) for info in found]})
+        elif not found:
+            say("No devices. Plug one in with USB debugging on, or try: switchboard demo")
+        else:
+            head = ("SERIAL", "STATE", "NAME", "MODEL", "ANDROID", "SIZE", "BY", "DRIVER", "NOTE")
+            plain.print_text(plain.columns(head, [_row(info) for info in found]))
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard devices tag R5CT1234 --name "Left phone" --tag bench --tag android14
+  switchboard devices tag R5CT1234 --notes "cracked screen"
+  switchboard devices tag R5CT1234 --no-tags
+"""
+)
+@click.argument("serial")
+@click.option("--name", help="What to call it.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given again. They replace all.")
+@click.option("--no-tags", is_flag=True, help="Take all tags away.")
+@click.option("--notes", help="What to remember of it.")
+@click.pass_context
+def tag(
+    ctx: click.Context,
+    serial: str,
+    name: str | None,
+    tags: tuple[str, ...],
+    no_tags: bool,
+    notes: str | None,
+) -> None:
+    """Name, tag or annotate the phone SERIAL."""
+    from agent.protocol import DeviceTag
+    from console.core.device_setup import CONNECTED
+    from console.core.host import run_with_core
+
+    if no_tags and tags:
+        raise click.UsageError("--no-tags goes without --tag.", ctx=ctx)
+    if name is None and notes is None and not tags and not no_tags:
+        raise click.UsageError("Give --name, --tag, --no-tags or --notes.", ctx=ctx)
+    wanted = tags if tags or no_tags else None
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        await core.request(DeviceTag(serial=serial, name=name, tags=wanted, notes=notes))
+        say(f"{serial} is labelled.")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work, devices=CONNECTED))
+
+
+def _row(info: DeviceInfo) -> tuple[str, ...]:
+    size = f"{info.width_px}×{info.height_px}" if info.width_px else "-"
+    label = " ".join([*filter(None, [info.name]), *(f"#{tag}" for tag in info.tags)])
+    return (
+        info.serial,
+        info.state.value,
+        label or "-",
+        info.model or "-",
+        info.android or "-",
+        size,
+        info.transport.value if info.transport else "-",
+        info.driver or "-",
+        info.note or info.notes,
+    )
+
+
+async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
+    """Ask the owner of the data directory, or the adb servers themselves."""
+    from console.core.host import attach
+
+    client = await attach(settings)
+    if client is not None:
+        try:
+            return (await client.overview()).devices
+        finally:
+            await client.close()
+    from console.core.device_setup import CONNECTED, Phones, make_rack
+
+    rack = await make_rack(settings, CONNECTED, Phones(settings))
+    await rack.start()
+    try:
+        await await_details(rack)
+        return rack.devices()
+    finally:
+        await rack.close()
+
+
+async def await_details(rack: Fleet) -> None:
+    """Give every phone that is online a moment to say what it is."""
+    import asyncio
+
+    from agent.records import DeviceState
+
+    def is_known(info: DeviceInfo) -> bool:
+        return info.state is not DeviceState.ONLINE or bool(info.android or info.note)
+
+    changes = rack.changes()
+    try:
+        async with asyncio.timeout(DETAILS_BOUND_S):
+            while not all(is_known(info) for info in rack.devices()):
+                await anext(changes)
+    except TimeoutError:
+        return

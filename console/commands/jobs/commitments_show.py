@@ -1,0 +1,70 @@
+"""`switchboard commitments show`: one commitment, with the words that say so.
+
+Invariant: looking changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from agent.records import Commitment
+    from console.core.stored_core import Records
+
+
+@click.command()
+@click.argument("commitment_id", type=click.IntRange(1), metavar="COMMITMENT")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
+    """Show one commitment: what was promised, when it is due, and what it was taken from."""
+    from agent.errors import UsageError
+    from console.cli_support import plain
+    from console.core.host import run_with_records
+
+    async def work(records: Records) -> ExitCode:
+        found = await _found(records, commitment_id)
+        if found is None:
+            raise UsageError(
+                f"There is no commitment {commitment_id}.",
+                "List them: switchboard commitments list --all",
+            )
+        plain.print_json(plain.as_builtins(found)) if as_json else plain.print_text(_told(found))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+async def _found(records: Records, commitment_id: int) -> Commitment | None:
+    from agent.protocol import CommitmentSearch
+    from console.core.stored_core import StoredRecords, owner
+
+    if isinstance(records, StoredRecords):
+        return await records.store.watches.commitment(commitment_id)
+    # The newest of those up to this one is this one, if it is there.
+    op = CommitmentSearch(limit=1, before=commitment_id + 1)
+    found = (await owner(records).request(op)).commitments
+    return next((one for one in found if one.id == commitment_id), None)
+
+
+def _told(one: Commitment) -> str:
+    """Write a commitment as lines of name and value."""
+    from agent.text import clean
+    from console.cli_support.plain import moment
+
+    evidence = ", ".join(f"{name}: {value}" for name, value in one.evidence_json.items())
+    facts = (
+        ("commitment", f"{one.id}: {one.title}"),
+        ("status", one.status.value),
+        ("due", moment(one.due_at) if one.due_at else "at no time"),
+        ("expires", moment(one.expires_at) if one.expires_at else "never"),
+        ("written", moment(one.created_at)),
+        ("sure", f"{one.confidence:.0%}"),
+        ("taken from", evidence or "-"),
+        ("more", one.description or "-"),
+    )
+    return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)

@@ -1,0 +1,23 @@
+"""`switchboard jobs`: scheduled work, which starts sessions while a console or the daemon is open.
+
+A client of the process that owns the data directory when one runs; otherwise it writes the store
+itself. Invariant: a job is only kept here; it runs in the process that owns the store.
+"""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.jobs.jobs_create import create
+from console.commands.jobs.jobs_edit import edit
+from console.commands.jobs.jobs_look import history, list_jobs, show
+from console.commands.jobs.jobs_move import pause, read, resume, run, stop
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def jobs() -> None:
+    """Create, list, change, pause, run and stop jobs. They run while a console is open."""
+
+
+for _command in (create, list_jobs, show, history, edit, pause, resume, run, read, stop):
+    jobs.add_command(_command)

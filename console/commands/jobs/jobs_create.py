@@ -1,0 +1,174 @@
+"""`switchboard jobs create`: hand in work that runs by itself.
+
+Not the checks, which are the core's. Invariant: a job is only kept here; it runs in the process
+that owns the store.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.jobs.jobs_look import JSON_OPTION, when
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.records import QuietHours
+    from console.terminal.signals import StopRequest
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard jobs create "read the newest message aloud" --every 1h
+  switchboard jobs create "check the weather" --cron "30 7 * * 1-5" --timezone Europe/Berlin
+  switchboard jobs create "look for new photos" --on device_connected --quiet 22:00-07:00
+  switchboard jobs create "clear old notes" --in 10m --device 127.0.0.1:6001 --silent
+"""
+)
+@click.argument("prompt")
+@click.option("--title", default="", help="Its name in lists; the prompt's beginning otherwise.")
+@click.option("--in", "after", metavar="DURATION", help="First run after this long, like 10m.")
+@click.option("--at", metavar="MOMENT", help="First run then, like 18:30 or 2026-01-31T08:00.")
+@click.option("--every", metavar="DURATION", help="Run again each such time; 15s at the least.")
+@click.option("--cron", default="", metavar="FIELDS", help='Run then, like "0 9 * * 1-5".')
+@click.option(
+    "--timezone", default="", metavar="ZONE", help="Of --cron and --quiet; default: ours."
+)
+@click.option(
+    "--on",
+    "triggers",
+    multiple=True,
+    type=click.Choice(
+        ["device_connected", "device_booted", "app_updated", "console_start", "manual"]
+    ),
+    help="Run when this happens; may be repeated.",
+)
+@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Begin nothing in these hours.")
+@click.option("--skip-missed", is_flag=True, help="Leave out times at which nothing was awake.")
+@click.option("--device", "serial", default="", metavar="SERIAL", help="Run on this phone.")
+@click.option("--app", default="", help="Run on a phone that has this app, by package or name.")
+@click.option("--tag", "tags", multiple=True, help="Run on a phone with this tag; repeatable.")
+@click.option(
+    "--type",
+    "job_type",
+    type=click.Choice(["agent_turn", "system_event", "heartbeat"]),
+    default="agent_turn",
+    show_default=True,
+    help="What it does when it wakes.",
+)
+@click.option(
+    "--target",
+    default="main",
+    metavar="main|isolated|session:ID",
+    show_default=True,
+    help="The session that the job speaks to.",
+)
+@click.option(
+    "--output-schema", metavar="FILE", help="A JSON Schema that each run's result has to fit."
+)
+@click.option("--silent", is_flag=True, help="No notice when it has run; its result is marked.")
+@click.option("--none", "quiet_delivery", is_flag=True, help="Neither a notice nor a mark.")
+@click.option("--notice", default="", metavar="TEXT", help="Exactly what the notice says.")
+@JSON_OPTION
+@click.pass_context
+def create(
+    ctx: click.Context,
+    *,
+    prompt: str,
+    title: str,
+    after: str | None,
+    at: str | None,
+    every: str | None,
+    cron: str,
+    timezone: str,
+    triggers: tuple[str, ...],
+    quiet_hours: str | None,
+    skip_missed: bool,
+    serial: str,
+    app: str,
+    tags: tuple[str, ...],
+    job_type: str,
+    target: str,
+    output_schema: str | None,
+    silent: bool,
+    quiet_delivery: bool,
+    notice: str,
+    as_json: bool,
+) -> None:
+    """Store a job whose PROMPT is the goal of the session that it starts."""
+    from datetime import datetime
+
+    from agent.protocol import JobCreate
+    from agent.records import JobType, Misfire, Trigger
+    from console.cli_support import plain
+    from console.cli_support.time_parsing import duration_ms, moment_ms
+    from console.core.device_setup import CONNECTED, NO_DEVICES
+    from console.core.host import run_with_core
+    from console.runs.result_file import read_schema_file
+
+    if not _short(prompt):
+        raise click.BadParameter("The prompt is empty.", ctx=ctx, param_hint="PROMPT")
+    if after and at:
+        raise click.UsageError("Give --in or --at, not both.", ctx=ctx)
+    if silent and quiet_delivery:
+        raise click.UsageError("Give --silent or --none, not both.", ctx=ctx)
+    if notice and (silent or quiet_delivery):
+        raise click.UsageError("Without a notice --notice has nothing to word.", ctx=ctx)
+    if timezone and not (cron or quiet_hours):
+        raise click.UsageError("--timezone is that of --cron and --quiet: give one.", ctx=ctx)
+    now = datetime.now().astimezone()
+    first_ms = moment_ms(at, now) if at else 0
+    if after:
+        first_ms = round(now.timestamp() * 1000) + duration_ms(after)
+    op = JobCreate(
+        title=title.strip() or _short(prompt),
+        prompt=prompt,
+        next_run_at=first_ms,
+        interval_ms=duration_ms(every) if every else 0,
+        cron=cron,
+        timezone=timezone,
+        on=tuple(Trigger(name) for name in triggers),
+        quiet=quiet_hours_of(quiet_hours) if quiet_hours else None,
+        misfire=Misfire.SKIP if skip_missed else Misfire.ONCE,
+        session_target=target,
+        serial=serial,
+        app=app,
+        tags=tags,
+        job_type=JobType(job_type),
+        output_schema=read_schema_file(output_schema) if output_schema else "",
+        delivery_mode="none" if quiet_delivery else "silent" if silent else "notification",
+        notification_text=notice,
+    )
+
+    async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
+        reply = await core.request(op)
+        assert reply.job is not None
+        if as_json:
+            plain.print_json(plain.as_builtins(reply.job))
+        else:
+            plain.print_text(f"Job {reply.job.id}: {when(reply.job)}")
+        if owned:
+            say("It runs while a console is open.")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
+
+
+def quiet_hours_of(text: str) -> QuietHours:
+    """Read a span of the day. Raises UsageError when it is none."""
+    from agent.errors import UsageError
+    from agent.records import QuietHours
+
+    since, dash, until = text.replace(" ", "").replace("–", "-").partition("-")
+    if not dash:
+        raise UsageError(f"{text!r} is not a span of the day.", "Write one like 22:00-07:00.")
+    return QuietHours(since=since, until=until)
+
+
+def _short(prompt: str) -> str:
+    from agent.text import one_line
+
+    return one_line(prompt, 60)

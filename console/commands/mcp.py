@@ -1,0 +1,125 @@
+"""`switchboard mcp`: phones and sessions for any agent that speaks MCP, with a person behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.mcp_install import install_command
+
+if TYPE_CHECKING:
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  switchboard mcp                        # the client starts this and speaks over its pipes
+  switchboard mcp --tools phone          # only the tools that act on a phone
+  switchboard mcp --http                 # one server for many clients, on this machine
+  switchboard mcp install claude-code    # tell a client of it
+""",
+)
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "phone", "sessions"]),
+    default="all",
+    show_default=True,
+    help="Which tools the client gets.",
+)
+@click.option(
+    "--elicit-approvals",
+    is_flag=True,
+    help="Put approvals to the person at the client, too (by elicitation).",
+)
+@click.option("--http", is_flag=True, help="Serve over HTTP on this machine, with a token.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8431,
+    show_default=True,
+    help="With --http: the port; 0 for any free one.",
+)
+@click.pass_context
+def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port: int) -> None:
+    """Serve phones and sessions to MCP clients, over stdin and stdout or over HTTP.
+
+    Every call is a step of a session that stands on the Deck: judged, approved, recorded and
+    stopped like any other. It attaches to the core that runs, or opens one.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from agent.errors import ConfigError
+    from agent.extras import install, missing
+    from console.cli_support.command_settings import settings_for
+    from console.core.device_setup import EVERYTHING
+    from console.core.host import run_with_host
+
+    try:
+        from console.mcp.clients import Clients, HttpClients, OneClient
+        from console.mcp.http import serving_http
+        from console.mcp.server import PhoneServer
+        from console.mcp.serving import serve_stdio
+    except ModuleNotFoundError as error:
+        raise ConfigError(missing("mcp"), install("mcp")) from error
+    from console.mcp.token import TOKEN_VARIABLE, token_file, token_for
+    from console.mcp.tool import Connection
+
+    settings = settings_for(ctx)
+
+    def serving(host: Host, clients: Clients) -> PhoneServer:
+        from importlib.metadata import version
+
+        from agent.knowledge.library import DIRECTORY, load
+
+        return PhoneServer(
+            clients,
+            host.core,
+            load(settings.config_file.parent / DIRECTORY),
+            version=version("switchboard-console"),
+            phones=tools != "sessions",
+            sessions=tools != "phone",
+            sees=settings.model.vision,
+            elicits_approvals=elicit_approvals,
+        )
+
+    async def over_pipes(host: Host, _stop: StopRequest) -> ExitCode:
+        await serve_stdio(serving(host, OneClient(Connection(host.core))))
+        return ExitCode.DONE
+
+    async def over_http(host: Host, stop: StopRequest) -> ExitCode:
+        from agent.core import Core
+        from agent.rpc.remote_core import Client
+        from agent.rpc.rpc_messages import socket_path
+
+        async def open_core(program: str) -> Core:
+            return await Client.connect(socket_path(settings.data_dir), name=program)
+
+        token = token_for(settings.data_dir)
+        clients = HttpClients(open_core)
+        with stop.graceful():
+            async with serving_http(serving(host, clients), clients, token, port=port) as address:
+                where = f"${TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else ""
+                shown = where or str(token_file(settings.data_dir))
+                say(f"Clients send the token of {shown} as Authorization: Bearer TOKEN.")
+                say("ctrl+c ends it.")
+                click.echo(address)
+                asked = asyncio.ensure_future(stop.asked.wait())
+                closed = asyncio.ensure_future(host.closed())
+                await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
+                asked.cancel()
+                closed.cancel()
+        if host.core.death is not None:
+            say(str(host.core.death))
+        return ExitCode.DONE if stop.asked.is_set() else ExitCode.FAILED
+
+    end(run_with_host(settings, EVERYTHING, over_http if http else over_pipes))
+
+
+mcp.add_command(install_command)

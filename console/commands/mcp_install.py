@@ -1,0 +1,131 @@
+"""`switchboard mcp install`: tell an MCP client of this server, in its own file and form."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import click
+
+from console.cli_support.exits import say
+
+_CLIENTS = ("claude-code", "codex", "cursor", "gemini", "vscode")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+@click.command(
+    "install",
+    epilog="""\b
+Examples:
+  switchboard mcp install claude-code          # shows what it writes into .mcp.json, and asks
+  switchboard mcp install codex --yes
+  switchboard mcp install cursor --http        # for a server that runs: switchboard mcp --http
+  switchboard mcp install vscode --print       # writes nothing
+  switchboard mcp install cursor --remove
+""",
+)
+@click.argument("client", type=click.Choice(_CLIENTS))
+@click.option(
+    "--http", is_flag=True, help="Have it reach 'switchboard mcp --http', not start its own."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=8431,
+    show_default=True,
+    help="With --http: the server's port.",
+)
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "phone", "sessions"]),
+    default="all",
+    show_default=True,
+    help="Which tools it gets; over HTTP the server's own --tools says it.",
+)
+@click.option("--name", default="phone", show_default=True, help="What it calls the server.")
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Its file, where that is not the usual one.",
+)
+@click.option("--print", "only_print", is_flag=True, help="Print the entry and write nothing.")
+@click.option("--remove", is_flag=True, help="Take the entry out.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.pass_context
+def install_command(
+    ctx: click.Context,
+    client: str,
+    http: bool,
+    port: int,
+    tools: str,
+    name: str,
+    file: Path | None,
+    only_print: bool,
+    remove: bool,
+    yes: bool,
+) -> None:
+    """Write the entry of this server into an MCP client's configuration.
+
+    The entry is shown and a yes is asked for. All else in the file stays, and what was there is
+    kept beside it.
+    """
+    from agent.errors import ConfigError, UsageError
+    from agent.extras import install, is_installed, missing
+    from console.cli_support.command_settings import settings_for
+    from console.commands.sessions.sessions_shared import confirm
+    from console.mcp.client_configs import CLIENTS
+    from console.mcp.config_files import changed, fragment, read, write
+    from console.mcp.token import TOKEN_VARIABLE, token_file
+
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"The name {name!r} cannot be used.", "Use 1 to 40 letters, digits, - and _."
+        )
+    if only_print and remove:
+        raise UsageError("--print and --remove exclude each other.", "Leave one out.")
+    config = CLIENTS[client]
+    path = file or config.path()
+    if remove:
+        was = read(path)
+        without = changed(was, config.table, name, None, toml=config.is_toml, where=str(path))
+        if without == was:
+            say(f"{path} has no server {name}.")
+            return
+        confirm(f"Take the server {name} out of {path}?", yes=yes)
+        say(f"Removed. What was there is in {write(path, without, was=was)}.")
+        return
+    if not is_installed("mcp"):
+        raise ConfigError(missing("mcp"), install("mcp"))
+    if http:
+        entry = config.over_http(f"http://127.0.0.1:{port}/mcp")
+    else:
+        entry = config.over_pipes([] if tools == "all" else ["--tools", tools], _places(ctx))
+    click.echo(fragment(config.table, name, entry, toml=config.is_toml), nl=False)
+    if http:
+        kept = token_file(settings_for(ctx).data_dir)
+        say(f'{config.title} needs the token: export {TOKEN_VARIABLE}="$(cat {kept})"')
+    if only_print:
+        return
+    was = read(path)
+    new = changed(was, config.table, name, entry, toml=config.is_toml, where=str(path))
+    if new == was:
+        say(f"{path} has it already.")
+        return
+    confirm(f"Write it into {path}?", yes=yes)
+    beside = write(path, new, was=was)
+    say(f"Written. {f'What was there is in {beside}. ' if beside else ''}Restart {config.title}.")
+
+
+def _places(ctx: click.Context) -> dict[str, str]:
+    """Return where this call finds Switchboard's files, where that is not the usual place."""
+    said = ctx.find_root().obj or {}
+    named = {
+        "SWITCHBOARD_CONFIG": said.get("config"),
+        "SWITCHBOARD_DATA_DIR": said.get("data_dir"),
+    }
+    found = {name: value or os.environ.get(name, "") for name, value in named.items()}
+    return {
+        name: str(Path(value).expanduser().absolute()) for name, value in found.items() if value
+    }

@@ -1,0 +1,172 @@
+"""`switchboard login` and `logout`: sign in with a browser, or keep a key, and forget either.
+
+Invariants: a key is read from a prompt that does not show it or from stdin, never from an argument,
+where other processes could read it; neither key nor token is printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.models.endpoint import Endpoint
+    from console.terminal.signals import StopRequest
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+@click.command(
+    context_settings=_HELP,
+    epilog="""\b
+Without --key it opens the browser at model.login_issuer (OAuth with PKCE) and waits for it to come
+back to this machine. With --key it keeps a key for the endpoint in keys.toml (mode 0600), or in the
+system's keyring.
+
+\b
+Examples:
+  switchboard login
+  switchboard login --no-browser
+  switchboard login --key
+  pass show openai | switchboard login --key --keyring
+""",
+)
+@click.option(
+    "--key", "keep_key", is_flag=True, help="Keep an API key instead: asked for, or stdin."
+)
+@click.option("--keyring", "in_keyring", is_flag=True, help="With --key: in the system's keyring.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening it.")
+@click.pass_context
+def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool) -> None:
+    """Sign in at the model's provider, or keep a key for it."""
+    from console.cli_support.command_settings import settings_for
+
+    settings = settings_for(ctx)
+    if keep_key:
+        _keep_key(_endpoint(settings), settings, in_keyring=in_keyring)
+        return
+    if in_keyring:
+        raise click.UsageError("--keyring goes with --key.", ctx=ctx)
+    _sign_in(settings, no_browser=no_browser)
+
+
+@click.command(
+    context_settings=_HELP,
+    epilog="""\b
+Examples:
+  switchboard logout
+  switchboard logout --key
+""",
+)
+@click.option("--key", "forget_key", is_flag=True, help="Forget the kept key of the endpoint.")
+@click.pass_context
+def logout(ctx: click.Context, forget_key: bool) -> None:
+    """Forget the login, here and at the issuer; or a kept key."""
+    from agent.errors import ConfigError, ModelError
+    from agent.models.choice import key_file, login_file
+    from agent.models.keys import keep_in_file, keep_in_keyring
+    from agent.models.login import TokenFile, sign_out
+    from console.cli_support.command_settings import settings_for
+
+    settings = settings_for(ctx)
+    if forget_key:
+        host = _endpoint(settings).host
+        keep_in_file(key_file(settings), host, "")
+        if settings.model.keyring:
+            try:
+                keep_in_keyring(host, "")
+            except ConfigError as error:
+                say(f"switchboard: {error}")
+        say(f"No key is kept for {host}.")
+        return
+    kept = TokenFile(login_file(settings))
+    found = kept.read()
+    if found is None:
+        say("Nobody is signed in.")
+        return
+    try:
+        sign_out(found)
+    except ModelError as error:
+        # Forgotten here in any case; it ends by itself there.
+        say(f"switchboard: the issuer was not told: {error}")
+    kept.keep(None)
+    say(f"Signed out of {found.issuer}.")
+
+
+def _endpoint(settings: Settings) -> Endpoint:
+    from agent.models.choice import PILOT, endpoint_of
+    from agent.settings import DEFAULT_MODEL
+
+    name = settings.model.name
+    return endpoint_of(settings, DEFAULT_MODEL if name == PILOT else name)
+
+
+def _keep_key(endpoint: Endpoint, settings: Settings, *, in_keyring: bool) -> None:
+    from agent.errors import UsageError
+    from agent.models.choice import key_file
+    from agent.models.keys import keep_in_file, keep_in_keyring
+
+    if sys.stdin.isatty():
+        key = str(click.prompt(f"Key for {endpoint.host}", hide_input=True, err=True)).strip()
+    else:
+        key = sys.stdin.readline(20_000).strip()
+    if not key:
+        raise UsageError("There is no key on stdin.", "Pipe it in, or run it in a terminal.")
+    if in_keyring:
+        keep_in_keyring(endpoint.host, key)
+        say(f"The key for {endpoint.host} is in the keyring.")
+        return
+    keep_in_file(key_file(settings), endpoint.host, key)
+    say(f"The key for {endpoint.host} is in {key_file(settings)}.")
+
+
+def _sign_in(settings: Settings, *, no_browser: bool) -> None:
+    from console.terminal.signals import run_async
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        await sign_in_at_issuer(settings, no_browser=no_browser)
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+async def sign_in_at_issuer(settings: Settings, *, no_browser: bool) -> None:
+    """Sign in at `model.login_issuer`, and keep the token.
+
+    Raises:
+        UsageError: no issuer is set. ModelError: it refused, or could not be reached.
+    """
+    import asyncio
+
+    from agent.errors import UsageError
+    from agent.models.choice import login_file
+    from agent.models.login import TokenFile, discover, sign_in
+
+    wanted = settings.model
+    if not wanted.login_issuer or not wanted.login_client_id:
+        raise UsageError(
+            "No login issuer is set.",
+            "Run `switchboard models setup --login` on a terminal, set model.login_issuer and "
+            "model.login_client_id, or keep a key: switchboard login --key",
+        )
+
+    def show(url: str) -> None:
+        say(f"Sign in here: {url}")
+        if not no_browser:
+            click.launch(url)
+
+    issuer = await asyncio.to_thread(discover, wanted.login_issuer)
+    found = await sign_in(
+        issuer,
+        client_id=wanted.login_client_id,
+        scope=wanted.login_scope,
+        port=wanted.login_port,
+        open_browser=show,
+    )
+    TokenFile(login_file(settings)).keep(found)
+    say(f"Signed in at {found.issuer}.")

@@ -1,0 +1,188 @@
+"""`switchboard models`: what the endpoint offers, whether a model answers, and what it costs.
+
+Invariant: a key is never shown; where it comes from is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end
+from console.commands.models.model_test import ask_model
+from console.commands.models.models_setup import setup
+
+if TYPE_CHECKING:
+    from console.terminal.signals import StopRequest
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+@click.group(context_settings=_HELP)
+def models() -> None:
+    """Connect a model, list the endpoint's models, test one, show prices."""
+
+
+models.add_command(setup)
+
+
+@models.command(
+    "list",
+    context_settings=_HELP,
+    epilog="""\b
+Examples:
+  switchboard models list
+  switchboard models list --json | jq -r '.models[].name'
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def list_models(ctx: click.Context, as_json: bool) -> None:
+    """Ask the endpoint which models it offers, and say what is set."""
+    from msgspec.structs import replace
+
+    from agent.models.catalog import own_prices
+    from agent.models.choice import (
+        PILOT,
+        build_client,
+        endpoint_of,
+        key_of,
+        login_file,
+        price_at,
+        price_file,
+    )
+    from agent.models.login import TokenFile
+    from agent.settings import DEFAULT_MODEL
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        chosen = settings.model.name
+        asked = chosen if chosen != PILOT else DEFAULT_MODEL
+        endpoint = endpoint_of(settings, asked)
+        key = key_of(settings, endpoint)
+        source = f"{key.source.value} {key.where}".strip()
+        if not key.value and TokenFile(login_file(settings)).read() is not None:
+            source = "login"
+        names: tuple[str, ...] = (PILOT,)
+        if source != "none" or settings.model.base_url:
+            client = build_client(settings, asked)
+            try:
+                names += await client.known_models()
+            finally:
+                await client.close()
+        own = own_prices(price_file(settings))
+        prices = {name: price_at(replace(endpoint, model=name), own) for name in names}
+        if as_json:
+            plain.print_json(
+                {
+                    "chosen": chosen,
+                    "endpoint": endpoint.base_url,
+                    "provider": endpoint.provider.value,
+                    "wire": endpoint.wire.value,
+                    "key": source,
+                    "models": [
+                        {"name": name, "price": plain.as_builtins(price) if price else None}
+                        for name, price in prices.items()
+                    ],
+                }
+            )
+            return ExitCode.DONE
+        plain.print_text(f"chosen    {chosen}")
+        plain.print_text(f"endpoint  {endpoint.base_url} ({endpoint.provider}, {endpoint.wire})")
+        plain.print_text(f"key       {source}")
+        rows = []
+        for name, price in prices.items():
+            rows.append((name, f"{price.input:g} / {price.output:g}" if price else "-"))
+        plain.print_text(plain.columns(("model", "$ per million in / out"), rows))
+        return ExitCode.DONE
+
+    end(run_async(work))
+
+
+@models.command(
+    "test",
+    context_settings=_HELP,
+    epilog="""\b
+Examples:
+  switchboard models test
+  switchboard models test gpt-5-mini --json
+""",
+)
+@click.argument("name", default="")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
+    """Ask a model to call one tool; say whether it did, how fast, and what it cost."""
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
+
+    settings = settings_for(ctx)
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        asked, notice, reply, took_ms = await ask_model(settings, name)
+        called = any(call.name == "wait" for call in reply.tool_calls)
+        if as_json:
+            plain.print_json(
+                {
+                    "model": asked,
+                    "ok": called,
+                    "notice": notice,
+                    "took_ms": took_ms,
+                    "calls": [call.name for call in reply.tool_calls],
+                    "text": reply.text[:500],
+                    "usage": plain.as_builtins(reply.usage),
+                }
+            )
+            return ExitCode.DONE if called else ExitCode.FAILED
+        if notice:
+            plain.print_text(f"note  {notice}")
+        used = reply.usage
+        cost = f", ${used.cost_usd:.6f}" if used.cost_usd else ""
+        plain.print_text(
+            f"{'ok  ' if called else 'FAIL'}  {asked} answered in {took_ms} ms, "
+            f"{used.input_tokens} tokens in, {used.output_tokens} out{cost}"
+        )
+        if not called:
+            plain.print_text("      → It did not call the tool that it was told to call.")
+        return ExitCode.DONE if called else ExitCode.FAILED
+
+    end(run_async(work))
+
+
+@models.command(context_settings=_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def prices(ctx: click.Context, as_json: bool) -> None:
+    """Show the price table in force, and where to edit it."""
+    from agent.models.catalog import load_prices
+    from agent.models.choice import price_file
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+
+    own = price_file(settings_for(ctx))
+    table = load_prices(own)
+    if as_json:
+        found = {name: plain.as_builtins(price) for name, price in table.items()}
+        plain.print_json({"file": str(own), "prices": found})
+        return
+    plain.print_text(
+        plain.columns(
+            ("model", "in", "cached", "out"),
+            (
+                (
+                    name,
+                    f"{price.input:g}",
+                    "-" if price.cached_input is None else f"{price.cached_input:g}",
+                    f"{price.output:g}",
+                )
+                for name, price in table.items()
+            ),
+        )
+    )
+    plain.print_text(f"Dollars for a million tokens. Your own: {own}")

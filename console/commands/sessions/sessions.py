@@ -1,0 +1,89 @@
+"""`switchboard sessions`: look at sessions and steer them from any shell.
+
+A client of the process that owns the data directory when one runs; otherwise it opens the store
+itself. Invariants: stop and cancel act at once and do not ask; what deletes takes two acts; JSON on
+stdout has the fields of `codex android sessions` (docs/cli.md), speech goes to stderr.
+"""
+
+from __future__ import annotations
+
+import click
+
+from console.commands.sessions.sessions_again import replay
+from console.commands.sessions.sessions_begin import create, create_attach, start
+from console.commands.sessions.sessions_look import list_sessions, search, show
+from console.commands.sessions.sessions_record import (
+    clear,
+    confirm_result,
+    delete,
+    dismiss,
+    export,
+    fork,
+    import_rollout,
+    keep,
+    rollback,
+    tag_session,
+)
+from console.commands.sessions.sessions_shared import HELP
+from console.commands.sessions.sessions_show import diff, movie, report
+from console.commands.sessions.sessions_spending import spending
+from console.commands.sessions.sessions_steer import (
+    answer,
+    attach,
+    attach_target,
+    cancel,
+    compact,
+    let_through,
+    resume,
+    review,
+    stop,
+)
+
+SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
+    ("Look", (list_sessions, show, search, diff, report, movie, spending)),
+    ("Begin", (create, create_attach, start, replay)),
+    ("Steer", (answer, let_through, stop, resume, cancel, attach, attach_target, review, compact)),
+    ("Judge", (confirm_result,)),
+    (
+        "Keep and drop",
+        (tag_session, dismiss, keep, fork, rollback, export, import_rollout, delete, clear),
+    ),
+)
+ALIASES = {"read": "show"}
+
+
+class SectionedGroup(click.Group):
+    """A group whose help shows its commands by what they are for."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command by its name or by another name for it."""
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the heads of their sections."""
+        for title, commands in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
+                )
+
+
+@click.group(
+    cls=SectionedGroup,
+    context_settings=HELP,
+    epilog="""\b
+SESSION is an id or the unique beginning of one. 'read' is another name for 'show'.
+Examples:
+  switchboard sessions list
+  switchboard sessions show 3f2a
+  switchboard sessions answer 3f2a "the second one"
+  switchboard sessions list --json | jq -r '.data[] | select(.stateLabel=="FAILED") | .sessionId'
+""",
+)
+def sessions() -> None:
+    """Look at sessions and steer them, from any shell."""
+
+
+for _, _commands in SECTIONS:
+    for _command in _commands:
+        sessions.add_command(_command)

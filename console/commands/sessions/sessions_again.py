@@ -1,0 +1,64 @@
+"""`switchboard sessions replay`: do what a session did again, on a phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import end
+from console.commands.sessions.sessions_shared import SESSION_ID
+
+if TYPE_CHECKING:
+    from agent.store.store import Store
+    from console.cli_support.exits import ExitCode
+    from console.core.device_setup import Devices
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
+
+
+@click.command(
+    "replay",
+    epilog="""\b
+Examples:
+  switchboard sessions replay 3f2a
+  switchboard sessions replay 3f2a --on emulator-5554
+""",
+)
+@SESSION_ID
+@click.option("--on", "serial", default="", metavar="SERIAL", help="The phone; as then if not.")
+@click.option("--quiet", "-q", is_flag=True, help="Say the outcome only.")
+@click.pass_context
+def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> None:
+    """Do what a session did again, on a phone, finding each element by what it is.
+
+    A new session goes by what was done, asks its model only where the screen is another, and is
+    followed to its end. Exit codes are those of 'run'.
+    """
+    from console.cli_support.command_settings import settings_for
+    from console.runs.run import pursue_new
+    from console.runs.run_follower import FollowOptions
+    from console.terminal.signals import run_async
+
+    settings = settings_for(ctx)
+    manner = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
+
+    async def choose(store: Store) -> Devices:
+        from msgspec.structs import replace
+
+        from console.core.device_setup import devices_for
+
+        then = await devices_for(store, settings, session_id)
+        return replace(then, connected=then.connected or bool(serial))
+
+    async def begin(host: Host) -> str:
+        from agent.protocol import SessionReplay
+
+        origin = await host.core.session(session_id)
+        op = SessionReplay(session_id=origin.session_id, serial=serial)
+        return (await host.core.request(op)).session_id
+
+    async def work(stop: StopRequest) -> ExitCode:
+        return await pursue_new(settings, choose, begin, stop, manner)
+
+    end(run_async(work))

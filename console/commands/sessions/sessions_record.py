@@ -1,0 +1,296 @@
+"""What is done with the record: keep, fork, roll back, export, import, delete, clear."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.sessions.sessions_shared import (
+    JSON_OPTION,
+    SESSION_ID,
+    YES,
+    Told,
+    act_on,
+    act_on_core,
+    confirm,
+)
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.records import Session
+    from console.core.stored_core import Records
+
+
+@click.command()
+@SESSION_ID
+@click.option("--not", "release", is_flag=True, help="Let retention have it again.")
+@JSON_OPTION
+@click.pass_context
+def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
+    """Keep a tree's frames and caches for ever; --not takes that back."""
+    from agent.protocol import SessionKeep
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionKeep(session_id=session.session_id, kept=not release))
+        done = "Keeps no more" if release else "Keeps"
+        return f"{done} {session.session_id}.", {"ok": True, "kept": not release}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command("tag")
+@SESSION_ID
+@click.argument("tags", nargs=-1)
+@JSON_OPTION
+@click.pass_context
+def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_json: bool) -> None:
+    """Replace the tags of a session; without TAGS it has none."""
+    from agent.protocol import SessionTag
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionTag(session_id=session.session_id, tags=tags))
+        said = f"Tagged {session.session_id}: {' '.join(tags) or 'no tags'}."
+        return said, {"ok": True, "tags": list(tags)}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command("dismiss")
+@SESSION_ID
+@click.option("--undo", is_flag=True, help="Show it on the Deck again.")
+@JSON_OPTION
+@click.pass_context
+def dismiss(ctx: click.Context, session_id: str, undo: bool, as_json: bool) -> None:
+    """Take an ended session off every console's Deck; it stays in the history."""
+    from agent.protocol import SessionDismiss
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionDismiss(session_id=session.session_id, dismissed=not undo))
+        done = "Back on the Deck:" if undo else "Dismissed"
+        return f"{done} {session.session_id}.", {"ok": True, "dismissed": not undo}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command(
+    "confirm",
+    epilog="""\b
+Examples:
+  switchboard sessions confirm 3f2a
+  switchboard sessions confirm 3f2a --wrong --reason "it booked the wrong day"
+""",
+)
+@SESSION_ID
+@click.option("--wrong", is_flag=True, help="Say that the goal is not met, whatever was claimed.")
+@click.option("--reason", default="", metavar="TEXT", help="Why, kept with it.")
+@click.option("--checker", is_flag=True, help="A program found it out from the phone's true state.")
+@JSON_OPTION
+@click.pass_context
+def confirm_result(
+    ctx: click.Context, session_id: str, wrong: bool, reason: str, checker: bool, as_json: bool
+) -> None:
+    """Say of a completed session that its goal is met, or --wrong; the newest word counts."""
+    from agent.protocol import SessionVerify
+    from agent.records import GoalVerdict, VerifiedBy
+
+    by = VerifiedBy.CHECKER if checker else VerifiedBy.OPERATOR
+    verdict = GoalVerdict.NOT_MET if wrong else GoalVerdict.MET
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(
+            SessionVerify(
+                session_id=session.session_id, verdict=verdict, verified_by=by, reason=reason
+            )
+        )
+        said = "Called wrong" if wrong else "Confirmed"
+        told = {"ok": True, "verifiedBy": by.value, "verdict": verdict.value}
+        return f"{said}: {session.session_id}.", told
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions fork 3f2a
+  switchboard sessions fork 3f2a --before 1     # as it was before the second message
+"""
+)
+@SESSION_ID
+@click.option(
+    "--before",
+    type=click.IntRange(min=0),
+    default=None,
+    metavar="N",
+    help="Copy what came before the operator's message N; the goal is 0.",
+)
+@click.option(
+    "--after-step",
+    type=click.IntRange(min=1),
+    default=None,
+    metavar="N",
+    help="Copy up to the end of step N instead.",
+)
+@JSON_OPTION
+@click.pass_context
+def fork(
+    ctx: click.Context,
+    *,
+    session_id: str,
+    before: int | None,
+    after_step: int | None,
+    as_json: bool,
+) -> None:
+    """Copy a session's past into a new one that waits for its next prompt."""
+    from agent.codex_bridge.session_object import session_object
+    from agent.protocol import SessionFork
+
+    async def act(core: Core, session: Session) -> Told:
+        op = SessionFork(
+            session_id=session.session_id,
+            before_message=-1 if before is None else before,
+            after_step=after_step or 0,
+        )
+        made = await core.session((await core.request(op)).session_id)
+        line = f"Forked {session.session_id} as {made.session_id}."
+        return line, session_object(made)
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@click.argument("turns", type=click.IntRange(1, 10_000), default=1, metavar="[TURNS]")
+@JSON_OPTION
+@click.pass_context
+def rollback(ctx: click.Context, session_id: str, turns: int, as_json: bool) -> None:
+    """Hide the newest TURNS (1) of a session from its model; nothing on a phone is undone."""
+    from agent.protocol import SessionRollback
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionRollback(session_id=session.session_id, turns=turns))
+        return f"Rolled back {turns} of {session.session_id}.", {"ok": True, "turns": turns}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions export 3f2a              # into this directory, under its own name
+  switchboard sessions export 3f2a run.jsonl --blobs beside
+"""
+)
+@SESSION_ID
+@click.argument("file", type=click.Path(path_type=Path), default=Path(), metavar="[FILE]")
+@click.option(
+    "--blobs",
+    type=click.Choice(["inline", "beside", "none"]),
+    default="inline",
+    show_default=True,
+    help="Where its frames and trees go.",
+)
+@click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@JSON_OPTION
+@click.pass_context
+def export(
+    ctx: click.Context, *, session_id: str, file: Path, blobs: str, overwrite: bool, as_json: bool
+) -> None:
+    """Write a session as a rollout: JSON lines that 'import' reads on any machine."""
+    from agent.sessions.rollout.rollout_write import Blobs, export_rollout
+    from console.cli_support import plain
+    from console.core.host import run_with_records
+
+    place = file.absolute()
+
+    async def work(core: Records) -> ExitCode:
+        from console.commands.sessions.sessions_show import tell_missing
+
+        if blobs != "none":
+            await tell_missing(core, session_id)
+        done = await export_rollout(
+            core, session_id, place, blobs=Blobs(blobs), overwrite=overwrite
+        )
+        if as_json:
+            plain.print_json({"ok": True, **plain.as_builtins(done)})
+        else:
+            plain.print_text(str(done.path))
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+@click.command("import")
+@click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE"
+)
+@click.option("--as-new", is_flag=True, help="Give it a new id.")
+@JSON_OPTION
+@click.pass_context
+def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) -> None:
+    """Read a rollout that 'export' wrote; broken lines are left out and counted."""
+    from agent.codex_bridge.session_object import session_object
+    from agent.protocol import SessionImport
+
+    op = SessionImport(path=str(file.resolve()), as_new=as_new)
+
+    async def act(core: Core) -> Told:
+        reply = await core.request(op)
+        made = await core.session(reply.session_id)
+        skipped = f" Broken lines left out: {reply.skipped_lines}." * bool(reply.skipped_lines)
+        told = {**session_object(made), "skippedLines": reply.skipped_lines}
+        return f"Imported {made.session_id}.{skipped}", told
+
+    act_on_core(ctx, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@YES
+@JSON_OPTION
+@click.pass_context
+def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> None:
+    """Delete a settled session and its children, with all that is stored of them."""
+    from agent.protocol import SessionDelete
+
+    async def act(core: Core, session: Session) -> Told:
+        confirm(f"Delete {session.session_id} for ever?", yes=yes)
+        reply = await core.request(SessionDelete(session_id=session.session_id))
+        deleted = list(reply.session_ids or (session.session_id,))
+        return f"Deleted {', '.join(deleted)}.", {"ok": True, "deletedSessionIds": deleted}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@click.option("--all", "all_sessions", is_flag=True, help="Say that all of them are meant.")
+@JSON_OPTION
+@click.pass_context
+def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:
+    """Cancel and delete every session that is not kept; refused without --all."""
+    from agent.codex_bridge.calls import Bridge
+    from agent.errors import UsageError
+    from console.cli_support import plain
+    from console.core.host import run_with_core
+    from console.terminal.signals import StopRequest
+
+    if not all_sessions:
+        # Word for word what the desktop bridge of Codex Android says.
+        raise UsageError("sessions clear requires --all")
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        told = await Bridge(core, core.request).clear(all_sessions=True)
+        if as_json:
+            plain.print_json(told)
+        else:
+            say(f"Cleared {len(told['clearedSessionIds'])} sessions.")
+            for session_id, why in told["failedSessionIds"].items():
+                say(f"{session_id} was not cleared: {why}")
+            if told["remainingSessionIds"]:
+                say(f"Left: {', '.join(told['remainingSessionIds'])}")
+        return ExitCode.DONE if told["ok"] else ExitCode.FAILED
+
+    end(run_with_core(ctx, work))

@@ -1,0 +1,111 @@
+"""What the commands about sessions share: their arguments, JSON, and how an op is carried out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.protocol import Op
+    from agent.records import Session
+    from console.terminal.signals import StopRequest
+
+HELP = {"help_option_names": ["-h", "--help"]}
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+SESSION_ID = click.argument("session_id", metavar="SESSION")
+YES = click.option("--yes", is_flag=True, help="Do not ask first.")
+
+TASK_BOUND_S = 600.0
+T = TypeVar("T")
+
+Told = tuple[str, dict[str, Any]]
+"""What was done: a line for people, and an object for scripts."""
+
+
+def act_on(
+    ctx: click.Context,
+    session_id: str,
+    act: Callable[[Core, Session], Awaitable[Told]],
+    *,
+    as_json: bool,
+) -> None:
+    """Do something with a session that needs no phone here, and tell what came of it."""
+
+    async def work(core: Core) -> Told:
+        return await act(core, await core.session(session_id))
+
+    act_on_core(ctx, work, as_json=as_json)
+
+
+def act_on_core(
+    ctx: click.Context,
+    act: Callable[[Core], Awaitable[Told]],
+    *,
+    as_json: bool,
+    sees_phones: bool = False,
+) -> None:
+    """Do something that works on no phone here, and tell what came of it."""
+    from console.cli_support import plain
+    from console.core.device_setup import CONNECTED, NO_DEVICES
+    from console.core.host import run_with_core
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        line, told = await act(core)
+        if as_json:
+            plain.print_json(told)
+        else:
+            say(line)
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work, devices=CONNECTED if sees_phones else NO_DEVICES))
+
+
+async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
+    """Carry an op out that begins a task, and wait for the event that is its outcome.
+
+    Raises:
+        SwitchboardError: the task ended without one, or not within ten minutes.
+    """
+    from agent.errors import SwitchboardError
+    from agent.protocol import ErrorEvent, TaskComplete, TurnAborted
+
+    why = ""
+    try:
+        async with asyncio.timeout(TASK_BOUND_S), core.events() as events:
+            await core.request(op)
+            async for event in events:
+                if event.session_id != session.session_id:
+                    continue
+                match event.msg:
+                    case ErrorEvent(message=message):
+                        why = message
+                    case TaskComplete() | TurnAborted():
+                        break
+                    case msg if isinstance(msg, kind):
+                        return msg
+                    case _:
+                        pass
+    except TimeoutError:
+        why = f"it took longer than {TASK_BOUND_S:g} s"
+    raise SwitchboardError(
+        f"Nothing came of it: {why or 'its task ended without a result'}.",
+        f"See what happened: switchboard sessions show {session.session_id}",
+    )
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Have somebody say that it is meant. Raises UsageError where nobody can be asked."""
+    from agent.errors import UsageError
+    from console.runs.prompts import can_ask
+
+    if yes:
+        return
+    if not can_ask():
+        raise UsageError(f"{question} Nobody can be asked here.", "Say so with --yes.")
+    click.confirm(question, abort=True, err=True)

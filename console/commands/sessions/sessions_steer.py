@@ -1,0 +1,371 @@
+"""What is said to sessions that are under way: answer, stop, resume, cancel, attach, review."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Unpack
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+from console.commands.output_options import Speech, manner_of, manner_options
+from console.commands.session_options import LET_THROUGH
+from console.commands.sessions.sessions_shared import (
+    JSON_OPTION,
+    SESSION_ID,
+    Told,
+    act_on,
+    outcome_of,
+)
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.records import Question, Review, Session
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions answer 3f2a "the second one"
+  switchboard sessions answer 3f2a --answer yes
+  switchboard sessions answer 3f2a --for q1 Blue --for q2 large      # several questions at once
+  pass show bank/pin | switchboard sessions answer 3f2a -            # a secret, not on the line
+"""
+)
+@click.argument("session_id", metavar="SESSION")
+@click.argument("text", metavar="[ANSWER]", required=False)
+@click.option(
+    "--answer",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="The answer, if not an argument; repeated, those to the questions after it.",
+)
+@click.option(
+    "--for",
+    "by_part",
+    nargs=2,
+    multiple=True,
+    metavar="ID TEXT",
+    help="The answer to one of several questions of a request.",
+)
+@LET_THROUGH
+@JSON_OPTION
+@click.pass_context
+def answer(
+    ctx: click.Context,
+    *,
+    session_id: str,
+    text: str | None,
+    texts: tuple[str, ...],
+    by_part: tuple[tuple[str, str], ...],
+    let_through: bool,
+    as_json: bool,
+) -> None:
+    """Answer what a session, or a child of it, asks; SESSION may be a question's id.
+
+    Several questions take one answer each, separated by a blank line, or --for. '-' reads the
+    answer from stdin; without one a terminal is asked, unseen when the answer is secret. When no
+    other process is at work on the session, this one works on it to its end.
+    """
+    from msgspec.structs import replace
+
+    from agent.codex_bridge.asked import find_question
+    from agent.protocol import UserInputAnswer
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.core.host import run_with_session
+    from console.runs.run import pursue_stored
+    from console.runs.run_follower import FollowOptions
+
+    given = texts if text is None else (text, *texts)
+    _check_given(given, by_part)
+    first = sys.stdin.read().rstrip("\n") if given[:1] == ("-",) else None
+    settings = settings_for(ctx)
+    manner = FollowOptions(
+        answers=given[1:],
+        answer_timeout_s=settings.run.answer_timeout_s,
+        quiet=as_json,
+        silent=as_json,
+    )
+    grouped: dict[str, tuple[str, ...]] = {}
+    for part_id, said in by_part:
+        grouped[part_id] = (*grouped.get(part_id, ()), said)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        question = await find_question(host.core, session_id)
+        op = UserInputAnswer(
+            question_id=question.question_id, answers=grouped, let_through=let_through
+        )
+        if not grouped:
+            words = first if first is not None else given[0] if given else await _typed(question)
+            op = replace(op, answer=words)
+        code = ExitCode.DONE
+        goes_on = host.owned and not _ends_a_run(question, op.answer)
+        if goes_on:
+            code = await pursue_stored(settings, host, question.session_id, op, stop, manner)
+        else:
+            await host.core.request(op)
+        if as_json:
+            plain.print_json({"ok": True})
+        elif not goes_on:
+            say(f"Answered {question.session_id}.")
+        return code
+
+    end(run_with_session(settings, session_id, work))
+
+
+def _ends_a_run(question: Question, said: str) -> bool:
+    """Tell whether an answer refuses a job's action: that ends its run, and nothing goes on."""
+    from agent.safety.approval import is_yes
+
+    return question.review is not None and not is_yes(said)
+
+
+def _check_given(given: tuple[str, ...], by_part: tuple[tuple[str, str], ...]) -> None:
+    from agent.errors import UsageError
+    from console.runs.prompts import can_ask
+
+    if given and by_part:
+        raise UsageError("An answer and --for were both given.", "Use one of them.")
+    is_blank = bool(given) and not given[0].strip()
+    if is_blank or not (given or by_part or can_ask()):
+        raise UsageError("The answer is empty.", "Write it after the session's id.")
+
+
+async def _typed(question: Question) -> str:
+    from console.runs.prompts import ask_on_terminal
+
+    return await ask_on_terminal(question)
+
+
+@click.command("let-through")
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """Say again, unredacted, what you wrote to a session and lost secrets.
+
+    Only while the core that redacted it runs: the console, the daemon, or a 'run' under way.
+    """
+    from agent.protocol import SessionLetThrough
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionLetThrough(session_id=session.session_id))
+        return f"Session {session.session_id} was told it unredacted.", {"ok": True}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """Stop a session's turn; 'sessions resume' resumes it."""
+    from agent.errors import WrongStateError
+    from agent.protocol import Interrupt
+
+    async def act(core: Core, session: Session) -> Told:
+        if session.state.is_terminal:
+            raise WrongStateError(
+                f"Session {session.session_id} is already {session.state.lower()}; nothing to stop."
+            )
+        await core.request(Interrupt(session_id=session.session_id))
+        return f"Stopped {session.session_id}.", {"ok": True}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def cancel(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """End a session for good, and the whole tree of an agent session."""
+    from agent.protocol import SessionCancel
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionCancel(session_id=session.session_id))
+        line = f"Cancelled {session.session_id}."
+        if session.state.is_terminal:
+            line = f"Session {session.session_id} is already {session.state.lower()}."
+        return line, {"ok": True}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions resume 3f2a
+  switchboard sessions resume 3f2a --json
+  switchboard sessions resume 3f2a --again
+"""
+)
+@SESSION_ID
+@click.option("--again", is_flag=True, help="Pursue the goal anew though it was met.")
+@manner_options
+@click.pass_context
+def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack[Speech]) -> None:
+    """Resume a session after a pause, a stop, a crash or its end.
+
+    When no other process owns the data directory, this one works on the session to its end, on the
+    same phone; a virtual phone is started again. Exit codes are those of 'run'; --json prints the
+    events.
+    """
+    from agent.protocol import SessionResume
+    from agent.records import SessionState
+    from console.cli_support.command_settings import settings_for
+    from console.core.host import run_with_session
+    from console.runs.run import pursue_stored
+
+    settings = settings_for(ctx)
+    manner = manner_of(settings, speech)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
+        if session.state is SessionState.COMPLETED and not again:
+            _confirm_again(session)
+        act = SessionResume(session_id=session.session_id)
+        if host.owned or manner.json_lines:
+            return await pursue_stored(settings, host, session.session_id, act, stop, manner)
+        await host.core.request(act)
+        say(f"Resumed {session.session_id}.")
+        return ExitCode.DONE
+
+    end(run_with_session(settings, session_id, work))
+
+
+def _confirm_again(session: Session) -> None:
+    """Have somebody say that a goal that was met is to be pursued anew. Raises UsageError."""
+    from agent.errors import UsageError
+    from console.runs.prompts import can_ask
+
+    said = f"Session {session.session_id} is already completed"
+    if not can_ask():
+        raise UsageError(
+            f"{said}; nothing is left to go on with.",
+            f"To pursue its goal anew: switchboard sessions resume {session.session_id} --again",
+        )
+    click.confirm(f"{said}. Pursue its goal anew?", abort=True, err=True)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions attach 3f2a            # drive it: it stays live after its turns
+  switchboard sessions attach 3f2a --watch
+"""
+)
+@SESSION_ID
+@click.option("--watch", is_flag=True, help="Only look; somebody else may drive.")
+@click.pass_context
+def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
+    """Open the console on a session and drive it, in the place of whoever drove it before.
+
+    While it is driven the session stays live after its turns; leaving the console settles it.
+    """
+    from agent.protocol import SessionAttach
+    from console.cli_support.command_settings import settings_for
+    from console.commands.console import need_a_terminal, show
+    from console.core.device_setup import EVERYTHING
+    from console.core.host import run_with_host
+
+    need_a_terminal(f"Look at it: switchboard sessions show {session_id}.")
+    settings = settings_for(ctx)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
+        await host.core.request(SessionAttach(session_id=session.session_id, drive=not watch))
+        return await show(host.core, settings, stop, focus_session=session.session_id)
+
+    end(run_with_host(settings, EVERYTHING, work))
+
+
+@click.command("attach-target")
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """Bring the app of a session to the phone's main display."""
+    from agent.codex_bridge.calls import Bridge
+
+    async def act(core: Core, session: Session) -> Told:
+        told = await Bridge(core, core.request).attach_target(session.session_id)
+        return f"The app of {session.session_id} is on the main display.", told
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@click.option("--request", default="", metavar="TEXT", help="What to look at in particular.")
+@JSON_OPTION
+@click.pass_context
+def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> None:
+    """Have a finished session read and judged: what went wrong first, and what to do about it."""
+    from agent.protocol import ReviewPublished, SessionReview
+
+    async def work(host: Host, _stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
+        op = SessionReview(session_id=session.session_id, request=request)
+        _tell_review((await outcome_of(host.core, session, op, ReviewPublished)).review, as_json)
+        return ExitCode.DONE
+
+    _with_session(ctx, session_id, work)
+
+
+def _tell_review(found: Review, as_json: bool) -> None:
+    import msgspec
+
+    from agent.text import clean
+    from console.cli_support import plain
+
+    if as_json:
+        plain.print_json(msgspec.to_builtins(found))
+        return
+    lines = []
+    for number, finding in enumerate(found.findings, start=1):
+        where = f" (step {finding.step})" if finding.step else ""
+        lines.append(f"{number}. {finding.title}{where}, {finding.confidence:.0%} sure")
+        lines.append(f"   {finding.body}" if finding.body else "")
+    lines.append(found.explanation or "It found nothing to say.")
+    plain.print_text(clean("\n".join(filter(None, lines)), 20_000))
+
+
+@click.command()
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """Have what the model remembers of a session replaced by a summary."""
+    from agent.protocol import HistoryCompacted, SessionCompact
+    from agent.text import clean
+    from console.cli_support import plain
+
+    async def work(host: Host, _stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
+        op = SessionCompact(session_id=session.session_id)
+        summary = (await outcome_of(host.core, session, op, HistoryCompacted)).text
+        if as_json:
+            plain.print_json({"ok": True, "summary": summary})
+        else:
+            plain.print_text(clean(summary, 20_000))
+        return ExitCode.DONE
+
+    _with_session(ctx, session_id, work)
+
+
+def _with_session(
+    ctx: click.Context,
+    session_id: str,
+    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+) -> None:
+    from console.cli_support.command_settings import settings_for
+    from console.core.host import run_with_session
+
+    end(run_with_session(settings_for(ctx), session_id, work))

@@ -1,0 +1,168 @@
+"""A core that is still being opened: whoever asks it something waits until it is there.
+
+So the console is on the terminal before the store and the phones are read. Not a core: it does and
+keeps nothing of its own. Invariants: a call reaches the opened core unchanged, and none is answered
+from here; one that only looks is cancelled with its caller, one that acts is owed until it was
+carried out; what is stored can be looked at before, and only that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from agent.core import Core, Overview, TextDelta
+    from agent.errors import RuntimeDiedError
+    from agent.protocol import Event, Op, Reply
+    from agent.records import LiveFrame, SearchHit, Session, Spending
+    from console.core.host import Host
+
+Fact = TypeVar("Fact")
+
+
+class ComingCore:
+    """Implements `agent.core.Core` by waiting for another; make it in a running loop."""
+
+    def __init__(self) -> None:
+        self.wanted = asyncio.Event()
+        """Set by the first call: from then on somebody waits."""
+        loop = asyncio.get_running_loop()
+        self._host: asyncio.Future[Host] = loop.create_future()
+        self._stored: asyncio.Future[Overview | None] = loop.create_future()
+        self._owed: set[asyncio.Task[Any]] = set()
+
+    @property
+    def host(self) -> Host | None:
+        """What was opened; None before."""
+        return self._host.result() if self._host.done() else None
+
+    def came(self, host: Host) -> None:
+        """Let every call through that waits, and all that come."""
+        if not self._stored.done():
+            self._stored.set_result(None)
+        self._host.set_result(host)
+
+    def found(self, stored: Overview) -> None:
+        """Tell what is stored, before there is a core that has looked after it."""
+        self._stored.set_result(stored)
+
+    async def first_look(self) -> Overview | None:
+        """Wait for what is stored; None when the core is there first, as another process's is."""
+        return await asyncio.shield(self._stored)
+
+    @property
+    def owed(self) -> int:
+        """How many ops were asked for here and are not carried out yet."""
+        return len(self._owed)
+
+    async def settle(self) -> tuple[BaseException, ...]:
+        """Wait until every op that is owed was carried out; gives what some failed with."""
+        ends = await asyncio.gather(*self._owed, return_exceptions=True)
+        return tuple(end for end in ends if isinstance(end, BaseException))
+
+    async def start_phone(self) -> str:
+        """Give the serial of a virtual phone; see `Host.start_phone`."""
+        return await (await self._opened()).start_phone()
+
+    async def _opened(self) -> Host:
+        self.wanted.set()
+        # One caller that gives up must not take the future from the others.
+        return await asyncio.shield(self._host)
+
+    async def _core(self) -> Core:
+        return (await self._opened()).core
+
+    # --- Core ----------
+
+    async def submit(self, op: Op) -> str:
+        """Queue an op; see `Core.submit`."""
+        return await self._owing(op, lambda core: core.submit(op))
+
+    async def request(self, op: Op) -> Reply:
+        """Carry an op out; see `Core.request`."""
+        return await self._owing(op, lambda core: core.request(op))
+
+    async def _owing(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
+        if self.host is not None:
+            return await give(self.host.core)
+        from agent.runtime.read_only_core import LOOKS
+
+        async def carry_out() -> Fact:
+            return await give(await self._core())
+
+        if isinstance(op, LOOKS):
+            return await carry_out()
+        task = asyncio.ensure_future(carry_out())
+        self._owed.add(task)
+        task.add_done_callback(self._owed.discard)
+        # Whoever pressed the key may leave before there is a core; a stop still has to be one.
+        return await asyncio.shield(task)
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events; see `Core.events`."""
+        return self._following(lambda core: core.events(after=after))
+
+    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what models write; see `Core.deltas`."""
+        return self._following(lambda core: core.deltas())
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device; see `Core.frames`."""
+        return self._following(
+            lambda core: core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
+        )
+
+    @asynccontextmanager
+    async def _following(
+        self, follow: Callable[[Core], AbstractAsyncContextManager[AsyncIterator[Fact]]]
+    ) -> AsyncIterator[AsyncIterator[Fact]]:
+        async with follow(await self._core()) as facts:
+            yield facts
+
+    async def overview(self) -> Overview:
+        """Give the picture of one moment; see `Core.overview`."""
+        return await (await self._core()).overview()
+
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions; see `Core.sessions`."""
+        return await (await self._core()).sessions(limit=limit, before=before)
+
+    async def session(self, session_id: str) -> Session:
+        """Look a session up; see `Core.session`."""
+        return await (await self._core()).session(session_id)
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        """Read a session's stored events; see `Core.history`."""
+        return await (await self._core()).history(
+            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+        )
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words; see `Core.search`."""
+        return await (await self._core()).search(query, limit=limit)
+
+    async def spending(self, *, since_ms: int) -> Spending:
+        """Add up what sessions used; see `Core.spending`."""
+        return await (await self._core()).spending(since_ms=since_ms)
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a blob; see `Core.blob`."""
+        return await (await self._core()).blob(digest)
+
+    @property
+    def death(self) -> RuntimeDiedError | None:
+        """Why it ended by itself; see `Core.death`."""
+        return None if self.host is None else self.host.core.death
+
+    async def close(self) -> None:
+        """Close it, once it is there."""
+        await (await self._core()).close()

@@ -1,0 +1,235 @@
+"""The one listener between the core and the app: many events in, one message a tick out.
+
+Folds every event, drops none; of text deltas and frames only the newest counts. Invariants: at
+most one `Tick` is under way; nothing here touches a widget; a listener that breaks is said to the
+operator and begun again from the last event that was folded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from textual.message import Message
+
+from agent.core import Core, Overview
+from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
+from agent.protocol import Event, SessionStateChanged
+from agent.state.reducer import (
+    State,
+    StepItem,
+    from_overview,
+    reduce,
+    with_history,
+    with_session,
+    without_old_transcripts,
+)
+from console.latency_stats import Pulse
+
+_log = logging.getLogger(__name__)
+TICK_HZ = 30
+_RETRY_S = 1.0
+_REACHED_S = 5.0
+"""How long an event may take from the core to the picture."""
+_FOLDED_AT_ONCE = 500
+KEPT_TRANSCRIPTS = 20
+"""How many settled sessions keep what they did at hand; older ones are read when looked at."""
+_LOOKED_AT = 8
+
+
+class Tick(Message):
+    """The picture changed since the last tick."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+
+
+class Lost(Message):
+    """The listener broke, or the core has gone."""
+
+    def __init__(self, text: str, *, final: bool) -> None:
+        super().__init__()
+        self.text = text
+        self.final = final
+
+
+class Bridge:
+    """Follows a core and keeps the picture.
+
+    Args:
+        core: whom to listen to.
+        post: `App.post_message`.
+    """
+
+    def __init__(self, core: Core, post: Callable[[Message], bool]) -> None:
+        self.core = core
+        self.state = State()
+        self.is_opening = True
+        """Whether the core's first picture is still to come: what is not in it yet says nothing."""
+        self.saying: dict[str, str] = {}
+        """What each session's model is saying just now."""
+        self.pulse = Pulse()
+        """How long phones took to be looked at, since the console follows."""
+        self._post = post
+        self._is_dirty = False
+        self._folded = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reading: set[str] = set()
+        self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
+
+    def look_ahead(self, stored: Overview) -> None:
+        """Show what is stored until the core tells its picture."""
+        if self.is_opening:
+            self.state = from_overview(stored)
+            self._is_dirty = True
+
+    async def start(self) -> None:
+        """Read the picture and begin to follow. Raises what the core raises."""
+        try:
+            self.state = from_overview(await self.core.overview())
+        finally:
+            self.is_opening = False
+            self._is_dirty = True
+        self._tasks = [
+            asyncio.create_task(self._follow_events(), name="console events"),
+            asyncio.create_task(self._follow_deltas(), name="console deltas"),
+        ]
+
+    async def close(self) -> None:
+        """Stop following."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def tick(self) -> None:
+        """Post what changed; called by the app's timer."""
+        if self._is_dirty:
+            self._is_dirty = False
+            self._post(Tick(self.state))
+
+    def touch(self) -> None:
+        """Make the next tick post even when no event came."""
+        self._is_dirty = True
+
+    async def reached(self, event_id: int) -> None:
+        """Wait until an event is in the picture, for a bounded time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REACHED_S):
+                while self.state.event_id < event_id:
+                    self._folded.clear()
+                    await self._folded.wait()
+
+    def said_now(self, session_id: str) -> str:
+        """Give what a session's model is saying, until the event of its reply says it for good.
+
+        The two come by different ways, and the words may be the later ones.
+        """
+        text = self.saying.get(session_id, "")
+        view = self.state.sessions.get(session_id)
+        items = view.transcript.items if text and view is not None else ()
+        newest = next((item for item in reversed(items) if isinstance(item, StepItem)), None)
+        if newest is None or not (newest.thought or newest.actions):
+            return text
+        is_told = not newest.done or newest.thought.startswith(text.strip())
+        return "" if is_told else text
+
+    # --- following ----------
+
+    async def _follow_events(self) -> None:
+        while True:
+            try:
+                async with self.core.events(after=self.state.event_id) as events:
+                    folded = 0
+                    async for event in events:
+                        await self._bring_in(event)
+                        self.state = reduce(self.state, event)
+                        self.pulse.follow(event, self.state)
+                        self._is_dirty = True
+                        self._folded.set()
+                        self._let_go_after(event)
+                        if getattr(event.msg, "text", None) is not None or event.session_id:
+                            self.saying.pop(event.session_id, None)
+                        folded += 1
+                        if folded % _FOLDED_AT_ONCE == 0:
+                            # A long backlog must not keep keys waiting.
+                            await asyncio.sleep(0)
+                if self.state.closed:
+                    self._post(Lost("The core has closed.", final=True))
+                    return
+            except RuntimeDiedError as error:
+                self._post(Lost(str(error), final=True))
+                return
+            except SwitchboardError as error:
+                self._post(Lost(str(error), final=False))
+            except Exception as error:
+                _log.exception("The event listener broke")
+                self._post(Lost(f"The event listener broke: {error}", final=False))
+            await asyncio.sleep(_RETRY_S)
+
+    def _let_go_after(self, event: Event) -> None:
+        """Keep what a console that is open for weeks remembers from growing with every session."""
+        if isinstance(event.msg, SessionStateChanged) and event.msg.state.is_terminal:
+            self.state = without_old_transcripts(
+                self.state, keep=self._looked_at, most=KEPT_TRANSCRIPTS
+            )
+
+    async def _bring_in(self, event: Event) -> None:
+        """Read the past of a session that is older than the picture and moves again."""
+        if not event.session_id or event.session_id in self.state.sessions or event.seq <= 1:
+            return
+        past: list[Event] = []
+        try:
+            while page := await self.core.history(
+                event.session_id, after_seq=past[-1].seq if past else 0, limit=_FOLDED_AT_ONCE
+            ):
+                past += [one for one in page if one.seq < event.seq]
+                if page[-1].seq >= event.seq - 1:
+                    break
+        except UsageError:
+            # It was deleted after this event; that is told by an event that is still to come.
+            return
+        self.state = with_session(self.state, past)
+
+    async def _follow_deltas(self) -> None:
+        while True:
+            try:
+                async with self.core.deltas() as deltas:
+                    async for delta in deltas:
+                        self.saying[delta.session_id] = delta.text
+                        self._is_dirty = True
+            except RuntimeDiedError:
+                return
+            except Exception:
+                # Only what the model is saying is missing; the events tell the rest.
+                _log.exception("The delta listener broke")
+            await asyncio.sleep(_RETRY_S)
+
+    # --- history ----------
+
+    async def read_history(self, session_id: str) -> None:
+        """Fill the transcript of a session from the store, until nothing is missing."""
+        if session_id in self._looked_at:
+            self._looked_at.remove(session_id)
+        self._looked_at.append(session_id)
+        if session_id in self._reading:
+            return
+        self._reading.add(session_id)
+        try:
+            while True:
+                view = self.state.sessions.get(session_id)
+                if view is None:
+                    return
+                events = await self.core.history(session_id, after_seq=view.transcript.seq)
+                self.state = with_history(self.state, session_id, events)
+                self._is_dirty = True
+                view = self.state.sessions.get(session_id)
+                # It may have been deleted meanwhile.
+                if not events or view is None or not view.is_behind:
+                    return
+        finally:
+            self._reading.discard(session_id)

@@ -1,0 +1,321 @@
+"""Reach a core: attach to the process that owns the data directory, or own it and build one.
+
+The one place beside `agent.rpc.rpc_server` that builds a Runtime. Invariants: whoever owns the
+store serves the socket; everything that is opened here is closed in the reverse order, however the
+work ends, so the phones and the adb server that were started here end here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.config import Settings
+from agent.core import Core
+from agent.errors import DeviceLostError, StoreError, UsageError
+from agent.records import DeviceInfo, DeviceState
+from console.cli_support.command_settings import settings_for
+from console.cli_support.exits import ExitCode
+from console.core.device_setup import NO_DEVICES, Devices, Phones, devices_for, make_rack
+from console.core.stored_core import Records, StoredRecords
+from console.terminal.signals import StopRequest, run_async
+
+if TYPE_CHECKING:
+    from agent.rpc.remote_core import Client
+    from agent.rpc.rpc_server import Daemon
+    from agent.store.store import Store
+
+TAKEOVER_S = 15.0
+"""How long the one who has the lock may take until it serves its socket."""
+DEVICE_BOUND_S = 15.0
+_APPEAR_S = 5.0
+_LOOK_S = 0.05
+
+Choose = Callable[["Store"], Awaitable[Devices]]
+
+
+class Host:
+    """A core to work with, and what of it belongs to this process.
+
+    Args:
+        core: the Runtime of this process, or a client of another's.
+        owned: whether the store is this process's.
+        phones: the virtual phones of this process, started or not.
+        closed: waits for the end of the core; gives whether it closed in order.
+        store: ours; None when it is another's.
+        daemon: what serves our core to others.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        *,
+        phones: Phones,
+        closed: Callable[[], Awaitable[bool]],
+        store: Store | None = None,
+        daemon: Daemon | None = None,
+    ) -> None:
+        self.core = core
+        self.owned = store is not None
+        self.closed = closed
+        self.daemon = daemon
+        self._phones = phones
+        self._store = store
+
+    def trouble(self) -> StoreError | None:
+        """Say why our store refused what was to be stored last; None when it did not."""
+        return self._store.trouble if self._store is not None else None
+
+    async def start_phone(self) -> str:
+        """Give the serial of a virtual phone that the core sees, starting one if there is none.
+
+        Raises:
+            AdbError: no adb server can be had, or the phone's port is taken.
+            DeviceLostError: the core does not see it.
+        """
+        online = await self._virtual_ones()
+        free = [info.serial for info in online if not info.driver]
+        if online:
+            return (free or [online[0].serial])[0]
+        serial = (await self._phones.start(1))[0]
+        await self.wait_for(serial)
+        return serial
+
+    async def own_phones(self) -> tuple[str, ...]:
+        """Give the serials of the virtual phones of this process, once the core sees them."""
+        for serial in self._phones.serials:
+            await self.wait_for(serial)
+        return self._phones.serials
+
+    async def need_a_device(self) -> None:
+        """Make sure that there is a phone to work on. Raises UsageError."""
+        if not await self._online():
+            raise UsageError(
+                "No phone is connected.",
+                "Plug one in with USB debugging on, or add --virtual for a virtual one; what adb "
+                "sees: switchboard devices",
+            )
+
+    async def wait_for(self, serial: str) -> None:
+        """Wait until the core sees a device. Raises DeviceLostError."""
+        deadline = asyncio.get_running_loop().time() + DEVICE_BOUND_S
+        while not any(info.serial == serial for info in await self._online()):
+            if asyncio.get_running_loop().time() > deadline:
+                raise DeviceLostError(
+                    f"The core did not see {serial} within {DEVICE_BOUND_S:g} s.",
+                    "Make sure that it watches the same adb server (adb.server in the settings).",
+                )
+            await asyncio.sleep(_LOOK_S)
+
+    async def _virtual_ones(self) -> list[DeviceInfo]:
+        """List the virtual phones, once it is known of each phone whether it is one.
+
+        Another's core may have been started a moment ago and have looked at none yet: a server
+        tells the model of a phone, and only the phone itself its Android and whether it is one.
+        """
+        began_s = asyncio.get_running_loop().time()
+        while True:
+            online = await self._online()
+            known = all(info.virtual or info.android for info in online)
+            settled = known and bool(online or self.owned)
+            bound_s = DEVICE_BOUND_S if online else _APPEAR_S
+            if settled or asyncio.get_running_loop().time() - began_s > bound_s:
+                return [info for info in online if info.virtual]
+            await asyncio.sleep(_LOOK_S)
+
+    async def _online(self) -> list[DeviceInfo]:
+        devices = (await self.core.overview()).devices
+        return [info for info in devices if info.state is DeviceState.ONLINE]
+
+
+@asynccontextmanager
+async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
+    """Attach to the owner of the data directory, or become it.
+
+    Args:
+        settings: the settings in force.
+        choose: says which devices are needed, once the store is ours.
+
+    Raises:
+        StoreError: the directory cannot be used, or its owner does not answer.
+        AdbError: no adb server can be had.
+    """
+    client = await attach(settings)
+    if client is not None:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(client.close)
+            phones = Phones(settings)
+            stack.push_async_callback(phones.close)
+            yield Host(client, phones=phones, closed=client.wait_closed)
+        return
+    async with AsyncExitStack() as stack:
+        yield await _own(settings, choose, stack)
+
+
+async def attach(settings: Settings) -> Client | None:
+    """Connect to the process that owns the data directory; None when there is none.
+
+    Raises:
+        StoreError: a process has it and does not answer on its socket.
+    """
+    from agent.rpc.remote_core import connect_or_none
+    from agent.store.database.lock import owner_pid
+
+    deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+    while True:
+        client = await connect_or_none(settings, name=command_name())
+        if client is not None:
+            return client
+        pid = owner_pid(settings.data_dir)
+        if pid is None:
+            return None
+        # The owner takes the lock first and serves last, and goes the other way.
+        if asyncio.get_running_loop().time() > deadline:
+            raise StoreError(
+                f"Process {pid} has the data directory {settings.data_dir} and does not answer.",
+                "Wait until it has started or ended, or end it.",
+            )
+        await asyncio.sleep(_LOOK_S)
+
+
+def command_name() -> str:
+    """Say which command this process carries out, as `sessions answer`; the console is its own."""
+    context = click.get_current_context(silent=True)
+    path = "" if context is None else context.command_path
+    return path.partition(" ")[2] or "console"
+
+
+async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
+    from agent.audit.audit_writer import audited
+    from agent.store.embedded.sqlite_store import SqliteStore
+    from console.core.logs import keep_log
+
+    store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
+    stack.enter_context(keep_log(settings.data_dir))
+    await stack.enter_async_context(audited(store, settings.data_dir))
+    phones = Phones(settings)
+    stack.push_async_callback(phones.close)
+    devices = await choose(store)
+    from agent.mcp.servers import McpServers
+    from agent.models.choice import model_for
+    from agent.models.verifier_choice import verifying_for
+    from agent.rpc.rpc_messages import socket_path
+    from agent.rpc.rpc_server import serve
+    from agent.runtime.runtime import Runtime
+    from agent.tasks.plan import PlanTask
+    from agent.tasks.regular import RegularTask
+
+    servers = McpServers(settings.mcp.servers, settings.data_dir)
+    rack = await make_rack(settings, devices, phones, is_owner=True)
+    runtime = await Runtime.spawn(
+        settings,
+        store=store,
+        rack=rack,
+        models=lambda session: model_for(session, settings),
+        verifiers=lambda model: verifying_for(model, settings),
+        task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),
+        plan=PlanTask,
+        wake_jobs=devices.wakes_jobs,
+    )
+    stack.push_async_callback(runtime.close)
+    served = serve(
+        runtime, socket_path(settings.data_dir), data_dir=settings.data_dir, role=command_name()
+    )
+    daemon = await stack.enter_async_context(served)
+
+    async def closed() -> bool:
+        await runtime.wait_closed()
+        return runtime.death is None
+
+    return Host(
+        runtime,
+        phones=phones,
+        store=store,
+        closed=closed,
+        daemon=daemon,
+    )
+
+
+# --- how commands come in ----------
+
+
+def run_with_host(
+    settings: Settings, devices: Devices, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run a command's work with a core that sees devices."""
+
+    async def choose(_store: Store) -> Devices:
+        return devices
+
+    return _run(settings, choose, work)
+
+
+def run_with_session(
+    settings: Settings, session_id: str, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run work that takes a session on: a core of our own sees the phone that it was on.
+
+    Args:
+        settings: the settings in force.
+        session_id: of the session, or of a question of one.
+        work: gets the core that owns the store, or one of our own.
+    """
+
+    async def choose(store: Store) -> Devices:
+        return await devices_for(store, settings, session_id)
+
+    return _run(settings, choose, work)
+
+
+def run_with_core(
+    ctx: click.Context,
+    work: Callable[[Core, bool, StopRequest], Awaitable[ExitCode]],
+    *,
+    devices: Devices = NO_DEVICES,
+) -> ExitCode:
+    """Run work on the core that owns the store, or on one of our own, and say which it is."""
+
+    async def choose(_store: Store) -> Devices:
+        return devices
+
+    async def with_host(host: Host, stop: StopRequest) -> ExitCode:
+        return await work(host.core, host.owned, stop)
+
+    return _run(settings_for(ctx), choose, with_host)
+
+
+def _run(
+    settings: Settings,
+    choose: Choose,
+    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+) -> ExitCode:
+    async def main(stop: StopRequest) -> ExitCode:
+        async with reach(settings, choose) as host:
+            return await work(host, stop)
+
+    return run_async(main)
+
+
+def run_with_records(
+    ctx: click.Context, work: Callable[[Records], Awaitable[ExitCode]]
+) -> ExitCode:
+    """Run work that only reads: from the owner, or from the store, which is left as it is."""
+    settings = settings_for(ctx)
+
+    async def main(_stop: StopRequest) -> ExitCode:
+        from agent.store.embedded.sqlite_store import SqliteStore
+
+        client = await attach(settings)
+        if client is not None:
+            try:
+                return await work(client)
+            finally:
+                await client.close()
+        async with SqliteStore.open(settings.data_dir, may_only_read=True) as store:
+            return await work(StoredRecords(store))
+
+    return run_async(main)

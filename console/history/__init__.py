@@ -1,0 +1,1 @@
+"""Filters of the History: what they mean, and those that the operator saved."""

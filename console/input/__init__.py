@@ -1,0 +1,1 @@
+"""What the operator types and presses, on its way to what it means."""

@@ -1,0 +1,76 @@
+"""What the operator has asked for and the core has not answered yet.
+
+A key that toggles, or that answers once, is decided from this before it is decided from what has
+come back. Not the picture itself, which is the core's. Invariant: what is noted here goes with the
+answer, so that a refusal leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from agent.protocol import (
+    JobPause,
+    JobResume,
+    Op,
+    SessionKeep,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    UserInput,
+    UserInputAnswer,
+)
+
+
+class PendingOps:
+    """The ops that are under way, in the order in which they were asked for."""
+
+    def __init__(self) -> None:
+        self._ops: list[Op] = []
+
+    def note(self, op: Op) -> None:
+        """Note an op that is being asked for."""
+        self._ops.append(op)
+
+    def settle(self, op: Op) -> None:
+        """Forget an op: its answer is in the picture, or it was refused."""
+        at = next(at for at, one in enumerate(self._ops) if one is op)
+        del self._ops[at]
+
+    def pauses(self, session_id: str) -> bool | None:
+        """Return whether a session will be paused; None where that was not asked for."""
+        asked = (
+            isinstance(op, SessionPause)
+            for op in reversed(self._ops)
+            if isinstance(op, SessionPause | SessionResume) and op.session_id == session_id
+        )
+        return next(asked, None)
+
+    def keeps(self, session_id: str) -> bool | None:
+        """Return whether a tree will be kept for ever; None where that was not asked for."""
+        asked = (
+            op.kept
+            for op in reversed(self._ops)
+            if isinstance(op, SessionKeep) and op.session_id == session_id
+        )
+        return next(asked, None)
+
+    def pauses_job(self, job_id: int) -> bool | None:
+        """Return whether a job will be paused; None where that was not asked for."""
+        asked = (
+            isinstance(op, JobPause)
+            for op in reversed(self._ops)
+            if isinstance(op, JobPause | JobResume) and op.job_id == job_id
+        )
+        return next(asked, None)
+
+    def begins_work(self, session_id: str) -> bool:
+        """Return whether something was asked for that sets a session to work."""
+        return any(
+            isinstance(op, UserInput | SessionStart | SessionResume) and op.session_id == session_id
+            for op in self._ops
+        )
+
+    def is_answered(self, question_id: str) -> bool:
+        """Return whether an answer to a question is under way."""
+        return any(
+            isinstance(op, UserInputAnswer) and op.question_id == question_id for op in self._ops
+        )

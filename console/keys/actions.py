@@ -1,0 +1,386 @@
+"""The one registry of actions: keys, names, sentences. Bindings, footer, palette, help and
+docs/keys.md are made from it.
+
+Only a table and its readings; nothing is done here. Invariants: an action that is listed exists;
+no two actions that can meet on a screen share a key; ids never change, so that a keymap can name
+them.
+"""
+
+# ruff: noqa: E501 -- the table is read by its columns, one action a line
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from textual.binding import Binding
+
+
+class Where(StrEnum):
+    """On which screen an action is at home."""
+
+    EVERYWHERE = "everywhere"
+    DECK = "deck"
+    WALL = "wall"
+    JOBS = "jobs"
+    HISTORY = "history"
+    REPLAY = "replay"
+    COMPARE = "compare"
+    DEVICE = "device"
+    SETTINGS = "settings"
+
+
+class Action(NamedTuple):
+    """One thing the operator can do.
+
+    `rank` orders the footer, 0 keeps it out. `in_text` actions also work while typing and over a
+    dialog. `own` actions are bound by the widget that has the focus, not by the registry.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    title: str
+    sentence: str
+    where: Where
+    group: str
+    rank: int = 0
+    in_text: bool = False
+    own: bool = False
+
+
+_ALL, _DECK, _JOBS = Where.EVERYWHERE, Where.DECK, Where.JOBS
+_WALL = Where.WALL
+_HISTORY, _REPLAY, _DEVICE = Where.HISTORY, Where.REPLAY, Where.DEVICE
+
+ACTIONS: tuple[Action, ...] = (
+    # --- sessions
+    Action("session.stop_all", ("ctrl+x",), "Stop all", "Interrupt every session at once; each can be resumed.", _ALL, "Sessions", 90, in_text=True),
+    Action("session.stop", ("x",), "Stop", "Interrupt the selected session; it can be resumed.", _DECK, "Sessions", 7),
+    Action("session.pause", ("p",), "Pause", "Hold the selected session before its next step, or resume one that is paused, stopped or over.", _DECK, "Sessions", 8),
+    Action("session.cancel", ("c",), "Cancel", "End the selected session and its children; press twice.", _DECK, "Sessions", 22),
+    Action("session.new", ("n",), "New", "Write the goal of a new session and choose its device.", _DECK, "Sessions", 10),
+    Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),
+    Action("session.replay", ("R",), "Replay", "Play the selected session again from the store.", _DECK, "Sessions", 30),
+    Action("session.confirm", ("plus",), "Confirm result", "Say that the goal of the selected, completed session is met; the newest word counts.", _DECK, "Sessions"),
+    Action("session.wrong", ("minus",), "Result wrong", "Say that the goal of the selected, completed session is not met; the newest word counts.", _DECK, "Sessions"),
+    Action("session.let_through", ("L",), "Let through", "Say again, unredacted and for this session alone, what you wrote to it and lost secrets; press twice.", _DECK, "Sessions", 6),
+    Action("session.keep", ("P",), "Keep pictures", "Keep the pictures of the selected session and its tree for ever; again lets them go with the others.", _DECK, "Sessions"),
+    Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
+    Action("notice.done", ("D",), "Clear read", "Dismiss the ended sessions that you have read, or those marked, from every console; they stay in the history.", _DECK, "Sessions", 14),
+    Action("notice.send", ("s",), "Follow up", "Write a new goal that starts from the result of the selected, ended session.", _DECK, "Sessions", 15),
+    Action("session.tag", ("l",), "Tag", "Write tags for the selected or marked sessions; -word takes one away.", _DECK, "Sessions", 24),
+    Action("view.mark", ("space",), "Mark", "Mark the session under the cursor; the keys of a session are then for all that are marked. esc unmarks all.", _DECK, "Several", 19, own=True),
+    Action("view.mark_range", ("V",), "Mark range", "Mark all sessions from the last mark to the cursor.", _DECK, "Several"),
+    Action("view.mark_all", ("asterisk",), "Mark all", "Mark all sessions that are listed, or none.", _DECK, "Several"),
+    Action("view.undo", ("U",), "Undo", "Take the newest act on marked or dismissed sessions back, as far as that can be done.", _DECK, "Several", 23),
+    Action("view.sort", ("O",), "Sort", "Sort the sessions: live first, newest first, by state, by phone, by tag, by title.", _DECK, "Looking", 33),
+    Action("view.group", ("B",), "Group", "Group the sessions: as a tree, by state, by phone, by tag, by age.", _DECK, "Looking", 34),
+    Action("view.left_wider", ("greater_than_sign",), "Left pane wider", "Make the session list wider. The mouse drags the border.", _DECK, "Panes"),
+    Action("view.left_narrower", ("less_than_sign",), "Left pane narrower", "Make the session list narrower.", _DECK, "Panes"),
+    Action("view.right_wider", ("left_curly_bracket",), "Right pane wider", "Make the phone's pane wider.", _DECK, "Panes"),
+    Action("view.right_narrower", ("right_curly_bracket",), "Right pane narrower", "Make the phone's pane narrower.", _DECK, "Panes"),
+    Action("view.even", ("equals_sign",), "Even panes", "Let the width of the screen decide how wide the panes are.", _DECK, "Panes"),
+    Action("view.full", ("F",), "Full pane", "Give the pane with the focus the whole width; again shows all. tab goes to the next.", _DECK, "Panes", 35),
+    Action("session.editor", ("e",), "In your editor", "Open the step under the cursor with all that was stored of it, else the whole transcript, in $VISUAL or $EDITOR.", _DECK, "Sessions"),
+    Action("steer.edit", ("h",), "Change hint", "Change the hint under the cursor, or the newest, that no step has applied.", _DECK, "Sessions", 16),
+    Action("steer.withdraw", ("u",), "Take back", "Take back the hint under the cursor, or the newest, that no step has applied.", _DECK, "Sessions", 17),
+    # --- questions
+    Action("question.next", ("exclamation_mark",), "Next question", "Go to the oldest question that waits, from anywhere; from its card, or once it is answered, to the next. While sessions are marked, theirs come first.", _ALL, "Questions", 12),
+    Action("question.approve", ("a",), "Approve", "Approve what the card asks, once; away from the card press twice.", _DECK, "Questions", 5),
+    Action("question.reject", ("r",), "Reject", "Reject what the card asks: write why, or nothing, and press enter.", _DECK, "Questions", 6),
+    Action("question.session", ("A",), "For this session", "Approve the same button of the same app for the rest of the session; press twice on the card.", _DECK, "Questions"),
+    Action("question.modify", ("m",), "Instead", "Write what should be done instead of what the card asks; a text to be typed can be changed.", _DECK, "Questions"),
+    Action("question.wheel", ("t",), "By hand", "On the card: take the wheel of the phone that it is about.", _DECK, "Questions", own=True),
+    Action("question.dismiss", ("d",), "Dismiss", "Take the news under the cursor out of what waits, on every console.", _DECK, "Questions", 9),
+    Action("question.option", ("1…9",), "Answer", "Choose an option of the question that has the focus.", _DECK, "Questions", own=True),
+    # --- phones
+    Action("wheel.take", ("w",), "Drive", "Take the wheel of the phone that is shown: its session waits. Again, or esc, hands it back.", _DECK, "Phones", 13),
+    Action("wheel.buttons", ("f2", "f3", "f4"), "Back, home, recents", "Press a button of the phone that you drive; the right and middle mouse buttons are back and home.", _DECK, "Phones", own=True),
+    Action("phone.text", ("t", "f5"), "Text or picture", "Show the phone's screen as text: what is on it and where, read anew as it changes; enter presses. Again: the picture.", _DECK, "Phones", 19),
+    Action("phone.closer", ("z", "f6"), "Zoom", "Show the picture of the phone closer, up to 8 times, then whole; arrows move it, with shift while you drive. The mouse wheel zooms too, with ctrl while you drive.", _DECK, "Phones", 20),
+    Action("phone.farther", ("Z",), "Zoom out", "Show the picture of the phone from farther away.", _DECK, "Phones"),
+    Action("target.show", ("S",), "Show app", "Show the app of the selected session on a display of its own.", _DECK, "Phones"),
+    Action("target.hide", ("H",), "Hide app", "Move the app of the selected session to a hidden display.", _DECK, "Phones"),
+    Action("target.attach", ("T",), "Attach app", "Bring the app of the selected session to the phone's main display.", _DECK, "Phones"),
+    Action("device.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _DECK, "Phones", 32),
+    Action("device.open", ("o",), "Open phone", "Show the phone that is seen here large: elements, log, health, the wheel.", _DECK, "Phones", 18),
+    # --- looking
+    Action("view.filter", ("slash",), "Filter", "Show only sessions that match; esc clears.", _DECK, "Looking", 31),
+    Action("view.find", ("f",), "Find", "Find words in the transcript; enter goes to the next, esc leaves.", _DECK, "Looking"),
+    Action("view.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DECK, "Looking"),
+    Action("view.fold", ("left", "right"), "Fold", "Fold or unfold the subtasks of a session.", _DECK, "Looking", own=True),
+    Action("view.expand", ("space",), "Expand", "Show more of the step under the cursor: its details, then its record.", _DECK, "Looking", own=True),
+    Action("view.open", ("enter",), "Open", "Go from a session to its transcript, from a question to its card.", _DECK, "Looking", own=True),
+    Action("view.down", ("j", "down"), "Down", "Move down.", _ALL, "Moving", own=True),
+    Action("view.up", ("k", "up"), "Up", "Move up.", _ALL, "Moving", own=True),
+    Action("view.first", ("g", "home"), "First", "Go to the first row or the oldest step.", _ALL, "Moving", own=True),
+    Action("view.last", ("G", "end"), "Last", "Go to the last row, or follow the newest step.", _ALL, "Moving", own=True),
+    Action("view.page_down", ("ctrl+d", "pagedown"), "Half a page down", "Move down by half a page.", _ALL, "Moving", own=True),
+    Action("view.page_up", ("ctrl+u", "pageup"), "Half a page up", "Move up by half a page.", _ALL, "Moving", own=True),
+    Action("view.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for all, the next one is shown.", _DECK, "Moving"),
+    Action("view.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DECK, "Moving"),
+    Action("view.back", ("escape",), "Back", "One layer back: filter, composer, dialog, screen. Never touches a session.", _ALL, "Moving"),
+    # --- wall
+    Action("wall.open", ("enter",), "Open", "Show the phone under the cursor large.", _WALL, "Phones", own=True),
+    Action("wall.left", ("h", "left"), "Left", "Go to the phone at the left.", _WALL, "Moving", own=True),
+    Action("wall.right", ("l", "right"), "Right", "Go to the phone at the right.", _WALL, "Moving", own=True),
+    Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _WALL, "Phones", 32),
+    # --- jobs
+    Action("job.new", ("n",), "New", "Write a job, a watcher or a commitment in a few lines.", _JOBS, "Jobs", 10),
+    Action("job.edit", ("e",), "Change", "Change what the selected job does and when.", _JOBS, "Jobs", 14),
+    Action("job.run", ("r",), "Run now", "Make the selected job due now; its schedule continues after the run.", _JOBS, "Jobs", 11),
+    Action("job.pause", ("p",), "Pause", "Keep the selected job from running, or let it run again.", _JOBS, "Jobs", 12),
+    Action("job.review", ("a",), "Review", "Go to the card of the selected job's review; again approves it. On the card 1 approves and 2 rejects.", _JOBS, "Jobs", 9),
+    Action("job.done", ("c",), "Complete", "Complete the selected commitment.", _JOBS, "Jobs", 11),
+    Action("job.snooze", ("z",), "Snooze", "Snooze the selected commitment for an hour, or reopen one that is over.", _JOBS, "Jobs", 12),
+    Action("job.read", ("d",), "Seen", "Take the result or match as seen; dismiss the selected commitment.", _JOBS, "Jobs", 13),
+    Action("job.stop", ("x",), "Stop", "Stop the selected job or watcher for good; press twice.", _JOBS, "Jobs", 20),
+    Action("job.replay", ("R",), "Replay", "Play the newest run of the selected job again.", _JOBS, "Jobs", 21),
+    Action("job.filter", ("slash",), "Filter", "Show only what matches; esc clears.", _JOBS, "Jobs", 31),
+    Action("job.next_list", ("tab",), "Next list", "Go from the jobs to the watchers, and on to the commitments.", _JOBS, "Jobs", 30),
+    Action("job.previous_list", ("shift+tab",), "Previous list", "Go to the list before.", _JOBS, "Jobs"),
+    Action("job.copy", ("y",), "Copy", "Copy what the detail says.", _JOBS, "Jobs"),
+    Action("job.open", ("enter",), "Details", "Go to the details, which scroll; again, or esc, back to the list.", _JOBS, "Jobs", own=True),
+    # --- history
+    Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
+    Action("history.replay", ("enter",), "Replay", "Play the session again, from the place that was found.", _HISTORY, "History", own=True),
+    Action("history.sums", ("s",), "What was spent", "Show tokens, money and sessions of the last days as bars, and what cost most; again, or esc, shows the list alone.", _HISTORY, "History", 11),
+    Action("history.measure", ("m",), "Measure", "Let the bars measure tokens, then money, then sessions.", _HISTORY, "History", 12),
+    Action("history.pick", ("space",), "Pick", "Pick the session under the cursor, to compare another with it; again lets it go.", _HISTORY, "History", 13),
+    Action("history.filters", ("F",), "Filters", "Choose a filter: what failed this week, what nobody verified, what is kept, and those that you saved.", _HISTORY, "History", 9),
+    Action("history.save", ("S",), "Save filter", "Save what the list is filtered by, or forget it where it is saved.", _HISTORY, "History"),
+    Action("history.keep", ("P",), "Keep pictures", "Keep the pictures of the session under the cursor and its tree for ever; again lets them go with the others.", _HISTORY, "History", 15),
+    Action("history.compare", ("d",), "Compare", "Lay the session under the cursor beside the picked one, at the first step where they part.", _HISTORY, "History", 14),
+    # --- replay
+    Action("replay.play", ("space",), "Play or hold", "Play the session, or hold it.", _REPLAY, "Replay", 10),
+    Action("replay.forward", ("right", "l"), "Step on", "Go one step forward.", _REPLAY, "Replay", 11),
+    Action("replay.backward", ("left", "h"), "Step back", "Go one step back.", _REPLAY, "Replay", 12),
+    Action("replay.start", ("home", "g"), "Start", "Go to the beginning.", _REPLAY, "Replay"),
+    Action("replay.end", ("end", "G"), "End", "Go to the end.", _REPLAY, "Replay"),
+    Action("replay.faster", ("plus", "equals_sign"), "Faster", "Double the speed, up to 64.", _REPLAY, "Replay", 13),
+    Action("replay.slower", ("minus",), "Slower", "Halve the speed, down to 1.", _REPLAY, "Replay", 14),
+    Action("replay.record", ("i",), "Record", "Show what the step was made of: tree, then prompt, then reply, then nothing.", _REPLAY, "Replay", 15),
+    Action("replay.branch", ("b",), "Branch", "Start a new session with the past up to this step; press twice.", _REPLAY, "Replay", 16),
+    Action("replay.again", ("a",), "Do again", "Do what the session did again on a free phone, asking the model only where the screen differs; press twice.", _REPLAY, "Replay", 18),
+    Action("replay.export", ("E",), "Write to a file", "Write the session as an HTML page, a film or a rollout.", _REPLAY, "Replay", 17),
+    Action("replay.editor", ("e",), "In your editor", "Open the step under the cursor with all that was stored of it, else the transcript up to here, in $VISUAL or $EDITOR.", _REPLAY, "Replay"),
+    Action("replay.text", ("t",), "Text or picture", "Show the screen of this moment as text. Again: the picture.", _REPLAY, "Replay"),
+    Action("replay.closer", ("z",), "Zoom", "Show the frame closer, up to 8 times, then whole; shift and arrows, or the mouse, move it.", _REPLAY, "Replay"),
+    Action("replay.farther", ("Z",), "Zoom out", "Show the frame from farther away.", _REPLAY, "Replay"),
+    Action("replay.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _REPLAY, "Replay"),
+    Action("replay.compare", ("d",), "Compare", "Pick this session and choose another in the history, to see where the two part.", _REPLAY, "Replay", 19),
+    # --- two sessions
+    Action("compare.replay", ("enter",), "Replay the first", "Play the first session from the place under the cursor.", Where.COMPARE, "Compare", 9, own=True),
+    Action("compare.other", ("o",), "Replay the second", "Play the second session from the place under the cursor.", Where.COMPARE, "Compare", 10),
+    Action("compare.parting", ("d",), "Parting", "Go to the first step where the two part.", Where.COMPARE, "Compare", 11),
+    Action("compare.copy", ("y",), "Copy", "Copy where the two part, as lines.", Where.COMPARE, "Compare", 12),
+    # --- one phone
+    Action("device.drive", ("w",), "Drive", "Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.", _DEVICE, "Driving", 10),
+    Action("device.tap", ("enter",), "Tap", "Tap the element under the cursor, while you drive; on a finding: repair it.", _DEVICE, "Driving", own=True),
+    Action("device.press", ("L",), "Long press", "Press the element under the cursor for long, while you drive.", _DEVICE, "Driving"),
+    Action("device.buttons", ("f2", "f3", "f4"), "Back, home, recents", "Press a button of the phone that you drive; the right and middle mouse buttons are back and home.", _DEVICE, "Driving", own=True),
+    Action("device.elements", ("e",), "Elements", "Show what is on the phone's screen, numbered as a model sees it; the cursor is seen on the picture.", _DEVICE, "Looking", 20),
+    Action("device.log", ("l",), "Log", "Show the newest lines of the phone's log, as they come.", _DEVICE, "Looking", 21),
+    Action("device.health", ("h",), "Health", "Show what an examination of the phone found, with repairs.", _DEVICE, "Looking", 22),
+    Action("device.read", ("r",), "Read again", "Read the elements or the log again, or examine the phone once more.", _DEVICE, "Looking", 11),
+    Action("device.repair", ("f",), "Repair", "Repair the finding under the cursor, where the core can.", _DEVICE, "Looking", 9),
+    Action("device.filter", ("slash",), "Filter", "Show only lines of the log that match; !word is not there; esc clears.", _DEVICE, "Looking", 12),
+    Action("device.numbers", ("number_sign",), "Numbers", "Show or hide the element numbers on the picture.", _DEVICE, "Looking"),
+    Action("device.text", ("t", "f5"), "Text or picture", "Show the phone's screen as text: what is on it and where, read anew as it changes; enter presses. Again: the picture.", _DEVICE, "Looking", 13),
+    Action("device.closer", ("z", "f6"), "Zoom", "Show the picture of the phone closer, up to 8 times, then whole; arrows move it, with shift while you drive. The mouse wheel zooms too, with ctrl while you drive.", _DEVICE, "Looking", 14),
+    Action("device.farther", ("Z",), "Zoom out", "Show the picture of the phone from farther away.", _DEVICE, "Looking"),
+    Action("device.copy", ("y",), "Copy", "Copy what is under the cursor, with all that is known of it.", _DEVICE, "Looking"),
+    Action("device.next", ("right_square_bracket",), "Next phone", "Show the next phone.", _DEVICE, "Moving", 30),
+    Action("device.previous", ("left_square_bracket",), "Previous phone", "Show the phone before.", _DEVICE, "Moving"),
+    Action("device.next_pane", ("tab",), "Next pane", "Go to the next pane; where there is not room for both, it is shown.", _DEVICE, "Moving"),
+    Action("device.previous_pane", ("shift+tab",), "Previous pane", "Go to the pane before.", _DEVICE, "Moving"),
+    # --- settings
+    Action("settings.edit", ("enter",), "Change", "Change the value of the setting under the cursor; it is checked, and kept in the file.", Where.SETTINGS, "Settings", own=True),
+    Action("settings.filter", ("slash",), "Filter", "Show only settings that match; esc clears.", Where.SETTINGS, "Settings", 10),
+    # --- the console
+    Action("screen.deck", ("1",), "Deck", "Sessions, what waits for you, transcript and phone.", _ALL, "Screens"),
+    Action("screen.wall", ("2",), "Wall", "Every phone live, as many as fit.", _ALL, "Screens", 39),
+    Action("screen.jobs", ("3",), "Jobs", "The queue of scheduled work.", _ALL, "Screens", 40),
+    Action("screen.history", ("4",), "History", "All stored sessions, and full-text search over them.", _ALL, "Screens", 41),
+    Action("screen.settings", ("comma",), "Settings", "Every setting, what it means, and a place to change it.", _ALL, "Screens"),
+    Action("app.palette", ("ctrl+p", "colon"), "Palette", "Find any action by its name.", _ALL, "Console", 94),
+    Action("app.model", ("M",), "Connect a model", "Connect a model on this terminal: by a key, a server of this machine, or a login.", _ALL, "Console"),
+    Action("app.help", ("question_mark", "f1"), "Help", "What the keys do here.", _ALL, "Console", 95),
+    Action("app.theme", ("ctrl+t",), "Dark or light", "Change between the dark and the light colours.", _ALL, "Console"),
+    Action("app.themes", ("C",), "Colours", "Choose among all colours, ours and others; what is chosen is kept.", _ALL, "Console"),
+    Action("app.suspend", ("ctrl+z",), "To the shell", "Stop the console and go to the shell; fg comes back. Press twice where running sessions would be suspended with it.", _ALL, "Console"),
+    Action("app.quit", ("ctrl+q",), "Quit", "Leave the console; it says first what keeps running.", _ALL, "Console", 96, in_text=True),
+)  # fmt: skip
+
+BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
+
+# F1 and the palette's chord are no characters, so they can work while typing.
+_CHORDS = {"ctrl+p", "f1", "ctrl+t"}
+
+_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "comma": ",",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "number_sign": "#",
+    "exclamation_mark": "!",
+    "colon": ":",
+    "plus": "+",
+    "equals_sign": "=",
+    "minus": "-",
+    "asterisk": "*",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "escape": "esc",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "f1": "F1",
+    "f2": "F2",
+    "f3": "F3",
+    "f4": "F4",
+    "f5": "F5",
+    "f6": "F6",
+    "ctrl+x": "^x",
+    "ctrl+p": "^p",
+    "ctrl+q": "^q",
+    "ctrl+d": "^d",
+    "ctrl+u": "^u",
+    "ctrl+t": "^t",
+    "ctrl+z": "^z",
+}
+
+KEY_OF_NAME = {name: key for key, name in _NAMES.items()}
+"""Keys by how the operator reads them."""
+
+MOVABLE = frozenset(
+    {
+        "view.down",
+        "view.up",
+        "view.first",
+        "view.last",
+        "view.page_down",
+        "view.page_up",
+        "wall.left",
+        "wall.right",
+        "question.wheel",
+    }
+)
+"""Actions whose keys a keymap may change although widgets bind them: there they have the same id."""
+
+
+PRESSED = frozenset({"enter", "space"})
+"""Keys that the palette presses for the operator, where the focus was when it was opened."""
+
+WAY_TO = {
+    Where.DECK: ("On the Deck", "screen.deck"),
+    Where.WALL: ("On the Wall", "screen.wall"),
+    Where.JOBS: ("On the Jobs screen", "screen.jobs"),
+    Where.HISTORY: ("In the History", "screen.history"),
+    Where.REPLAY: ("In a replay", "session.replay"),
+    Where.COMPARE: ("Where two sessions are compared", "history.compare"),
+    Where.DEVICE: ("On the screen of a phone", "device.open"),
+    Where.SETTINGS: ("In the Settings", "screen.settings"),
+}
+"""Where the actions of a screen can be done, and the action that leads there."""
+
+
+def key_name(key: str) -> str:
+    """Name a key as the operator reads it."""
+    return _NAMES.get(key, key)
+
+
+def bindings(where: Where) -> list[Binding]:
+    """Make the bindings of a screen, or of the app for what works everywhere."""
+    made: list[Binding] = []
+    for action in ACTIONS:
+        if action.where is not where or action.own:
+            continue
+        made.extend(
+            Binding(
+                key,
+                f"app.act('{action.id}')",
+                action.title,
+                show=False,
+                # On the replay the tape's keys go before those of the pane that has the focus.
+                priority=action.in_text or key in _CHORDS or where is Where.REPLAY,
+                id=action.id,
+            )
+            for key in action.keys
+        )
+    return made
+
+
+def on_screen(where: Where) -> list[Action]:
+    """List what can be done on a screen, its own actions first."""
+    own = [action for action in ACTIONS if action.where is where]
+    return own + [a for a in ACTIONS if a.where is Where.EVERYWHERE and where is not a.where]
+
+
+def footer(where: Where) -> list[Action]:
+    """List what the footer names, most useful first."""
+    return sorted((a for a in on_screen(where) if a.rank), key=lambda action: action.rank)
+
+
+_PLACES = {
+    Where.EVERYWHERE: "Everywhere",
+    Where.DECK: "Deck",
+    Where.WALL: "Wall",
+    Where.JOBS: "Jobs",
+    Where.HISTORY: "History",
+    Where.REPLAY: "Replay",
+    Where.COMPARE: "Two sessions",
+    Where.DEVICE: "Device",
+    Where.SETTINGS: "Settings",
+}
+
+
+def as_markdown() -> str:
+    """Write docs/keys.md."""
+    lines = [
+        "# Keys",
+        "",
+        "Made from `console/keys/actions.py` by `python -m console.keys.actions`; do not edit.",
+        "",
+        "`^x` is ctrl+x. Keys marked * also work while typing and over a dialog. The id names the",
+        "action for good.",
+        "",
+        "Your own keys stand in `keymap.toml` beside the settings file, each line an id and a key or",
+        "a list of keys; the rest stay as they are. What is no id, no key, or a key that is taken is",
+        "said when the console opens, which it then does not.",
+        "",
+        "```toml",
+        "[session]",
+        'stop = "X"',
+        'pause = ["P", "f5"]',
+        "[app]",
+        'palette = "ctrl+k"',
+        "```",
+    ]
+    for where, title in _PLACES.items():
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| key | action | what it does | id |",
+            "|---|---|---|---|",
+        ]
+        for action in ACTIONS:
+            if action.where is where:
+                keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
+                star = " *" if action.in_text else ""
+                lines.append(
+                    f"| {keys}{star} | {action.title} | {action.sentence} | `{action.id}` |"
+                )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    Path("docs/keys.md").write_text(as_markdown(), encoding="utf-8")

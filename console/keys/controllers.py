@@ -1,0 +1,51 @@
+"""Parts of a screen that own some of its actions: composed, not mixed in.
+
+A controller is given what it needs, has a method `do_…` for each action it owns, and is asked
+before the screen is. Invariant: where two own an action, the first of the screen's does it.
+"""
+
+from __future__ import annotations
+
+from textual.widget import Widget
+
+from console.keys.actions import Action
+from widgets.base.rich_parts import Parts
+from widgets.questions.composer import Composer, Purpose
+
+
+class Controller:
+    """The base: owns the actions that it has a method for."""
+
+    def owns(self, action_id: str) -> bool:
+        """Return whether an action is this controller's now."""
+        return hasattr(self, method_name(action_id))
+
+    def can(self, action_id: str) -> bool:
+        """Return whether an action that it owns can be done now."""
+        return True
+
+    def word(self, action: Action) -> str:
+        """Return what an action that it owns would do now, in a word or two; empty: its title."""
+        return ""
+
+    def purpose(self) -> tuple[Purpose, Parts] | None:
+        """Return what the composer is for while this controller asks for a text, and what is said
+        beside it; None while it asks for none.
+        """
+        return None
+
+    def sent(self, event: Composer.Sent) -> bool:
+        """Take a text that was written for it; False when it is for somebody else."""
+        return False
+
+    def back(self) -> bool:
+        """Go one layer back; False when there is none of its own."""
+        return False
+
+    def leave(self, widget: Widget) -> None:
+        """Hear that the focus went to another widget of the screen."""
+
+
+def method_name(action_id: str) -> str:
+    """Return the name of the method that does an action."""
+    return "do_" + action_id.replace(".", "_")

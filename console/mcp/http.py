@@ -1,0 +1,162 @@
+"""Serve MCP over streamable HTTP on this machine, to whoever has the token.
+
+The protocol and its sessions are the SDK's. Invariants: nothing is read of a request before its
+token; a page in a browser cannot reach it (Host and Origin are checked); each MCP session has a
+connection to the core of its own, which ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agent.errors import UsageError
+from console.mcp.clients import MAX_CLIENTS, HttpClients
+from console.mcp.server import PhoneServer
+
+DEFAULT_PORT = 8431
+MAX_BODY_BYTES = 1024 * 1024
+"""No tool takes more; a model's arguments are a few kilobytes."""
+_MAX_REQUESTS = 4 * MAX_CLIENTS
+_MAX_SESSIONS = 8 * MAX_CLIENTS
+"""Of the protocol: those of dead clients stay until their time-out and hold nothing."""
+_CLOSE_S = 2
+
+
+class _OneToken:
+    """Know the operator's programs by their token; implements the SDK's TokenVerifier."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        shown = token.encode("utf-8", "surrogateescape")
+        if not hmac.compare_digest(shown, self._token):
+            return None
+        return AccessToken(token="", client_id="operator", scopes=[])
+
+
+class _Watched:
+    """Tell the clients whose event stream stands, and who has ended its session."""
+
+    def __init__(self, app: ASGIApp, clients: HttpClients) -> None:
+        self._app = app
+        self._clients = clients
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
+        stands = contextlib.AsyncExitStack()
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                if scope["method"] == "GET":
+                    await stands.enter_async_context(self._clients.streaming(session_id))
+                elif scope["method"] == "DELETE":
+                    self._clients.drop(session_id)
+            await send(message)
+
+        async with stands:
+            await self._app(scope, receive, watched)
+
+
+def http_app(server: PhoneServer, clients: HttpClients, token: str, port: int) -> Starlette:
+    """Return what answers at `/mcp`.
+
+    Args:
+        port: that it is reached at.
+    """
+    names = ("127.0.0.1", "localhost", "[::1]")
+    manager = StreamableHTTPSessionManager(
+        server.server,
+        security_settings=TransportSecuritySettings(
+            allowed_hosts=[f"{name}:{port}" for name in names],
+            allowed_origins=[f"http://{name}:{port}" for name in names],
+        ),
+        max_request_body_size=MAX_BODY_BYTES,
+        session_idle_timeout=clients.idle_s,
+        max_sessions=_MAX_SESSIONS,
+    )
+    endpoint = RequireAuthMiddleware(_Watched(StreamableHTTPASGIApp(manager), clients), [])
+    backend = BearerAuthBackend(_OneToken(token))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            try:
+                yield
+            finally:
+                await clients.close()
+
+    return Starlette(
+        routes=[Route("/mcp", endpoint)],
+        middleware=[Middleware(AuthenticationMiddleware, backend=backend)],
+        lifespan=lifespan,
+    )
+
+
+class _Uvicorn(uvicorn.Server):
+    """A server that leaves signals to the command that runs it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+@asynccontextmanager
+async def serving_http(
+    server: PhoneServer, clients: HttpClients, token: str, *, port: int = DEFAULT_PORT
+) -> AsyncIterator[str]:
+    """Serve for the length of a `with` block; yields the address.
+
+    Args:
+        port: on this machine's loopback; 0: any free one.
+
+    Raises:
+        UsageError: the port cannot be listened on.
+    """
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            # From here on a client waits until the server is ready.
+            listener.listen()
+        except OSError as error:
+            raise UsageError(
+                f"127.0.0.1:{port} cannot be listened on: {error.strerror or error}.",
+                "Choose another with --port, or 0 for any free one.",
+            ) from error
+        bound = int(listener.getsockname()[1])
+        config = uvicorn.Config(
+            http_app(server, clients, token, bound),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_MAX_REQUESTS,
+            timeout_graceful_shutdown=_CLOSE_S,
+            lifespan="on",
+        )
+        http = _Uvicorn(config)
+        task = asyncio.create_task(http.serve(sockets=[listener]))
+        try:
+            yield f"http://127.0.0.1:{bound}/mcp"
+        finally:
+            http.should_exit = True
+            await task

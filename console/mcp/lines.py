@@ -1,0 +1,26 @@
+"""Phones and sessions in a line each, as programs read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.records import DeviceInfo, Session
+from agent.text import one_line
+from widgets.base import status
+
+
+def line_of(session: Session) -> str:
+    """Return a session in a line: its id, state, phone and title."""
+    mark = status.of_session(session)
+    where = f" on {session.serial}" if session.serial else ""
+    return f"{session.session_id}  {mark.word}{where}  {one_line(session.title, 120)}"
+
+
+def phone_lines(devices: Iterable[DeviceInfo]) -> str:
+    """Return the phones, a line each, and who uses them."""
+    lines = [
+        f"{one.serial}  {one.state.value}  {one_line(one.model, 60)}"
+        + (f"  in use by session {one.driver}" if one.driver else "")
+        for one in devices
+    ]
+    return "\n".join(lines) or "No phone is connected."

@@ -1,0 +1,189 @@
+"""The phone tools: a client takes a phone, acts on it call by call, and releases it.
+
+Each phone that is taken is a direct session of the core, so policy, approvals, redaction, record,
+stop and wheel are those of every session. Invariant: what a client may call is what a model may
+call, by the same schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from agent.direct.calls import call, release_arguments, take
+from agent.errors import UsageError
+from agent.protocol import UserInputAnswer
+from agent.records import DirectStatus, DirectView, Question
+from agent.tools.arguments import Arguments
+from agent.tools.registry import schemas
+from console.mcp.tool import Answer, Asker, Connection, McpTool
+
+NOT_OFFERED = frozenset({"finish", "more_tools", "update_plan", "remember"})
+"""Tools that serve a model's own memory, which a client has; release_phone is its finish."""
+PATIENCE_S = 50.0
+"""How long one call may wait; common clients give up after a minute."""
+_SESSION = {
+    "type": "string",
+    "description": "Only with several phones: the session that take_phone named.",
+}
+_WAIT_ON = "Call look to wait on."
+
+
+class TakePhone(Arguments, frozen=True, kw_only=True):
+    purpose: Annotated[str, msgspec.Meta(description="What you will do, for the operator.")]
+    phone: Annotated[
+        str, msgspec.Meta(description="Serial, see list_phones; may be left out for the only one.")
+    ] = ""
+    picture: Annotated[bool, msgspec.Meta(description="Also a picture of the screen.")] = False
+
+
+class Look(Arguments, frozen=True, kw_only=True):
+    session: Annotated[str, msgspec.Meta(description=_SESSION["description"])] = ""
+    picture: Annotated[bool, msgspec.Meta(description="Also a picture, with numbers drawn.")] = (
+        False
+    )
+
+
+class ReleasePhone(Arguments, frozen=True, kw_only=True):
+    success: Annotated[bool, msgspec.Meta(description="Whether the purpose was met.")]
+    summary: Annotated[str, msgspec.Meta(description="What was done, for the operator.")]
+    session: Annotated[str, msgspec.Meta(description=_SESSION["description"])] = ""
+
+
+async def _take(connection: Connection, asker: Asker, given: TakePhone) -> Answer:
+    session_id = await take(connection.core, given.purpose, given.phone, connection.program)
+    connection.phones[session_id] = given.phone
+    answer = await _call(connection, asker, session_id, picture=given.picture)
+    return msgspec.structs.replace(answer, text=f"Session {session_id}\n\n{answer.text}")
+
+
+async def look(connection: Connection, asker: Asker, given: Look) -> Answer:
+    """Return what is shown now, once the last call is over."""
+    session_id = _held(connection, given.session)
+    return await _call(connection, asker, session_id, picture=given.picture)
+
+
+async def _release(connection: Connection, asker: Asker, given: ReleasePhone) -> Answer:
+    session_id = _held(connection, given.session)
+    tool, arguments = release_arguments(given.success, given.summary)
+    return await _call(connection, asker, session_id, tool, arguments)
+
+
+TAKE = McpTool(
+    "take_phone",
+    "Take a phone and see its screen. Do this first; the operator sees and can stop all you do.",
+    TakePhone,
+    _take,
+)
+LOOK = McpTool("look", "See the screen as it was after the last call.", Look, look, reads_only=True)
+RELEASE = McpTool(
+    "release_phone",
+    "End your work on a phone. success=true only when the screen shows that it is done.",
+    ReleasePhone,
+    _release,
+)
+
+
+def acting_schemas(*, sees: bool) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the description and JSON Schema of each tool that acts on a phone, by name.
+
+    Args:
+        sees: whether pictures are drawn, so that points of them can be touched.
+    """
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for tool in schemas(frozenset(), sees=sees):
+        if tool.name in NOT_OFFERED:
+            continue
+        properties = {**tool.parameters.get("properties", {}), "session": _SESSION}
+        found[tool.name] = (tool.description, {**tool.parameters, "properties": properties})
+    return found
+
+
+async def act(connection: Connection, asker: Asker, tool: str, given: Mapping[str, Any]) -> Answer:
+    """Carry out a call of a tool that acts on a phone.
+
+    Raises:
+        UsageError: no phone was taken, or it is not said on which of several.
+        SwitchboardError: the core refuses the call.
+    """
+    arguments = dict(given)
+    session_id = _held(connection, str(arguments.pop("session", "") or ""))
+    return await _call(connection, asker, session_id, tool, arguments)
+
+
+def _held(connection: Connection, session_id: str) -> str:
+    held = tuple(connection.phones)
+    if session_id:
+        if session_id in held:
+            return session_id
+        raise UsageError(f"You have taken no phone as session {session_id}.", "Call take_phone.")
+    if not held:
+        raise UsageError("You have taken no phone.", "Call take_phone first.")
+    if len(held) > 1:
+        raise UsageError(
+            f"You have taken {len(held)} phones.", f"Name the session: {', '.join(held)}."
+        )
+    return held[0]
+
+
+async def _call(
+    connection: Connection,
+    asker: Asker,
+    session_id: str,
+    tool: str = "",
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    picture: bool = False,
+) -> Answer:
+    """Call, and wait: the operator may be asked meanwhile, by this client too."""
+
+    async def on_wait(waited_s: float, why: str) -> None:
+        await asker.progress(waited_s, why)
+        await ask_here(connection, asker, session_id)
+
+    view = await call(
+        connection.core,
+        session_id,
+        tool,
+        arguments,
+        patience_s=PATIENCE_S,
+        on_wait=on_wait,
+        picture=picture,
+    )
+    return await _shown(connection, session_id, view)
+
+
+async def ask_here(connection: Connection, asker: Asker, session_id: str) -> None:
+    """Put a session's open questions to the person at the client, once; the first answer wins."""
+    for question in (await connection.core.overview()).questions:
+        if question.session_id != session_id or question.question_id in connection.asked:
+            continue
+        connection.asked.add(question.question_id)
+        answer = await asker.ask(question)
+        if answer is not None:
+            await answer_once(connection, question, answer)
+
+
+async def answer_once(connection: Connection, question: Question, answer: str) -> None:
+    """Answer a question, unless somebody has done so already."""
+    op = UserInputAnswer(question_id=question.question_id, answer=answer)
+    try:
+        await connection.core.request(op)
+    except UsageError:
+        if any(
+            one.question_id == question.question_id
+            for one in (await connection.core.overview()).questions
+        ):
+            raise
+
+
+async def _shown(connection: Connection, session_id: str, view: DirectView) -> Answer:
+    text = view.text
+    if view.status is DirectStatus.WAITING:
+        text = f"{text} {_WAIT_ON}"
+    if view.status is DirectStatus.OVER:
+        connection.phones.pop(session_id, None)
+    data = await connection.core.blob(view.picture) if view.picture else None
+    return Answer(text=text, picture=data, picture_type=view.picture_type)

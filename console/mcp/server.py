@@ -1,0 +1,391 @@
+"""The MCP server: which tools there are, and what a call of one answers.
+
+The protocol is the SDK's (`mcp`). Invariants: whatever a client sends gets an answer that says what
+to do; nothing of a phone reaches the client that a model of our own would not be shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from agent.core import Core
+from agent.errors import SwitchboardError
+from agent.knowledge.library import Library
+from agent.records import Question, QuestionKind
+from agent.text import one_line
+from agent.tools.arguments import BadArguments, decode
+from console.mcp.clients import Clients, Context
+from console.mcp.phone_tools import (
+    LOOK,
+    RELEASE,
+    TAKE,
+    Look,
+    act,
+    acting_schemas,
+    answer_once,
+    look,
+)
+from console.mcp.prompts import PROMPTS, filled
+from console.mcp.resources import TEMPLATES, entries, read
+from console.mcp.session_tools import SESSION_TOOLS
+from console.mcp.tool import Answer, Connection, McpTool, NeedsAnswer
+from console.mcp.updates import Subscriber, Updates
+
+_log = logging.getLogger(__name__)
+INSTRUCTIONS = (
+    "Android phones that an operator watches. To act yourself: take_phone, then a tool at a time; "
+    "each answers with the screen, whose elements have numbers; release_phone at the end. To have "
+    "Switchboard's own agent do it: start_session, then watch_session. What cannot be undone is "
+    "approved by the operator: wait, and accept a refusal."
+)
+
+
+def tool_table(*, phones: bool, sessions: bool) -> dict[str, McpTool[Any]]:
+    """Return the tools with handlers of their own, by name."""
+    chosen: list[McpTool[Any]] = []
+    if phones:
+        chosen += [TAKE, LOOK, RELEASE]
+    if sessions:
+        chosen += SESSION_TOOLS
+    elif phones:
+        chosen += [one for one in SESSION_TOOLS if one.name == "list_phones"]
+    return {one.name: one for one in chosen}
+
+
+class PhoneServer:
+    """Serve clients.
+
+    Args:
+        clients: who calls.
+        core: what resources are read from.
+        library: the app cards.
+        version: of Switchboard.
+        phones: whether it gets the tools that act on a phone.
+        sessions: whether it gets the tools for sessions.
+        sees: whether pictures are drawn for it.
+        elicits_approvals: whether approvals are put to the person at the client as well.
+    """
+
+    def __init__(
+        self,
+        clients: Clients,
+        core: Core,
+        library: Library,
+        *,
+        version: str,
+        phones: bool = True,
+        sessions: bool = True,
+        sees: bool = True,
+        elicits_approvals: bool = False,
+    ) -> None:
+        self._clients = clients
+        self._core = core
+        self._library = library
+        self._updates = Updates(core)
+        self._subscribers: dict[int, Subscriber] = {}
+        self._table = tool_table(phones=phones, sessions=sessions)
+        self._acting = acting_schemas(sees=sees) if phones else {}
+        self._elicits_approvals = elicits_approvals
+        self.server: Server[dict[str, Any]] = Server(
+            "switchboard",
+            version=version,
+            title="Switchboard",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._updates.listen,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+        try:
+            yield {}
+        finally:
+            for subscriber in self._subscribers.values():
+                subscriber.close()
+            await self._updates.close()
+
+    async def _list(
+        self,
+        _context: Context,
+        _params: types.PaginatedRequestParams | None,
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self.tools())
+
+    def tools(self) -> list[types.Tool]:
+        """Return the tools as a client is told of them."""
+        own = [
+            _told(one.name, one.description, one.schema, reads_only=one.reads_only)
+            for one in self._table.values()
+        ]
+        acting = [_told(name, *told, reads_only=False) for name, told in self._acting.items()]
+        return [*own, *acting]
+
+    # --- resources and prompts ----------
+
+    async def _list_resources(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        found = await entries(self._core, self._library)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=one.uri,
+                    name=one.name,
+                    description=one.description,
+                    mime_type=one.media_type,
+                )
+                for one in found
+            ]
+        )
+
+    async def _list_templates(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=one.uri,
+                    name=one.name,
+                    description=one.description,
+                    mime_type=one.media_type,
+                )
+                for one in TEMPLATES
+            ]
+        )
+
+    async def _read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        with _as_protocol_errors():
+            found = await read(self._core, self._library, uri)
+        content: types.TextResourceContents | types.BlobResourceContents
+        if found.data is None:
+            content = types.TextResourceContents(
+                uri=uri, mime_type=found.media_type, text=found.text
+            )
+        else:
+            blob = base64.b64encode(found.data).decode()
+            content = types.BlobResourceContents(uri=uri, mime_type=found.media_type, blob=blob)
+        return types.ReadResourceResult(contents=[content])
+
+    async def _subscribe(
+        self, context: Context, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        with _as_protocol_errors():
+            async with self._clients.of(context) as connection:
+                subscriber = self._subscribers.get(id(connection))
+                if subscriber is None:
+                    subscriber = Subscriber(self._updates, context.session.send_resource_updated)
+                    self._subscribers[id(connection)] = subscriber
+                    connection.at_end.callback(self._forget, id(connection))
+                subscriber.add(str(params.uri))
+        return types.EmptyResult()
+
+    def _forget(self, connection: int) -> None:
+        self._subscribers.pop(connection).close()
+
+    async def _unsubscribe(
+        self, context: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        with _as_protocol_errors():
+            async with self._clients.of(context) as connection:
+                subscriber = self._subscribers.get(id(connection))
+                if subscriber is not None:
+                    subscriber.remove(str(params.uri))
+        return types.EmptyResult()
+
+    async def _list_prompts(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=one.name,
+                    description=one.description,
+                    arguments=[
+                        types.PromptArgument(
+                            name=asked.name,
+                            description=asked.description,
+                            required=asked.required,
+                        )
+                        for asked in one.asked
+                    ],
+                )
+                for one in PROMPTS.values()
+            ]
+        )
+
+    async def _get_prompt(
+        self, _context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        with _as_protocol_errors():
+            text = filled(params.name, params.arguments or {})
+        said = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=said)])
+
+    # --- calls ----------
+
+    async def _call(
+        self,
+        context: Context,
+        params: types.CallToolRequestParams,
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        asker = ElicitingAsker(context, approvals=self._elicits_approvals)
+        try:
+            async with self._clients.of(context) as connection:
+                if params.request_state:
+                    answer = await self._go_on(connection, params, asker)
+                else:
+                    answer = await self._answer(
+                        connection, params.name, params.arguments or {}, asker
+                    )
+        except NeedsAnswer as needed:
+            return _input_required(needed.question)
+        except SwitchboardError as error:
+            answer = Answer(text=f"{error.message} {error.remedy}".strip(), failed=True)
+        except BadArguments as error:
+            text = f"{params.name}: {error}. Correct the arguments and call again."
+            answer = Answer(text=text, failed=True)
+        return _result(answer)
+
+    async def _answer(
+        self, connection: Connection, name: str, given: Mapping[str, Any], asker: ElicitingAsker
+    ) -> Answer:
+        if name in self._acting:
+            return await act(connection, asker, name, given)
+        tool = self._table.get(name)
+        if tool is None:
+            known = ", ".join([*self._table, *self._acting])
+            return Answer(
+                text=f"There is no tool {one_line(name, 60)}. There are: {known}.", failed=True
+            )
+        arguments = decode(tool.arguments, json.dumps(given))
+        return await tool.work(connection, asker, arguments)
+
+    async def _go_on(
+        self, connection: Connection, params: types.CallToolRequestParams, asker: ElicitingAsker
+    ) -> Answer:
+        """Take the answers of the person at the client; the call itself is under way already."""
+        open_now = {one.question_id: one for one in (await connection.core.overview()).questions}
+        for question_id, said in (params.input_responses or {}).items():
+            question = open_now.get(question_id)
+            if question is None or question_id not in connection.asked:
+                continue
+            if isinstance(said, types.ElicitResult) and asker.may_ask(question):
+                answer = _answer_in(said)
+                if answer is not None:
+                    await answer_once(connection, question, answer)
+        if params.name in self._acting or params.name in {TAKE.name, LOOK.name, RELEASE.name}:
+            return await look(connection, asker, Look(session=params.request_state or ""))
+        return await self._answer(connection, params.name, params.arguments or {}, asker)
+
+
+class ElicitingAsker:
+    """Ask the person at the client by elicitation, and report progress, within one call.
+
+    Args:
+        context: of the call.
+        approvals: whether approvals are asked here, too.
+    """
+
+    def __init__(self, context: Context, *, approvals: bool) -> None:
+        self._context = context
+        self._approvals = approvals
+
+    async def progress(self, done: float, message: str) -> None:
+        """Say how a long call gets on; does nothing where the client did not ask for it."""
+        await self._context.session.report_progress(done, None, one_line(message, 300))
+
+    async def ask(self, question: Question) -> str | None:
+        """Return the answer of the person at the client; see `Asker.ask`."""
+        session = self._context.session
+        capabilities = session.client_capabilities
+        if capabilities is None or capabilities.elicitation is None or not self.may_ask(question):
+            return None
+        if not session.can_send_request:
+            raise NeedsAnswer(question)
+        form = _form(question)
+        try:
+            said = await session.elicit_form(
+                form.message, form.requested_schema, self._context.request_id
+            )
+        except MCPError as error:
+            _log.info("The client could not ask: %s", error)
+            return None
+        return _answer_in(said)
+
+    def may_ask(self, question: Question) -> bool:
+        """Return whether a question is for the person at the client, too.
+
+        A secret never is, since the client would read it.
+        """
+        if question.secret:
+            return False
+        return self._approvals or question.kind is not QuestionKind.APPROVAL
+
+
+@contextmanager
+def _as_protocol_errors() -> Iterator[None]:
+    """Word what was refused as the protocol's error, with what to do about it."""
+    try:
+        yield
+    except SwitchboardError as error:
+        text = f"{error.message} {error.remedy}".strip()
+        raise MCPError(types.INVALID_PARAMS, text) from error
+
+
+def _form(question: Question) -> types.ElicitRequestFormParams:
+    answer: dict[str, Any] = {"type": "string", "title": "Answer"}
+    if question.options:
+        answer["enum"] = [one.label for one in question.options]
+    schema = {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
+    return types.ElicitRequestFormParams(message=question.shown, requested_schema=schema)
+
+
+def _answer_in(said: types.ElicitResult) -> str | None:
+    if said.action != "accept" or said.content is None:
+        return None
+    return str(said.content.get("answer") or "") or None
+
+
+def _input_required(question: Question) -> types.InputRequiredResult:
+    request = types.ElicitRequest(params=_form(question))
+    return types.InputRequiredResult(
+        input_requests={question.question_id: request}, request_state=question.session_id
+    )
+
+
+def _told(name: str, description: str, schema: dict[str, Any], *, reads_only: bool) -> types.Tool:
+    return types.Tool(
+        name=name,
+        description=description,
+        input_schema=schema,
+        annotations=types.ToolAnnotations(read_only_hint=True) if reads_only else None,
+    )
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+    if answer.picture is not None:
+        data = base64.b64encode(answer.picture).decode()
+        content.append(types.ImageContent(type="image", data=data, mime_type=answer.picture_type))
+    return types.CallToolResult(content=content, is_error=answer.failed)

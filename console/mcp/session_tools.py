@@ -1,0 +1,222 @@
+"""The session tools: a client gives goals to Switchboard's own agents, and follows them.
+
+Invariants: a client steers only what it began; it answers questions and never approvals, which stay
+with the operator. It stores no job: standing work that a program wants is asked for in a session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+
+from agent.errors import UsageError
+from agent.protocol import (
+    Interrupt,
+    JobList,
+    SessionCreate,
+    SessionFork,
+    SessionResume,
+    UserInput,
+)
+from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
+from agent.state.reducer import State, reduce_all
+from agent.text import one_line
+from agent.tools.arguments import Arguments
+from console.mcp.lines import line_of, phone_lines
+from console.mcp.phone_tools import answer_once, ask_here
+from console.mcp.tool import Answer, Asker, Connection, McpTool
+from console.steps.session_text import session_text
+
+_SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
+_MAX_WATCH_S = 50.0
+_TRANSCRIPT_CHARS = 20_000
+
+
+class Nothing(Arguments, frozen=True, kw_only=True):
+    pass
+
+
+class StartSession(Arguments, frozen=True, kw_only=True):
+    goal: Annotated[str, msgspec.Meta(description="What the agent is to do, in plain words.")]
+    phone: Annotated[str, msgspec.Meta(description="Serial; left out: a free phone.")] = ""
+    max_steps: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+
+
+class ListSessions(Arguments, frozen=True, kw_only=True):
+    limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 20
+
+
+class OneSession(Arguments, frozen=True, kw_only=True):
+    session: _SESSION_ID
+
+
+class WatchSession(Arguments, frozen=True, kw_only=True):
+    session: _SESSION_ID
+    wait_s: Annotated[float, msgspec.Meta(ge=0, le=_MAX_WATCH_S)] = 30.0
+
+
+class ReadTranscript(Arguments, frozen=True, kw_only=True):
+    session: _SESSION_ID
+    last_chars: Annotated[int, msgspec.Meta(ge=100, le=_TRANSCRIPT_CHARS)] = 4000
+
+
+class SteerSession(Arguments, frozen=True, kw_only=True):
+    session: _SESSION_ID
+    text: Annotated[str, msgspec.Meta(description="A hint, or what to do next.")]
+
+
+class AnswerQuestion(Arguments, frozen=True, kw_only=True):
+    session: _SESSION_ID
+    answer: str
+
+
+async def _phones(connection: Connection, _asker: Asker, _given: Nothing) -> Answer:
+    return Answer(text=phone_lines((await connection.core.overview()).devices))
+
+
+async def _start(connection: Connection, _asker: Asker, given: StartSession) -> Answer:
+    online = [
+        one for one in (await connection.core.overview()).devices if one.state is DeviceState.ONLINE
+    ]
+    if not online:
+        raise UsageError("No phone is connected.", "Have the operator connect one.")
+    op = SessionCreate(goal=given.goal, serial=given.phone, max_steps=given.max_steps)
+    session_id = (await connection.core.request(op)).session_id
+    connection.begun.add(session_id)
+    return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
+
+
+async def _list(connection: Connection, _asker: Asker, given: ListSessions) -> Answer:
+    found = await connection.core.sessions(limit=given.limit)
+    return Answer(text="\n".join(line_of(one) for one in found) or "There are no sessions.")
+
+
+async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> Answer:
+    core = connection.core
+    session = await core.session(given.session)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + given.wait_s
+    heard = 0
+    async with core.events() as events:
+        session = await core.session(session.session_id)
+        while not _rests(session) and (left_s := until - loop.time()) > 0:
+            try:
+                async with asyncio.timeout(left_s):
+                    event = await anext(events)
+            except (TimeoutError, StopAsyncIteration):
+                break
+            if event.session_id == session.session_id:
+                session = await core.session(session.session_id)
+                heard += 1
+                told = f"{line_of(session)}, step {session.steps}"
+                await asker.progress(float(heard), told)
+    if session.session_id in connection.begun:
+        await ask_here(connection, asker, session.session_id)
+    lines = [line_of(session), f"{session.steps} steps"]
+    said = session.latest_error or session.latest_result
+    if said:
+        lines.append(said)
+    lines += [_asked(one) for one in await _questions(connection, session.session_id)]
+    return Answer(text="\n".join(lines))
+
+
+def _rests(session: Session) -> bool:
+    waits = session.state is SessionState.WAITING_FOR_USER
+    return session.state.is_terminal or waits or not session.turn_id
+
+
+async def _questions(connection: Connection, session_id: str) -> list[Question]:
+    questions = (await connection.core.overview()).questions
+    return [one for one in questions if one.session_id == session_id]
+
+
+def _asked(question: Question) -> str:
+    whom = "The operator" if question.kind is QuestionKind.APPROVAL else "Somebody"
+    options = ", ".join(one.shown for one in question.options)
+    return f"{whom} is asked: {question.shown}" + (f" ({options})" if options else "")
+
+
+async def _transcript(connection: Connection, _asker: Asker, given: ReadTranscript) -> Answer:
+    session = await connection.core.session(given.session)
+    past = await connection.core.history(session.session_id)
+    view = reduce_all(State(), past).sessions[session.session_id]
+    text = await session_text(view)
+    cut = len(text) - given.last_chars
+    return Answer(text=text if cut <= 0 else f"… {cut} characters before\n{text[cut:]}")
+
+
+async def _own(connection: Connection, session_id: str) -> Session:
+    """Return a session that this client began: what others began is steered by people alone."""
+    session = await connection.core.session(session_id)
+    if session.session_id not in connection.begun:
+        raise UsageError(
+            f"Session {session.session_id} was not begun by you.",
+            "You may read it; the operator steers it.",
+        )
+    return session
+
+
+async def _steer(connection: Connection, _asker: Asker, given: SteerSession) -> Answer:
+    session = await _own(connection, given.session)
+    await connection.core.request(UserInput(session_id=session.session_id, text=given.text))
+    return Answer(text="Sent.")
+
+
+async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) -> Answer:
+    session = await _own(connection, given.session)
+    asked = await _questions(connection, session.session_id)
+    if not asked:
+        raise UsageError(f"Session {session.session_id} asks nothing now.")
+    if asked[0].kind is QuestionKind.APPROVAL:
+        raise UsageError(
+            "This is an approval: only the operator gives it.", "Wait with watch_session."
+        )
+    await answer_once(connection, asked[0], given.answer)
+    return Answer(text="Answered.")
+
+
+async def _stop(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
+    session = await _own(connection, given.session)
+    await connection.core.request(Interrupt(session_id=session.session_id))
+    return Answer(text=line_of(await connection.core.session(session.session_id)))
+
+
+async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
+    session = await _own(connection, given.session)
+    await connection.core.request(SessionResume(session_id=session.session_id))
+    return Answer(text=line_of(await connection.core.session(session.session_id)))
+
+
+async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
+    session = await _own(connection, given.session)
+    reply = await connection.core.request(SessionFork(session_id=session.session_id))
+    connection.begun.add(reply.session_id)
+    return Answer(text=f"Session {reply.session_id} is a copy; steer_session says what it does.")
+
+
+async def _jobs(connection: Connection, _asker: Asker, _given: Nothing) -> Answer:
+    jobs = (await connection.core.request(JobList(query="", limit=100))).jobs
+    lines = [f"{job.id}  {job.status.value}  {one_line(job.title, 120)}" for job in jobs]
+    return Answer(text="\n".join(lines) or "There are no jobs.")
+
+
+SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
+    McpTool("list_phones", "List the phones and who uses them.", Nothing, _phones, True),
+    McpTool("start_session", "Give an agent a goal on a phone.", StartSession, _start),
+    McpTool("list_sessions", "List sessions, newest first.", ListSessions, _list, True),
+    McpTool("watch_session", "Wait until a session ends or asks.", WatchSession, _watch, True),
+    McpTool("read_transcript", "Read what a session did.", ReadTranscript, _transcript, True),
+    McpTool("steer_session", "Send a session a hint or a new task.", SteerSession, _steer),
+    McpTool(
+        "answer_question",
+        "Answer what a session asks. Approvals are the operator's.",
+        AnswerQuestion,
+        _answer,
+    ),
+    McpTool("stop_session", "Stop a session now; it can be resumed.", OneSession, _stop),
+    McpTool("resume_session", "Resume a stopped session.", OneSession, _resume),
+    McpTool("fork_session", "Copy a session's past into a new one.", OneSession, _fork),
+    McpTool("list_jobs", "List the jobs.", Nothing, _jobs, True),
+)

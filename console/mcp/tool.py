@@ -1,0 +1,93 @@
+"""What every tool of the MCP server is made of: a name, arguments, and what it does.
+
+Not the protocol (`console.mcp.server`). Invariant: a tool answers with a text, and a failure with
+what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from agent.core import Core
+from agent.records import Question
+from agent.tools.arguments import Arguments, schema
+
+A = TypeVar("A", bound=Arguments)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool came to."""
+
+    text: str
+    picture: bytes | None = None
+    picture_type: str = ""
+    failed: bool = False
+
+
+class NeedsAnswer(Exception):
+    """A call cannot go on before the person at the client has answered."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.shown)
+        self.question = question
+
+
+class Asker(Protocol):
+    """Ask the person at the client, while a call of it is under way."""
+
+    async def ask(self, question: Question) -> str | None:
+        """Return the answer; None where the client cannot ask, or nobody answered.
+
+        Raises:
+            NeedsAnswer: the client has to be asked between two requests of its own.
+        """
+        ...
+
+    async def progress(self, done: float, message: str) -> None:
+        """Say how a long call gets on."""
+        ...
+
+
+@dataclass
+class Connection:
+    """One client of the server, for as long as it is connected.
+
+    Args:
+        core: where everything is done.
+        program: the client's own name, for the operator.
+    """
+
+    core: Core
+    program: str = "an MCP client"
+    phones: dict[str, str] = field(default_factory=dict)
+    """The serials of the phones it has taken, by session."""
+    begun: set[str] = field(default_factory=set)
+    """The sessions that it gave a goal to."""
+    asked: set[str] = field(default_factory=set)
+    """The questions that its person was asked already."""
+    at_end: ExitStack = field(default_factory=ExitStack)
+    """What ends with the connection."""
+
+
+Work = Callable[[Connection, Asker, A], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class McpTool(Generic[A]):
+    """One tool."""
+
+    name: str
+    description: str
+    arguments: type[A]
+    work: Work[A]
+    reads_only: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return schema(self.arguments)

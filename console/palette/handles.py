@@ -1,0 +1,81 @@
+"""Name phones and their tags in a typed line: `@phone` and `#tag`.
+
+Pure. Invariant: a handle has no space, and means the phone that the lists show under that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from agent.records import DeviceInfo, DeviceState
+from widgets.lists.session_rows import device_name
+
+_WORD = re.compile(r"(?<!\S)([@#])(\S+)")
+
+
+def phone_handle(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
+    """Return a phone's handle: its name in the lists, with hyphens for spaces."""
+    return "@" + "-".join(device_name(serial, devices).split())
+
+
+def phone_of(handle: str, devices: Mapping[str, DeviceInfo]) -> str:
+    """Return the serial that a handle or a serial names, in any case; empty for none."""
+    wanted = handle.removeprefix("@").casefold()
+    for serial in devices:
+        names = {phone_handle(serial, devices).removeprefix("@").casefold(), serial.casefold()}
+        if wanted in names:
+            return serial
+    return ""
+
+
+def handles(devices: Mapping[str, DeviceInfo]) -> list[str]:
+    """List the handles of all phones, those online first, then their tags."""
+    order = sorted(
+        devices, key=lambda serial: (devices[serial].state is not DeviceState.ONLINE, serial)
+    )
+    tags = sorted({tag for device in devices.values() for tag in device.tags if " " not in tag})
+    return [*(phone_handle(serial, devices) for serial in order), *(f"#{tag}" for tag in tags)]
+
+
+def completions(word: str, devices: Mapping[str, DeviceInfo]) -> list[str]:
+    """List the handles that begin with a word, which begins with `@` or `#`."""
+    return [one for one in handles(devices) if one.casefold().startswith(word.casefold())]
+
+
+def tagged(tag: str, devices: Mapping[str, DeviceInfo]) -> list[str]:
+    """List the serials of the online phones with a tag, free ones first."""
+    found = [
+        device
+        for device in devices.values()
+        if device.state is DeviceState.ONLINE
+        and tag.casefold() in {one.casefold() for one in device.tags}
+    ]
+    return [one.serial for one in sorted(found, key=lambda one: (bool(one.driver), one.serial))]
+
+
+class Placed:
+    """A goal without the handle that says where it is pursued.
+
+    Attributes:
+        goal: what is left of the text.
+        serial: the phone that was named; empty where none was.
+        unknown: the tag or phone that was meant as such and is not there; empty where all are.
+    """
+
+    def __init__(self, text: str, devices: Mapping[str, DeviceInfo]) -> None:
+        self.goal, self.serial, self.unknown = text, "", ""
+        for found in _WORD.finditer(text):
+            sign, name = found[1], found[2]
+            if sign == "@":
+                serial = phone_of(name, devices)
+            else:
+                serial = next(iter(tagged(name, devices)), "")
+                known = {tag.casefold() for device in devices.values() for tag in device.tags}
+                if not serial and name.casefold() in known:
+                    self.unknown = found[0]
+            if serial:
+                self.serial = serial
+                rest = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
+                self.goal = rest.strip()
+                return

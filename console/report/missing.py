@@ -1,0 +1,53 @@
+"""Find out what is no longer stored of a session before something is made of it.
+
+Invariant: what was dropped by retention is counted by looking for it, since what a result's
+evidence names stays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agent.errors import StoreError
+from agent.protocol import SessionPruned
+from console.report.told import Source, read_told
+
+
+class Missing(NamedTuple):
+    """What is gone of a session's frames."""
+
+    frames: int
+    """How many its steps had."""
+    gone: int
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """Say what an export will lack; empty where nothing is missing."""
+        if not self.gone:
+            return ""
+        why = f" {self.why}" if self.why else ""
+        counted = f"{self.gone} of {self.frames} frames are gone.{why}"
+        return f"{counted} Its words are whole; a film leaves those steps out."
+
+
+async def missing_frames(source: Source, session_id: str) -> Missing:
+    """Count the frames of a session that are gone. Raises UsageError for an unknown session."""
+    told = await read_told(source, session_id)
+    digests = list(dict.fromkeys(one.frame.digest for one in told.steps if one.frame is not None))
+    reasons = [event.msg.reason for event in told.events if isinstance(event.msg, SessionPruned)]
+    if not digests or not (reasons or await _is_gone(source, digests[0])):
+        # Nothing was ever dropped of it, and an import without its frames lacks the first too.
+        return Missing(len(digests), 0)
+    gone = 0
+    for digest in digests:
+        gone += await _is_gone(source, digest)
+    return Missing(len(digests), gone, reasons[-1] if reasons else "")
+
+
+async def _is_gone(source: Source, digest: str) -> bool:
+    try:
+        await source.blob(digest)
+    except StoreError:
+        return True
+    return False

@@ -1,0 +1,1 @@
+"""A session followed without a screen: run, prompts, narration, drills."""

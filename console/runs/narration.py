@@ -1,0 +1,212 @@
+"""One line of speech for an event: what a headless run says on stderr.
+
+Not the transcript of the console. Invariant: pure, and every line is cleaned foreign text.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent.protocol import (
+    AdbServerChanged,
+    AgentMessage,
+    AllowanceUsed,
+    BudgetExtended,
+    CommitmentChanged,
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    EventMsg,
+    FactsUpdate,
+    HistoryCompacted,
+    JobChanged,
+    JobsDropped,
+    NoticePosted,
+    NoticeWithdrawn,
+    ObservationRecorded,
+    PlanUpdate,
+    QuestionAnswered,
+    QuestionClosed,
+    RecoveryScheduled,
+    RequestUserInput,
+    ResultPublished,
+    ReviewPublished,
+    RouteGiven,
+    RunChanged,
+    SessionAssigned,
+    SessionConfigured,
+    SessionContinued,
+    SessionDeferred,
+    SessionDismissed,
+    SessionFlagsChanged,
+    SessionKept,
+    SessionPruned,
+    SessionRolledBack,
+    SessionsDeleted,
+    SessionStateChanged,
+    SessionTagged,
+    ShutdownComplete,
+    SteerApplied,
+    SteerEdited,
+    SteerWithdrawn,
+    StepCompleted,
+    StepStarted,
+    StreamError,
+    TargetObserved,
+    TargetsPlanned,
+    TaskComplete,
+    TaskStarted,
+    TextLetThrough,
+    TextRedacted,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    UserMessage,
+    VerificationRecorded,
+    WarningEvent,
+    WatcherChanged,
+    WheelActed,
+    WheelHandedBack,
+    WheelTaken,
+)
+from agent.records import PlanStatus, attributed
+from agent.safety.effects.wording import headline
+from agent.safety.redacting.notice import let_through_notice, redacted_notice
+from agent.state.event_text import compacted, evidence_words, verified_words
+from agent.state.reducer import ActionView
+from agent.state.terms import term
+from agent.text import one_line, sentence
+from widgets.base.formatting import action_object, action_verb, result_text
+
+_MARKS = {
+    PlanStatus.PENDING: "[ ]",
+    PlanStatus.IN_PROGRESS: "[>]",
+    PlanStatus.COMPLETED: "[x]",
+}
+
+
+def narrate(event: Event) -> str:
+    """Say an event in a line; empty when a person need not hear of it."""
+    return one_line(_said(event.msg), 400)
+
+
+def _said(msg: EventMsg) -> str:
+    match msg:
+        case SessionConfigured(session=session):
+            return f"session {session.session_id}: {session.goal}"
+        case SessionAssigned(serial=serial):
+            return f"on {serial}" if serial else "no device any more"
+        case SessionContinued(after_step=step, reason=reason):
+            return f"resumes after step {step}" + (f": {reason}" if reason else "")
+        case SessionStateChanged(state=state, reason=reason):
+            return term(state) + (f": {reason}" if reason else "")
+        case SessionFlagsChanged():
+            flags = [name for name in ("paused", "held", "lost") if getattr(msg, name)]
+            return " and ".join(flags or ["resumed"]) + (f": {msg.reason}" if msg.reason else "")
+        case SessionDeferred(state=state):
+            return f"{term(state)} once no client drives it"
+        case TurnAborted(reason=reason):
+            return f"turn ended early: {term(reason)}"
+        case AgentMessage(step=step, text=text):
+            return f"step {step}: {text}"
+        case ToolCallRequested():
+            return f"step {msg.step}: {_call(msg)}"
+        case ToolCallFinished(step=step, outcome=outcome, text=text):
+            return f"step {step}: {term(outcome)}: {result_text(text)}"
+        case PlanUpdate(plan=plan):
+            return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
+        case FactsUpdate(facts=facts):
+            return "remembered: " + "; ".join(facts)
+        case RequestUserInput(question=question):
+            labels = " / ".join(option.shown for option in question.options)
+            return f"{question.kind.value}: {question.shown}" + (f" ({labels})" if labels else "")
+        case QuestionAnswered(answer=answer, answered_by=by):
+            return f"answered by {by}: {answer}"
+        case QuestionClosed(reason=reason):
+            return f"question closed: {reason}"
+        case VerificationRecorded(verification=verification):
+            shown = evidence_words(verification)
+            said = verified_words(verification)
+            return f"verification: {said}" + (f" ({shown})" if shown else "")
+        case ResultPublished(text=text):
+            return f"result: {attributed(text, msg.speaker)}"
+        case ErrorEvent(message=message, remedy=remedy):
+            return f"error: {sentence(message)} {remedy}".rstrip()
+        case WheelActed(said=said, outcome=outcome):
+            return f"operator: {said}: {term(outcome)}"
+        case WheelHandedBack(note=note):
+            return "the operator handed the wheel back" + (f": {note}" if note else "")
+        case BudgetExtended(kind=kind, amount=amount):
+            return f"budget extended by {amount:g} {term(kind)}"
+        case AllowanceUsed(effect=effect):
+            return f"allowed for this session: {headline(effect)}"
+        case TextRedacted(kinds=kinds, where=where):
+            return f"warning: {redacted_notice(kinds, where)}"
+        case TextLetThrough(texts=texts):
+            return let_through_notice(len(texts))
+        case WarningEvent(message=message):
+            return f"warning: {message}"
+        case StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
+            wait_s = max(1, round(delay_ms / 1000))
+            return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
+        case UserMessage(text=text):
+            return f"operator: {text}"
+        case RouteGiven(origin=origin, deeds=deeds):
+            return f"follows the {len(deeds)} actions of session {origin}"
+        case TargetsPlanned(targets=targets, reason=reason):
+            parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
+            return f"delegates: {parts}" + (f" – {reason}" if reason else "")
+        case TargetObserved(runtime=runtime, message=message):
+            return f"app {term(runtime)}" + (f": {message}" if message else "")
+        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+            return f"recovery {attempt} of {limit}: {reason}"
+        case SteerEdited(text=text):
+            return f"operator, instead: {text}"
+        case SteerWithdrawn():
+            return "operator: hint withdrawn"
+        case ReviewPublished(review=review):
+            found = "; ".join(finding.title for finding in review.findings)
+            return f"review: {found or review.explanation}"
+        case HistoryCompacted():
+            return compacted(msg)
+        case SessionRolledBack(turns=turns):
+            return f"rolled back {turns} turn" + ("s" if turns != 1 else "")
+        case SessionKept(kept=kept):
+            return "kept" if kept else "kept no more"
+        case SessionTagged(tags=tags):
+            return f"tags: {' '.join(tags) or 'none'}"
+        case SessionDismissed(dismissed=dismissed):
+            return "dismissed" if dismissed else "no longer dismissed"
+        case SessionPruned(reason=reason):
+            return f"frames dropped: {reason}" if reason else "frames dropped"
+        case SessionsDeleted(session_ids=session_ids):
+            return f"deleted {', '.join(session_ids)}"
+        case (
+            TaskStarted()
+            | TaskComplete()
+            | SteerApplied()
+            | StepStarted()
+            | ObservationRecorded()
+            | StepCompleted()
+            | WheelTaken()
+            | NoticePosted()
+            | NoticeWithdrawn()
+            | DeviceChanged()
+            | AdbServerChanged()
+            | JobChanged()
+            | WatcherChanged()
+            | RunChanged()
+            | JobsDropped()
+            | CommitmentChanged()
+            | ShutdownComplete()
+        ):
+            return ""
+        case _:
+            assert_never(msg)
+
+
+def _call(msg: ToolCallRequested) -> str:
+    action = ActionView(
+        call_id=msg.call_id, tool=msg.tool, arguments=msg.arguments, element=msg.element
+    )
+    return f"{action_verb(action)} {action_object(action)}".rstrip()

@@ -1,0 +1,103 @@
+"""Pursue a session to its end from a headless command, across the death of the core that runs it.
+
+Invariants: what is printed is every event of the session from the command's own op on, once; a
+session is judged by what happened after the op was carried out, never by the state it was found in;
+when the process that owned the store ends, this one takes over and the session goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent.config import Settings
+from agent.core import Core
+from agent.errors import RuntimeDiedError, WrongStateError
+from agent.protocol import Op, SessionResume
+from agent.store.store import Store
+from console.cli_support.exits import ExitCode, say
+from console.core.device_setup import Devices, devices_for
+from console.core.host import Choose, Host, reach
+from console.runs.run_follower import Follower, FollowOptions
+from console.terminal.signals import StopRequest
+
+TAKEOVERS = 5
+
+Begin = Callable[[Host], Awaitable[str]]
+"""Create a session and give its id."""
+
+
+async def pursue_new(
+    settings: Settings, choose: Choose, begin: Begin, stop: StopRequest, manner: FollowOptions
+) -> ExitCode:
+    """Begin a session and follow it until it settles."""
+    follower = Follower(manner)
+    owned = True
+    try:
+        async with reach(settings, choose) as host:
+            owned = host.owned
+            async with host.core.events() as feed:
+                follower.take_up(host, await begin(host))
+                return await follower.follow(feed, stop)
+    except RuntimeDiedError:
+        if owned or not follower.root_id or stop.asked.is_set():
+            raise
+    return await _take_over(settings, follower, stop)
+
+
+async def pursue_stored(
+    settings: Settings,
+    host: Host,
+    session_id: str,
+    op: Op,
+    stop: StopRequest,
+    manner: FollowOptions,
+) -> ExitCode:
+    """Carry out an op that sets a stored session going, and follow it until it settles."""
+    before = await host.core.overview()
+    root = await host.core.session(session_id)
+    follower = Follower(manner)
+    follower.take_up(host, root.session_id)
+    follower.begin_with((root, *before.sessions), before.questions)
+    try:
+        async with host.core.events(after=before.event_id) as feed:
+            await host.core.request(op)
+            follower.judge_from((await host.core.overview()).event_id)
+            return await follower.follow(feed, stop)
+    except RuntimeDiedError:
+        if host.owned or stop.asked.is_set():
+            raise
+    return await _take_over(settings, follower, stop)
+
+
+async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) -> ExitCode:
+    """Go on with a session whose core has ended: here, or in whoever took over first."""
+    session_id = follower.root_id
+
+    async def choose(store: Store) -> Devices:
+        return await devices_for(store, settings, session_id)
+
+    for attempt in range(TAKEOVERS):
+        say("The process that ran the session has ended; going on with it.")
+        owned = False
+        try:
+            async with reach(settings, choose) as host:
+                owned = host.owned
+                follower.take_up(host, session_id)
+                async with host.core.events(after=follower.seen_id) as feed:
+                    await _set_going(host.core, session_id)
+                    follower.judge_from((await host.core.overview()).event_id)
+                    return await follower.follow(feed, stop)
+        except RuntimeDiedError:
+            if owned or stop.asked.is_set() or attempt == TAKEOVERS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _set_going(core: Core, session_id: str) -> None:
+    if (await core.session(session_id)).state.is_terminal:
+        return
+    try:
+        await core.request(SessionResume(session_id=session_id))
+    except WrongStateError:
+        # Somebody else was faster: it is at work already.
+        return

@@ -1,0 +1,315 @@
+"""Follow one session tree without a screen until it settles, speak of it, and give the exit code.
+
+Not a builder of the core: it works over the Core protocol, embedded or over the socket. Invariant:
+what it prints on stdout is stored, in order, without gap; the core never waits for the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from agent.errors import RuntimeDiedError
+from agent.protocol import (
+    AbortReason,
+    ErrorEvent,
+    Event,
+    Interrupt,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    SessionConfigured,
+    StepStarted,
+    TaskStarted,
+    TurnAborted,
+    encode,
+)
+from agent.records import GoalVerdict, Question, Session, SessionState
+from agent.state.event_text import UNVERIFIED
+from agent.state.reducer import fold_session
+from agent.text import ELLIPSIS, clean, one_line
+from console.cli_support.exits import ExitCode, say
+from console.core.host import Host
+from console.runs.narration import narrate
+from console.runs.prompts import QuestionPrompts
+from console.runs.result_file import MAX_RESULT_CHARS, write_result
+from console.terminal.signals import StopRequest
+
+STOP_BOUND_S = 20.0
+LOOK_S = 1.0
+TROUBLE_S = 3.0
+"""How long the store may refuse what the core has to store."""
+_GOING = frozenset({SessionState.QUEUED, SessionState.RUNNING})
+
+
+class FollowOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a headless run speaks and how long it waits."""
+
+    json_lines: bool = False
+    quiet: bool = False
+    silent: bool = False
+    """Whether the result is not printed: the caller prints something else."""
+    trust_model: bool = False
+    """Whether a session that only its own model calls done counts as done."""
+    output: str = ""
+    """The file that a result as data is written to; empty: stdout."""
+    answers: tuple[str, ...] = ()
+    """Answers given beforehand, used in the order in which questions come."""
+    answer_timeout_s: float = 600.0
+    timeout_s: float = 0.0
+    """Seconds for the whole run; 0 = none."""
+
+
+class Follower:
+    """The picture of one session tree while it is followed."""
+
+    def __init__(self, manner: FollowOptions) -> None:
+        self.root_id = ""
+        self.seen_id = 0
+        """The newest event that was taken in."""
+        self._host: Host | None = None
+        self._manner = manner
+        self._desk = QuestionPrompts(manner.answers, timeout_s=manner.answer_timeout_s)
+        self._members: dict[str, Session] = {}
+        self._stopping_until = 0.0
+        self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
+        self._timed_out = False
+        self._trouble_since = 0.0
+        self._judged_after_id = 0
+        self._broken: set[str] = set()
+        """Sessions whose newest turn could not go on."""
+        self._withheld = ""
+        """What the root failed with, while it may be what it ends with and is said then."""
+
+    def take_up(self, host: Host, root_id: str) -> None:
+        """Say which tree is followed, and on which core; again when another core takes over."""
+        self._host = host
+        self.root_id = root_id
+        self._desk.use(host.core)
+
+    def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
+        """Start from a stored picture: the members of the tree, and what is asked in it."""
+        for session in sorted(sessions, key=lambda s: s.created_ms):
+            if session.session_id == self.root_id or session.parent_id in self._members:
+                self._members[session.session_id] = session
+        for question in questions:
+            if question.session_id in self._members:
+                self._desk.open(question)
+
+    def judge_from(self, event_id: int) -> None:
+        """Let only a picture that has this event in it say what has settled or is asked."""
+        self._judged_after_id = event_id
+
+    async def follow(self, feed: AsyncIterator[Event], stop: StopRequest) -> ExitCode:
+        """Follow until the tree settles, a signal stops it, or an answer does not come."""
+        coming: asyncio.Future[Event] | None = None
+        asked = asyncio.ensure_future(stop.asked.wait())
+        try:
+            with stop.graceful():
+                while True:
+                    code = await self._attend(stop)
+                    if code is not None:
+                        return code
+                    if coming is None:
+                        coming = asyncio.ensure_future(anext(feed))
+                    watched: list[asyncio.Future[Any]] = [coming, *self._desk.waits_for()]
+                    if not self._stopping_until:
+                        watched.append(asked)
+                    await asyncio.wait(
+                        watched, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+                    )
+                    if coming.done():
+                        event, coming = self._received(coming), None
+                        await self._take(event)
+        finally:
+            self._desk.put_away()
+            left = [task for task in (asked, coming) if task is not None]
+            for task in left:
+                task.cancel()
+            # The feed cannot be closed while somebody still waits for its next event.
+            await asyncio.gather(*left, return_exceptions=True)
+
+    def _received(self, coming: asyncio.Future[Event]) -> Event:
+        try:
+            return coming.result()
+        except StopAsyncIteration:
+            raise RuntimeDiedError(
+                f"The core ended while session {self.root_id} was at work.",
+                f"Resume with: switchboard sessions resume {self.root_id}",
+            ) from None
+
+    async def _take(self, event: Event) -> None:
+        self.seen_id = event.event_id
+        msg = event.msg
+        if isinstance(msg, SessionConfigured) and msg.session.parent_id in self._members:
+            self._members[event.session_id] = msg.session
+        if event.session_id != self.root_id and event.session_id not in self._members:
+            return
+        folded = fold_session(self._members.get(event.session_id), event)
+        if folded is not None:
+            self._members[event.session_id] = folded
+        match msg:
+            case TurnAborted(reason=AbortReason.FAILED):
+                self._broken.add(event.session_id)
+            case TaskStarted():
+                self._broken.discard(event.session_id)
+            case RequestUserInput(question=question):
+                self._desk.open(question)
+            case QuestionAnswered(question_id=question_id):
+                self._desk.close(question_id)
+            case QuestionClosed(question_id=question_id):
+                self._desk.close(question_id, unanswered=True)
+            case _:
+                pass
+        await self._tell(event)
+
+    async def _tell(self, event: Event) -> None:
+        if self._manner.json_lines:
+            # In a thread: a reader that does not read must not stop the core in this process.
+            await asyncio.to_thread(_write_line, encode(event))
+        if not self._manner.quiet:
+            said = narrate(event)
+            if event.session_id == self.root_id and isinstance(event.msg, ErrorEvent):
+                said, self._withheld = self._withheld, said
+            elif self._withheld and isinstance(event.msg, TaskStarted | StepStarted):
+                await asyncio.to_thread(say, self._withheld)
+                self._withheld = ""
+            if said:
+                name = "" if event.session_id == self.root_id else f"{event.session_id} "
+                await asyncio.to_thread(say, name + said)
+
+    async def _attend(self, stop: StopRequest) -> ExitCode | None:
+        """Do what is due now; give the exit code once there is nothing left to wait for."""
+        settled = self._settled(stop)
+        if settled is not None:
+            return settled
+        now = time.monotonic()
+        self._check_store(now)
+        if self._stopping_until:
+            if now >= self._stopping_until:
+                say("switchboard: the core did not confirm the stop in time")
+                return self._interrupted(stop)
+            return None
+        if self._deadline and now >= self._deadline:
+            say(f"switchboard: not done within {self._manner.timeout_s:g} s; stopping")
+            self._timed_out = True
+        if stop.asked.is_set() or self._timed_out:
+            self._stopping_until = now + STOP_BOUND_S
+            self._desk.put_away()
+            await self._request_stop()
+            return None
+        if not self._is_caught_up:
+            return None
+        if self._rests() and self._desk.leave_to_others():
+            return ExitCode.NEEDS_ANSWER
+        return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
+
+    @property
+    def _is_caught_up(self) -> bool:
+        """Whether the picture has all in it that was there when the following began."""
+        return self.seen_id >= self._judged_after_id
+
+    def _settled(self, stop: StopRequest) -> ExitCode | None:
+        root = self._members.get(self.root_id)
+        if root is None or not self._is_caught_up:
+            return None
+        match root.state:
+            case SessionState.COMPLETED:
+                return self._done(root)
+            case SessionState.FAILED:
+                self._say_failed(root)
+                return ExitCode.NEEDS_ANSWER if self._desk.went_unanswered else ExitCode.FAILED
+            case SessionState.CANCELLED:
+                say(f"switchboard: session {root.session_id} was cancelled")
+                return ExitCode.FAILED
+            case _:
+                pass
+        if not self._rests() or self._desk.due_at():
+            return None
+        if self._broken and not stop.asked.is_set() and not self._timed_out:
+            self._say_failed(root)
+            say(f"Resume with: switchboard sessions resume {self.root_id}")
+            return ExitCode.FAILED
+        return self._interrupted(stop)
+
+    def _done(self, root: Session) -> ExitCode:
+        """Give out the result, and say whether anybody but the model confirms it."""
+        if root.result_json and self._manner.output:
+            write_result(self._manner.output, root.result_json)
+        if not (self._manner.json_lines or self._manner.silent):
+            data = "" if self._manner.output else root.result_json
+            _write_line(clean(data or root.latest_result or "Done.", MAX_RESULT_CHARS).encode())
+        if root.is_verified or root.dry_run or self._manner.trust_model:
+            return ExitCode.DONE
+        denied = root.verdict is GoalVerdict.NOT_MET
+        why = "the goal is not met" if denied else UNVERIFIED
+        say(f"switchboard: unverified: {why}")
+        say(f"Confirm it with: switchboard sessions confirm {root.session_id}")
+        return ExitCode.UNVERIFIED
+
+    def _say_failed(self, root: Session) -> None:
+        """Say what the root failed with, once, and what to do about it."""
+        errors = (self._members[member].latest_error for member in sorted(self._broken))
+        why = root.latest_error or next(filter(None, errors), "the session failed")
+        told = self._withheld.removeprefix("error: ")
+        self._withheld = ""
+        short = one_line(why, 60).removesuffix(ELLIPSIS)
+        say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
+
+    def _rests(self) -> bool:
+        """Tell whether nobody works on the tree, or is about to."""
+        root = self._members.get(self.root_id)
+        # Children that were sent off again are queued before their parent is rolled up from them.
+        at_work = any(
+            m.state in _GOING or (m.turn_id and not m.state.is_terminal)
+            for m in self._members.values()
+        )
+        waits = root is not None and root.state is SessionState.WAITING_FOR_USER
+        return waits and not at_work
+
+    def _interrupted(self, stop: StopRequest) -> ExitCode:
+        if self._withheld:
+            say(self._withheld)
+        say(f"Stopped. Resume with: switchboard sessions resume {self.root_id}")
+        return ExitCode.FAILED if self._timed_out else stop.code
+
+    async def _request_stop(self) -> None:
+        assert self._host is not None, "a tree is taken up before it is followed"
+        core = self._host.core
+        try:
+            async with asyncio.timeout(STOP_BOUND_S):
+                await core.request(Interrupt(session_id=self.root_id))
+                self.judge_from((await core.overview()).event_id)
+        except TimeoutError:
+            return
+
+    def _check_store(self, now: float) -> None:
+        """Give up on a store that takes nothing any more. Raises StoreError."""
+        trouble = self._host.trouble() if self._host is not None else None
+        if trouble is None:
+            self._trouble_since = 0.0
+        elif not self._trouble_since:
+            self._trouble_since = now
+        elif now - self._trouble_since >= TROUBLE_S:
+            say(f"Resume later with: switchboard sessions resume {self.root_id}")
+            raise trouble
+
+    def _patience(self) -> float:
+        """Seconds until something is due though nothing happens."""
+        if self._stopping_until:
+            due = self._stopping_until
+        else:
+            moments = (self._deadline, self._desk.due_at())
+            due = min((moment for moment in moments if moment), default=0.0)
+        left = due - time.monotonic() if due else LOOK_S
+        return min(max(0.0, left), LOOK_S)
+
+
+def _write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,1 @@
+"""The Deck, and what its keys do."""

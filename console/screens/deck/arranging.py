@@ -1,0 +1,73 @@
+"""Sort and group the Deck's sessions; the choice is kept over restarts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.keys.actions import Action
+from console.keys.controllers import Controller
+from console.settings.kept_settings import KeptSettings
+from widgets.lists.session_order import Group, Sort, next_of
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+_SORTED = {
+    Sort.LIVE: "live first",
+    Sort.NEWEST: "newest first",
+    Sort.STATE: "by state",
+    Sort.PHONE: "by phone",
+    Sort.TAG: "by tag",
+    Sort.TITLE: "by title",
+}
+
+
+class ArrangeController(Controller):
+    """The order of the list.
+
+    Args:
+        deck: whose list it is.
+        kept: where the choice is kept.
+    """
+
+    def __init__(self, deck: DeckScreen, kept: KeptSettings) -> None:
+        self._deck = deck
+        self._kept = kept
+
+    @property
+    def sort(self) -> Sort:
+        """What sessions are sorted by."""
+        return Sort(self._kept.ui.sort)
+
+    @property
+    def group(self) -> Group:
+        """What sessions are grouped by."""
+        return Group(self._kept.ui.group)
+
+    @property
+    def indicator(self) -> str:
+        """Say how the list is arranged: its groups, then after ↓ what it is sorted by; empty for
+        the order that it has by itself.
+        """
+        said = [] if self.group is Group.TREE else [f"by {self.group.value}"]
+        said += [] if self.sort is Sort.LIVE else [f"↓ {self.sort.value}"]
+        return " ".join(said)
+
+    def word(self, action: Action) -> str:
+        if action.id == "view.sort":
+            return f"sort {_SORTED[next_of(self.sort, Sort)]}"
+        return f"group by {next_of(self.group, Group).value}"
+
+    def do_view_sort(self) -> None:
+        """Sort by the next thing."""
+        chosen = next_of(self.sort, Sort)
+        self._kept.keep(sort=chosen.value)
+        self._deck.refresh_all()
+        self._deck.console_app.say(f"Sessions sorted {_SORTED[chosen]}.")
+
+    def do_view_group(self) -> None:
+        """Group by the next thing."""
+        chosen = next_of(self.group, Group)
+        self._kept.keep(group=chosen.value)
+        self._deck.refresh_all()
+        self._deck.console_app.say(f"Sessions grouped by {chosen.value}.")

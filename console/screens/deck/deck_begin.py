@@ -1,0 +1,159 @@
+"""Begin a session on the Deck, or a draft of one for an app.
+
+Not the composer itself, nor what is written to a session that is there. Invariants: a goal that the
+core refused waits in the composer, and is begun once however often it is sent; a key after a goal
+was sent is for its session, also before the core has told of it.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+from agent.protocol import Interrupt, SessionCreate
+from console.palette.handles import Placed
+from console.screens.deck.deck_find import DeckFind
+from widgets.questions.composer import Composer, Mode, Purpose
+
+MOST_RECALLED = 500
+AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session.write"})
+"""The actions that a session takes which was begun and is not there yet."""
+_NOT_YET = "The new session is still being created: press the key again in a moment."
+
+
+class DeckBegin(DeckFind):
+    """The Deck's way to a new session."""
+
+    begins = False
+    drafts = False
+    """Whether what is begun is a draft for one app."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awaited: set[str] = set()
+        """The ids of requests for sessions that the core has not answered; selected as such."""
+        self._stopped: set[str] = set()
+        """Those of them that are to be stopped."""
+        self._refused: dict[tuple[str, str, bool], str] = {}
+        """The ids of requests that failed, by text, device and whether it was a draft."""
+
+    def do_session_new(self) -> None:
+        """Write the goal of a new session."""
+        self.begins, self.drafts = True, False
+        self.rejects = None
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    def on_composer_switched(self, _event: Composer.Switched) -> None:
+        """Turn from a goal to a draft for one app, and back."""
+        self.drafts = not self.drafts
+        self.refresh_all()
+
+    def begin(self, goal: str, serial: str) -> None:
+        """Begin a session; from now on the keys are for it."""
+        placed = Placed(goal, self.console_app.bridge.state.devices)
+        why = ""
+        if placed.unknown:
+            why = f"No phone with the tag {placed.unknown} is online."
+        elif not placed.goal:
+            why = f"Write what should be done on {goal.strip()}."
+        if why:
+            self.console_app.say(why, tone="warning")
+            self._give_back((goal, serial, False))
+            return
+        self._await(placed.goal, placed.serial or serial, drafts=False)
+
+    def earlier_goals(self) -> list[str]:
+        """List what sessions were begun with here, as the core stores it, the newest first."""
+        views = self.console_app.bridge.state.sessions.values()
+        listed = [
+            view.session
+            for view in views
+            if view.session.goal and not (view.session.parent_id or view.session.job_id)
+        ]
+        listed.sort(key=lambda session: -session.created_ms)
+        return list(dict.fromkeys(session.goal for session in listed))[:MOST_RECALLED]
+
+    def draft(self, text: str, serial: str) -> None:
+        """Keep a draft for one app, which ends with this console unless it is begun."""
+        self._await(text, serial, drafts=True)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the selected session was begun here and the core has not told of it yet."""
+        return self.deck.selected in self._awaited
+
+    def stop_awaited(self) -> None:
+        """Stop the session that was begun as soon as it is there."""
+        self._stopped.add(self.deck.selected)
+        self.console_app.say("It is still being created, and is stopped as soon as it exists.")
+
+    def comes_too_early(self) -> bool:
+        """Say that a key is for a session that is not there yet, if it is."""
+        if self.is_awaited:
+            self.console_app.say(_NOT_YET)
+        return self.is_awaited
+
+    # --- how ----------
+
+    def _await(self, text: str, serial: str, *, drafts: bool) -> None:
+        """Send what begins a session, and select the place that it will take."""
+        written = (text, serial, drafts)
+        # The same again after a refusal that was none: the core begins it once.
+        request_id = self._refused.pop(written, "") or token_hex(8)
+        before = self.deck.selected
+        self._awaited.add(request_id)
+        self.deck.coming = request_id
+        self.deck.select(request_id)
+        model = self.console_app.begins_with
+        op = _creation(text, serial, request_id, model=model, drafts=drafts)
+        doing = "keeping a draft" if drafts else "beginning a session"
+        self.console_app.spawn(self._begin(op, written, before), doing)
+
+    async def _begin(self, op: SessionCreate, written: tuple[str, str, bool], before: str) -> None:
+        reply = await self.console_app.ask(op)
+        is_selected = self.deck.selected == op.request_id
+        self._awaited.discard(op.request_id)
+        if reply is None:
+            self._refused[written] = op.request_id
+            if is_selected:
+                self.deck.select(before)
+            self._give_back(written)
+            return
+        if op.request_id in self._stopped:
+            self._stopped.discard(op.request_id)
+            self.console_app.request(Interrupt(session_id=reply.session_id))
+        if is_selected:
+            self.deck.coming = reply.session_id
+            self.deck.select(reply.session_id)
+        if written[2]:
+            said = "Draft created. p starts it; unless started, it ends with this console."
+            self.console_app.say(said)
+        self.refresh_all()
+
+    def _give_back(self, written: tuple[str, str, bool]) -> None:
+        """Put what was refused where it was written, unless something else is written there."""
+        text, _, drafts = written
+        purpose = Purpose(Mode.DRAFT if drafts else Mode.NEW, "")
+        self.deck.composer.give_back(purpose, text)
+        if self.deck.focused is self.deck.composer.field:
+            self.console_app.say("n shows the goal that was refused.")
+        else:
+            self.begins, self.drafts = True, drafts
+        self.refresh_all()
+
+
+def _creation(
+    text: str, serial: str, request_id: str, *, model: str, drafts: bool
+) -> SessionCreate:
+    if not drafts:
+        return SessionCreate(goal=text, serial=serial, model=model, request_id=request_id)
+    package, _, goal = text.strip().partition(" ")
+    return SessionCreate(
+        goal=goal.strip(),
+        target_package=package,
+        serial=serial,
+        model=model,
+        start=False,
+        hold=True,
+        request_id=request_id,
+    )

@@ -1,0 +1,271 @@
+"""What the Deck does with questions: goes to them, approves, rejects, answers part by part.
+
+Invariants: an answer goes to the question whose card was read; what may be dangerous takes a look
+first; the answers to several questions of one request are sent together.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from agent.protocol import UserInputAnswer
+from agent.records import Question, QuestionKind, QuestionPart, Speaker
+from agent.state.reducer import AttentionKind
+from agent.text import one_line
+from console.screens.deck.deck_follow import DeckFollow
+from widgets.base import formatting
+from widgets.lists.attention_list import AttentionList
+from widgets.lists.session_rows import ASKING
+from widgets.questions.question_card import Given, QuestionCard
+
+DENY = "Deny"
+HIDDEN = "•••"
+"""What stands for a secret."""
+_ON_JOBS = frozenset({AttentionKind.WATCHER, AttentionKind.COMMITMENT, AttentionKind.RESULT})
+"""What is dealt with on the Jobs screen."""
+
+
+class DeckQuestions(DeckFollow):
+    """The Deck's questions."""
+
+    rejects: Question | None = None
+    """The approval that the composer asks a reason against."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._gone_to: Question | None = None
+        """The question whose card was gone to last."""
+
+    def do_question_next(self) -> None:
+        """Go to the oldest question; from the card of one, or once that is answered, to the next
+        of another session. While sessions are marked, theirs come first.
+        """
+        oldest: dict[str, Question] = {}
+        for question in self._waiting():
+            oldest.setdefault(question.session_id, question)
+        marked = self.deck.marking.marks.ids
+        asking = [one for one in oldest if one in marked] or list(oldest)
+        if not asking:
+            return
+        here = self.deck.card.question if self.deck.focused is self.deck.card else None
+        at = 0
+        if here is not None and here.session_id in asking:
+            at = asking.index(here.session_id) + 1
+        elif self._gone_to is not None and self._gone_to not in self.asked_now():
+            # It was answered; those before it were left for later.
+            later = [one for one in asking if _order(oldest[one]) > _order(self._gone_to)]
+            at = asking.index(later[0]) if later else 0
+        self._gone_to = oldest[asking[at % len(asking)]]
+        self.deck.select(self._gone_to.session_id)
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.card)
+
+    def asked_now(self) -> list[Question]:
+        """List the open questions that no answer of this console is under way to."""
+        app = self.console_app
+        questions = app.bridge.state.questions.values()
+        return [one for one in questions if not app.pending.is_answered(one.question_id)]
+
+    def _waiting(self) -> list[Question]:
+        """List the open questions of the sessions that are known, the oldest first."""
+        state = self.console_app.bridge.state
+        asked = [q for q in self.asked_now() if q.session_id in state.sessions]
+        return sorted(asked, key=_order)
+
+    def open_waiting(self) -> None:
+        """Go from the attention queue to the thing itself."""
+        one = self.deck.attention.under_cursor
+        if one is None:
+            return
+        if one.session_id:
+            self.deck.select(one.session_id)
+            self.refresh_all()
+        if one.question is not None:
+            self.deck.go_to("middle", self.deck.card)
+        elif one.kind in _ON_JOBS:
+            self.console_app.show_reminder(one)
+        elif one.session_id:
+            if not one.needs_person:
+                # News is read by looking; a session that waits for its phone waits on.
+                self.console_app.seen |= {one.key}
+            self.deck.go_to("middle", self.deck.pane.transcript)
+
+    def approval_meant(self) -> Question | None:
+        """Give the approval that a and r are about: the queue's row, else the session's oldest."""
+        asked: Question | None = next(iter(self.deck.open_questions()), None)
+        if self.deck.focused is self.deck.attention:
+            one = self.deck.attention.under_cursor
+            asked = one.question if one is not None else None
+        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
+
+    def show_approval(self) -> Question | None:
+        """Show the card of that approval, and give what the card asks."""
+        wanted = self.approval_meant()
+        if wanted is None:
+            return None
+        if wanted.session_id != self.deck.selected:
+            self.deck.select(wanted.session_id)
+            self.refresh_all()
+        asked = self.deck.card.question
+        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
+
+    def do_question_approve(self) -> None:
+        """Approve once what the card shows: at once from the card, else at the second press."""
+        asked = self.show_approval()
+        if asked is None:
+            return
+        card = self.deck.card
+        if self.deck.focused is not card or not card.is_ready:
+            # Approving takes a look first, and says what it would approve.
+            self.deck.go_to("middle", card)
+            matter = one_line(asked.shown, 200).removeprefix(ASKING).strip()
+            armed = self.console_app.two_acts
+            armed.disarm()
+            sentence = f"Press {self.key_of('question.approve')} again to approve: {matter}"
+            armed.confirm("question.approve", asked.question_id, sentence)
+            return
+        answer = asked.options[0].label if asked.options else "Approve"
+        self._answer(asked, answer)
+
+    def do_question_reject(self) -> None:
+        """Write why not: enter rejects what the card shows, with or without a reason."""
+        asked = self.show_approval()
+        if asked is None:
+            return
+        self.rejects = asked
+        self.refresh_all()
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    # --- answers ----------
+
+    def narrowed(self, question: Question) -> Question:
+        """Give of several questions the first that is unanswered, as a question of its own."""
+        if not question.parts:
+            return question
+        given = self._given.get(question.question_id, {})
+        left = [part for part in question.parts if part.part_id not in given]
+        part = left[0] if left else question.parts[-1]
+        number = question.parts.index(part) + 1
+        place = f"{number} of {len(question.parts)}" if len(question.parts) > 1 else ""
+        own = part.speaker is Speaker.PRODUCT
+        return replace(
+            question,
+            text=part.text if own else ": ".join(filter(None, (part.header, part.text))),
+            header=" · ".join(filter(None, (place, part.header if own else ""))),
+            speaker=part.speaker,
+            note="",
+            options=part.options,
+            secret=part.secret,
+            parts=(part,),
+        )
+
+    @staticmethod
+    def subject_of(question: Question) -> str:
+        """Name what an answer is about: the question, or one part of it."""
+        part_id = question.parts[0].part_id if question.parts else ""
+        return f"{question.question_id}/{part_id}" if part_id else question.question_id
+
+    def given_for(self, question: Question) -> Given:
+        """List what was answered of the other parts of a question and is not sent yet."""
+        whole = self.console_app.bridge.state.questions.get(question.question_id, question)
+        given = self._given.get(question.question_id, {})
+        return tuple(
+            (part.header or part.text, HIDDEN if part.secret else " ".join(given[part.part_id]))
+            for part in whole.parts
+            if part.part_id in given
+        )
+
+    def answer_subject(self, subject: str, answer: str) -> None:
+        """Answer a question; one part of several waits until the others are answered."""
+        question_id, _, part_id = subject.partition("/")
+        if self.console_app.pending.is_answered(question_id):
+            return
+        question = self.console_app.bridge.state.questions.get(question_id)
+        if question is not None:
+            part = next((one for one in question.parts if one.part_id == part_id), None)
+            answer = _option_meant(question if part is None else part, answer)
+        if question is not None and self.deck.marking.answers_for_all(question, answer):
+            self.deck.go_to("middle", self.deck.card)
+            return
+        if question is None or not part_id:
+            self.console_app.request(UserInputAnswer(question_id=question_id, answer=answer))
+            return
+        given = self._given.setdefault(question_id, {})
+        given[part_id] = (answer,)
+        if any(part.part_id not in given for part in question.parts):
+            self.refresh_all()
+            self.deck.go_to("middle", self.deck.card)
+            return
+        del self._given[question_id]
+        self.console_app.request(UserInputAnswer(question_id=question_id, answers=given))
+
+    def _answer(self, question: Question, answer: str) -> None:
+        self.answer_subject(self.subject_of(question), answer)
+
+    def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
+        asked = event.question
+        if event.by_mouse and asked.kind is QuestionKind.APPROVAL:
+            # One click may be a slip: what lets something happen takes two.
+            word = one_line(formatting.answer_word(asked, event.answer), 40)
+            matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
+            sentence = f"Click again for “{word}”: {matter}"
+            subject = f"{asked.question_id}/{event.answer}"
+            if not self.console_app.two_acts.confirm("question.click", subject, sentence):
+                self.deck.show_footer()
+                return
+        self._answer(asked, event.answer)
+
+    def on_question_card_write(self, _event: QuestionCard.Write) -> None:
+        self.deck.go_to("middle", self.deck.composer.field)
+
+    def on_question_card_back(self, _event: QuestionCard.Back) -> None:
+        asked = self.deck.card.question
+        given = self._given.get(asked.question_id, {}) if asked is not None else {}
+        if given:
+            given.popitem()
+            self.refresh_all()
+
+    def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
+        if event.waiting.question is not None:
+            self._answer(self.narrowed(event.waiting.question), event.answer)
+
+    def card_keys(self, asked: Question) -> list[tuple[str, str]]:
+        """List the keys of the card for the footer."""
+        digits = "123456789"[: len(asked.options)]
+        keys = [(span(digits), "choose")] if digits else []
+        if asked.kind is QuestionKind.APPROVAL:
+            keys.append((self.key_of("question.approve"), "approve"))
+            keys.append((self.key_of("question.reject"), "reject with a reason"))
+        if self.given_for(asked):
+            keys.append(("backspace", "part before"))
+        keys += [("enter", "answer in words"), (self.key_of("session.stop"), "stop")]
+        keys += [
+            (self.key_of("session.pause"), "pause"),
+            (self.key_of("view.next_pane"), "next pane"),
+        ]
+        return keys
+
+
+def _order(question: Question) -> tuple[int, str]:
+    """Return the place of a question among others: the oldest first."""
+    return question.asked_ms, question.question_id
+
+
+def span(digits: str) -> str:
+    """Name digits that follow each other, as the footer does."""
+    return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
+
+
+def _option_meant(asked: Question | QuestionPart, typed: str) -> str:
+    """Take a number that was written as the option with that number, where it can mean no other.
+
+    Not for approvals, which a slip of the hand must not give, nor where options are numbers.
+    """
+    labels = [option.label for option in asked.options]
+    approves = isinstance(asked, Question) and asked.kind is QuestionKind.APPROVAL
+    number = typed.strip()
+    if approves or asked.secret or any(label.strip().isdecimal() for label in labels):
+        return typed
+    is_named = number.isascii() and number.isdecimal() and 1 <= int(number) <= len(labels)
+    return labels[int(number) - 1] if is_named else typed

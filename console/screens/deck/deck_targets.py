@@ -1,0 +1,91 @@
+"""The Deck's apps of sessions: show, hide, attach; what a tap on a session does.
+
+A part of the Deck that sends ops. Invariant: what is said of an app is what the core observed.
+"""
+
+from __future__ import annotations
+
+from agent.protocol import TargetControl
+from agent.records import Session, SessionState, TargetAction, TargetRuntime, TargetStatus
+from console.input.gate import Wait
+from console.screens.deck.deck_wheel import DeckWheel
+
+_DETACHED = frozenset({TargetRuntime.DETACHED_HIDDEN, TargetRuntime.DETACHED_SHOWN})
+_DONE = {
+    TargetAction.SHOW: "shown on a display of its own",
+    TargetAction.HIDE: "hidden",
+    TargetAction.ATTACH: "on the phone's main display",
+}
+
+
+class DeckTargets(DeckWheel):
+    """The Deck's apps of sessions."""
+
+    def can_target(self, action_id: str) -> bool:
+        """Say whether an action of this part can be done now."""
+        view = self.deck.view()
+        if view is None or not (view.session.target_package and view.session.serial):
+            return False
+        runtime = view.session.target_runtime
+        match action_id:
+            case "target.show":
+                return runtime is not TargetRuntime.DETACHED_SHOWN
+            case "target.hide":
+                return runtime is not TargetRuntime.DETACHED_HIDDEN
+            case _:
+                return runtime is not TargetRuntime.ATTACHED
+
+    def do_target_show(self) -> None:
+        """Show the app of the selected session on a display of its own."""
+        self._control(TargetAction.SHOW)
+
+    def do_target_hide(self) -> None:
+        """Move the app of the selected session to a hidden display."""
+        self._control(TargetAction.HIDE)
+
+    def do_target_attach(self) -> None:
+        """Bring the app of the selected session to the phone's main display."""
+        self._control(TargetAction.ATTACH)
+
+    def _control(self, action: TargetAction) -> None:
+        view = self.deck.view()
+        if view is None:
+            self.console_app.say("No session here. Press n to start one.")
+            return
+        if not (view.session.target_package and view.session.serial):
+            self.console_app.say("This session has no app of its own on a phone.")
+            return
+        doing = f"on {action.value} of an app"
+        self.console_app.spawn(self._move(view.session, action), doing, Wait.NOT)
+
+    async def _move(self, session: Session, action: TargetAction) -> None:
+        op = TargetControl(session_id=session.session_id, action=action)
+        reply = await self.console_app.ask(op)
+        result = reply.target if reply is not None else None
+        if result is None:
+            return
+        if result.status is TargetStatus.OK:
+            self.console_app.say(f"{session.target_package} is {_DONE[action]}.")
+        else:
+            why = result.message or result.status.value
+            self.console_app.say(f"{session.target_package}: {why}", tone="warning")
+
+    def tap_session(self) -> None:
+        """Do what a tap on a session does: answer, see its app, begin a draft, or read it."""
+        view = self.deck.view()
+        if view is None:
+            return
+        session, asked = view.session, self.deck.open_questions()
+        to = self.deck.pane.transcript
+        if asked:
+            self.deck.go_to("middle", self.deck.card)
+            return
+        if session.state is SessionState.CREATED:
+            self.deck.go_to("middle", self.deck.composer.field)
+            return
+        works = session.state is SessionState.RUNNING and session.target_package
+        if works and session.target_runtime is TargetRuntime.DETACHED_HIDDEN:
+            self._control(TargetAction.SHOW)
+        elif works and session.target_runtime not in _DETACHED | {TargetRuntime.ATTACHED}:
+            self._control(TargetAction.ATTACH)
+        self.deck.go_to("middle", to)

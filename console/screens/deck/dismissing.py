@@ -1,0 +1,112 @@
+"""Dismiss what was read, for every console of the core.
+
+What is dismissed is stored by the core (`session_dismiss`, `device_dismiss`, `job_read` and their
+like). Invariant: what nobody has looked at is not taken for read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol import (
+    CommitmentUpdate,
+    DeviceDismiss,
+    JobRead,
+    WatcherRead,
+)
+from agent.records import CommitmentStatus, Session
+from agent.state.reducer import Attention, AttentionKind, State, failure_key
+from console.keys.actions import Action
+from console.keys.controllers import Controller
+from console.screens.deck.batch import Act, Plan, plan_for
+from console.screens.deck.running import BatchRunner
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+
+def end_key(session: Session) -> str:
+    """Name how a session ended, so that a later end of it is news again."""
+    return f"ended:{session.session_id}:{session.generation}"
+
+
+def read_sessions(state: State, seen: frozenset[str], selected: str) -> tuple[str, ...]:
+    """Name the ended sessions whose end was read: looked at here, or nothing tells of it any more.
+
+    Args:
+        state: the picture.
+        seen: what was looked at on this console: keys of ends and of failures.
+        selected: the session that is looked at.
+    """
+    found: list[str] = []
+    for one, view in state.sessions.items():
+        session = view.session
+        if not session.state.is_terminal or session.dismissed:
+            continue
+        if session.parent_id in state.sessions and one != selected:
+            # It goes with its parent.
+            continue
+        failure = failure_key(session)
+        quiet = one not in state.notices and (not failure or failure in seen)
+        if one == selected or end_key(session) in seen or quiet:
+            found.append(one)
+    return tuple(found)
+
+
+class DismissController(Controller):
+    """What is taken out of the list and of what waits.
+
+    Args:
+        deck: whose lists they are.
+        runner: sends the ops on sessions.
+    """
+
+    def __init__(self, deck: DeckScreen, runner: BatchRunner) -> None:
+        self._deck = deck
+        self._runner = runner
+
+    def _read(self) -> Plan:
+        app = self._deck.console_app
+        ids = read_sessions(app.bridge.state, app.seen, self._deck.selected)
+        return plan_for(Act.DISMISS, ids, app.bridge.state)
+
+    def _dismissable(self) -> Attention | None:
+        if self._deck.focused is not self._deck.attention:
+            return None
+        one = self._deck.attention.under_cursor
+        return one if one is not None and not one.needs_person else None
+
+    def can(self, action_id: str) -> bool:
+        if action_id == "question.dismiss":
+            return self._dismissable() is not None
+        return bool(self._read().steps)
+
+    def word(self, action: Action) -> str:
+        if action.id != "notice.done":
+            return ""
+        return f"clear {len(self._read().steps)} read"
+
+    def do_notice_done(self) -> None:
+        """Clear what was read: ended sessions go from every Deck, and stay in the history."""
+        self._runner.run(self._read())
+
+    def do_question_dismiss(self) -> None:
+        """Take the news under the cursor out of what waits, on every console."""
+        one = self._dismissable()
+        if one is None:
+            return
+        app = self._deck.console_app
+        match one.kind:
+            case AttentionKind.WATCHER:
+                app.request(WatcherRead(watcher_id=one.number))
+            case AttentionKind.RESULT:
+                app.request(JobRead(job_id=one.number))
+            case AttentionKind.COMMITMENT:
+                op = CommitmentUpdate(commitment_id=one.number, status=CommitmentStatus.DISMISSED)
+                app.request(op, done="Dismissed. It is on the Jobs screen still.")
+            case AttentionKind.DEVICE:
+                app.request(DeviceDismiss(serial=one.serial))
+            case AttentionKind.FAILED:
+                self._runner.run(plan_for(Act.DISMISS, (one.session_id,), app.bridge.state))
+            case AttentionKind.QUESTION | AttentionKind.APPROVAL | AttentionKind.LOST:
+                pass

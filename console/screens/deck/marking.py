@@ -1,0 +1,259 @@
+"""Mark sessions on the Deck and act on all of them at once.
+
+While something is marked the keys of a session are for all that are marked. Invariants: what an act
+will do, and to how many, is in the footer before the key is pressed; what came of each session is
+said after it; ending all, and answering for all, take two acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agent.protocol import SessionCreate, UserInputAnswer
+from agent.records import Question
+from agent.state.reducer import State
+from agent.text import one_line
+from console.keys.actions import Action
+from console.keys.controllers import Controller
+from console.screens.deck import batch
+from console.screens.deck.batch import Act, Plan, Step, plan_for, sessions
+from console.screens.deck.marks import Marks
+from console.screens.deck.running import BatchRunner
+from widgets.base.rich_parts import Parts
+from widgets.lists.session_rows import device_name
+from widgets.questions.composer import Composer, Mode, Purpose
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+EACH_PHONE = "\0each"
+"""The choice of the composer that begins a session on each phone of what is marked."""
+_BATCHED = {
+    "session.stop": Act.STOP,
+    "session.cancel": Act.CANCEL,
+    "session.write": Act.WRITE,
+    "notice.done": Act.DISMISS,
+    "notice.send": Act.SEND,
+}
+_OWN = frozenset({"view.mark", "view.mark_range", "view.mark_all", "session.tag"})
+
+
+class MarkController(Controller):
+    """The marks of the Deck's list.
+
+    Args:
+        deck: whose list it is.
+        runner: sends the ops.
+    """
+
+    def __init__(self, deck: DeckScreen, runner: BatchRunner) -> None:
+        self._deck = deck
+        self._runner = runner
+        self.marks = Marks()
+        self._asks: Purpose | None = None
+        """What the composer is asked for, with the sessions that its text is for."""
+
+    # --- what is meant ----------
+
+    @property
+    def _state(self) -> State:
+        return self._deck.console_app.bridge.state
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The sessions that an act is for: the marked ones, else the selected one."""
+        marked = self.marks.in_order(self._deck.listed_ids())
+        if marked:
+            return marked
+        return (self._deck.selected,) if self._deck.selected in self._state.sessions else ()
+
+    def _plan(self, action_id: str) -> Plan:
+        act = _BATCHED.get(action_id)
+        if act is None:
+            pauses = plan_for(Act.PAUSE, self.targets, self._state)
+            return pauses if pauses.steps else plan_for(Act.RESUME, self.targets, self._state)
+        return plan_for(act, self.targets, self._state)
+
+    def owns(self, action_id: str) -> bool:
+        if action_id in _OWN:
+            return True
+        batched = action_id in _BATCHED or action_id == "session.pause"
+        return batched and bool(self.marks.ids)
+
+    def can(self, action_id: str) -> bool:
+        if action_id in _OWN:
+            return bool(self.targets if action_id == "session.tag" else self._deck.listed_ids())
+        return bool(self._plan(action_id).steps)
+
+    def word(self, action: Action) -> str:
+        if action.id in _OWN:
+            return ""
+        plan = self._plan(action.id)
+        return f"{plan.act.value} {plan.count_words}"
+
+    # --- marking ----------
+
+    def do_view_mark(self) -> None:
+        """Mark the session under the cursor, and go on to the next."""
+        self.marks.toggle(self._deck.selected)
+        self._deck.sessions.action_move(1)
+        self._deck.refresh_all()
+
+    def do_view_mark_range(self) -> None:
+        """Mark all from the last mark to the cursor."""
+        self.marks.span(self._deck.selected, self._deck.listed_ids())
+        self._deck.refresh_all()
+
+    def do_view_mark_all(self) -> None:
+        """Mark all that are listed, or none."""
+        self.marks.mark_all(self._deck.listed_ids())
+        self._deck.refresh_all()
+
+    def toggle(self, session_id: str) -> None:
+        """Mark a session that was clicked, or take its mark away."""
+        self.marks.toggle(session_id)
+        self._deck.refresh_all()
+
+    def span_to(self, session_id: str) -> None:
+        """Mark all from the last mark to the session that was clicked."""
+        self.marks.span(session_id, self._deck.listed_ids())
+        self._deck.refresh_all()
+
+    def back(self) -> bool:
+        if self._asks is not None:
+            self._asks = None
+            self._deck.refresh_all()
+            self._deck.go_to("left", self._deck.sessions)
+            return True
+        if self.marks.ids and self._deck.focused is self._deck.sessions:
+            self.marks.clear()
+            self._deck.refresh_all()
+            return True
+        return False
+
+    # --- acts ----------
+
+    def do_session_stop(self) -> None:
+        """Interrupt every marked session."""
+        self._runner.run(self._plan("session.stop"))
+
+    def do_session_pause(self) -> None:
+        """Hold every marked session that runs; where none does, resume them."""
+        self._runner.run(self._plan("session.pause"))
+
+    def do_session_cancel(self) -> None:
+        """End every marked session, at the second press."""
+        plan = self._plan("session.cancel")
+        self._confirmed("session.cancel", plan, f"ends {sessions(len(plan.steps))} for good")
+
+    def do_notice_done(self) -> None:
+        """Dismiss every marked session that has ended."""
+        self._runner.run(self._plan("notice.done"))
+
+    def _confirmed(self, action_id: str, plan: Plan, does: str) -> None:
+        deck = self._deck
+        subject = " ".join(step.session_id for step in plan.steps)
+        left = f"; {batch.what_happens(plan)}" if plan.skipped else ""
+        sentence = f"{deck.key_of(action_id)} again {does}{left}"
+        if deck.console_app.two_acts.confirm(action_id, subject, sentence):
+            self._runner.run(plan)
+
+    # --- what is written ----------
+
+    def do_session_write(self) -> None:
+        """Write one hint or goal to every marked session."""
+        self._ask(Mode.EACH)
+
+    def do_notice_send(self) -> None:
+        """Write what is to be done now to every marked session that has ended."""
+        self._ask(Mode.FOLLOW_UP)
+
+    def do_session_tag(self) -> None:
+        """Write tags for the marked sessions, or for the selected one."""
+        self._ask(Mode.TAG)
+
+    def _ask(self, mode: Mode) -> None:
+        if not self.targets:
+            return
+        self._asks = Purpose(mode, " ".join(self.targets))
+        self._deck.refresh_all()
+        self._deck.go_to("middle", self._deck.composer.field)
+
+    def purpose(self) -> tuple[Purpose, Parts] | None:
+        if self._asks is None:
+            return None
+        ids = self._asks.subject.split()
+        plan = plan_for(_ACT_OF[self._asks.mode], ids, self._state, text="\0")
+        names = batch.target_titles([step.session_id for step in plan.steps], self._state)
+        about = f"  {plan.count_words}: {names}" if plan.steps else "  no session that takes it"
+        return self._asks, ((about, "$muted"),)
+
+    def sent(self, event: Composer.Sent) -> bool:
+        act = _ACT_OF.get(event.purpose.mode)
+        if act is None:
+            return False
+        self._asks = None
+        if event.text:
+            ids = event.purpose.subject.split()
+            self._runner.run(plan_for(act, ids, self._state, text=event.text))
+        return True
+
+    # --- one goal for the phones of all ----------
+
+    def phones(self) -> tuple[str, ...]:
+        """Name the phones of the marked sessions, each once."""
+        marked = self.marks.in_order(self._deck.listed_ids())
+        serials = (self._state.sessions[one].session.serial for one in marked)
+        return tuple(dict.fromkeys(serial for serial in serials if serial))
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Offer the phones of all that is marked, as one choice."""
+        phones = self.phones()
+        if len(phones) < 2:
+            return []
+        return [(EACH_PHONE, f"each of the {len(phones)} phones of what is marked")]
+
+    def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
+        """Begin a session with this goal on each phone of what is marked."""
+        devices = self._state.devices
+        model = self._deck.console_app.begins_with
+        steps = tuple(
+            Step("", device_name(one, devices), _creation(goal, one, request_id(), model))
+            for one in self.phones()
+        )
+        self._runner.run(Plan(Act.BEGIN, steps))
+
+    # --- one answer for all ----------
+
+    def answers_for_all(self, asked: Question, answer: str) -> bool:
+        """Answer the same question of all marked sessions, at the second press.
+
+        Returns:
+            Whether the answer was meant for several, and is dealt with.
+        """
+        marked = self.marks.in_order(self._deck.listed_ids())
+        if asked.session_id not in self.marks.ids or asked.parts:
+            return False
+        plan = batch.plan_answer(asked, answer, marked, self._state)
+        if len(plan.steps) < 2:
+            return False
+        shown = "•••" if asked.secret else one_line(answer, 40)
+        subject = f"{answer}\0{' '.join(_question_ids(plan))}"
+        sentence = f"again answers “{shown}” for {sessions(len(plan.steps))}"
+        if plan.skipped:
+            sentence += f"; {len(plan.skipped)} marked ask something else or nothing"
+        if self._deck.console_app.two_acts.confirm("question.option", subject, sentence):
+            self._runner.run(plan)
+        return True
+
+
+_ACT_OF = {Mode.EACH: Act.WRITE, Mode.FOLLOW_UP: Act.SEND, Mode.TAG: Act.TAG}
+
+
+def _question_ids(plan: Plan) -> list[str]:
+    return [s.op.question_id for s in plan.steps if isinstance(s.op, UserInputAnswer)]
+
+
+def _creation(goal: str, serial: str, request_id: str, model: str) -> SessionCreate:
+    return SessionCreate(goal=goal, serial=serial, model=model, request_id=request_id)

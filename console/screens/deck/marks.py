@@ -1,0 +1,54 @@
+"""Which sessions are marked, in the order of the list. Pure.
+
+Invariant: what is not listed any more is not marked, so that an act never meets what is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class Marks:
+    """The marked sessions, and where a range begins."""
+
+    def __init__(self) -> None:
+        self._ids: frozenset[str] = frozenset()
+        self._from = ""
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The marked sessions."""
+        return self._ids
+
+    def in_order(self, listed: Iterable[str]) -> tuple[str, ...]:
+        """Return the marked sessions as the list has them."""
+        return tuple(one for one in listed if one in self._ids)
+
+    def toggle(self, session_id: str) -> None:
+        """Mark a session, or take its mark away; a range begins there."""
+        if session_id:
+            self._ids ^= {session_id}
+            self._from = session_id
+
+    def span(self, session_id: str, listed: Sequence[str]) -> None:
+        """Mark all from where the last mark was set to here; only this where there is none."""
+        if session_id not in listed:
+            return
+        to = listed.index(session_id)
+        start = listed.index(self._from) if self._from in listed else to
+        first, last = sorted((start, to))
+        self._ids |= set(listed[first : last + 1])
+        self._from = session_id
+
+    def mark_all(self, listed: Iterable[str]) -> None:
+        """Mark all that are listed, or none where all of them are marked."""
+        whole = frozenset(listed)
+        self._ids = frozenset() if whole <= self._ids else whole
+
+    def keep(self, listed: Iterable[str]) -> None:
+        """Take the marks away from what is not listed."""
+        self._ids &= frozenset(listed)
+
+    def clear(self) -> None:
+        """Mark nothing."""
+        self._ids, self._from = frozenset(), ""

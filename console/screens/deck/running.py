@@ -1,0 +1,109 @@
+"""Carry a plan out, one op a session, say what came of each, and remember how to take it back.
+
+Invariants: what failed for one session keeps nothing from the others; only what was done is taken
+back; what was asked for can be taken back at once, and is once it is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.errors import SwitchboardError
+from agent.state.reducer import State
+from console.keys.controllers import Controller
+from console.screens.deck.batch import PAST, Act, Plan, Step, inverse, sessions, told
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+_KEPT = 20
+"""Acts that can be taken back."""
+
+
+class _Asked(NamedTuple):
+    done: asyncio.Future[Plan]
+    """What was done of it; the act is under way until it is known."""
+    before: State
+    """The picture when the act was planned."""
+
+
+class BatchRunner(Controller):
+    """Sends the ops of plans.
+
+    Args:
+        deck: whose app sends them.
+    """
+
+    def __init__(self, deck: DeckScreen) -> None:
+        self._deck = deck
+        self._asked: list[_Asked] = []
+
+    def can(self, action_id: str) -> bool:
+        return bool(self._asked)
+
+    def run(self, plan: Plan, *, undoes: bool = False) -> None:
+        """Carry a plan out beside the keys.
+
+        Args:
+            plan: which op each session gets.
+            undoes: whether it takes an act back: then it is not to be taken back itself.
+        """
+        app = self._deck.console_app
+        if not plan.steps:
+            app.say(told(plan, ()) if plan.skipped else "There is nothing to do.")
+            return
+        asked = _Asked(asyncio.get_running_loop().create_future(), app.bridge.state)
+        if not undoes:
+            self._asked = [*self._asked, asked][-_KEPT:]
+        outcomes = [app.attempt(step.op) for step in plan.steps]
+
+        async def carry_out() -> None:
+            replies = await asyncio.gather(*outcomes)
+            failed = [
+                (step, reply.message)
+                for step, reply in zip(plan.steps, replies, strict=True)
+                if isinstance(reply, SwitchboardError)
+            ]
+            wrong = {id(step) for step, _ in failed}
+            done = tuple(step for step in plan.steps if id(step) not in wrong)
+            if not done and asked in self._asked:
+                self._asked.remove(asked)
+            asked.done.set_result(Plan(plan.act, done))
+            self._deck.refresh_all()
+            app.say(self._told(plan, failed, undoes), tone="warning" if failed else "information")
+
+        app.spawn(carry_out(), f"to {plan.act.value} {sessions(len(plan.steps))}")
+
+    def _told(self, plan: Plan, failed: list[tuple[Step, str]], undoes: bool) -> str:
+        said = told(plan, failed)
+        if undoes and plan.act is Act.TAG:
+            return f"Undone: {sessions(len(plan.steps))} tagged as before."
+        if undoes:
+            return f"Undone: {said[0].lower()}{said[1:]}"
+        takes_back = len(failed) < len(plan.steps) and plan.act not in _FINAL
+        return f"{said} {self._deck.key_of('view.undo')} undoes it." if takes_back else said
+
+    # --- undo ----------
+
+    def do_view_undo(self) -> None:
+        """Take the newest act on sessions back, as far as it can be."""
+        app = self._deck.console_app
+        if not self._asked:
+            app.say("There is nothing to undo.")
+            return
+        asked = self._asked.pop()
+
+        async def take_back() -> None:
+            done = await asked.done
+            plan = inverse(done, asked.before, app.bridge.state) if done.steps else None
+            if plan is not None:
+                self.run(plan, undoes=True)
+            elif done.steps:
+                app.say(f"What was {PAST[done.act].lower()} cannot be undone.")
+
+        app.spawn(take_back(), "to undo")
+
+
+_FINAL = frozenset({Act.CANCEL, Act.ANSWER, Act.BEGIN, Act.SEND})
+"""What cannot be taken back."""

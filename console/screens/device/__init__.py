@@ -1,0 +1,1 @@
+"""One phone large, and the wheel."""

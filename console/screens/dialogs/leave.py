@@ -1,0 +1,68 @@
+"""Leaving: what keeps running, and the second act.
+
+A dialog that returns whether to leave. Invariant: leaving never stops a session by itself unless
+it says so.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from agent.state.reducer import State
+from console.core.active_sessions import is_under_way
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.lists.session_rows import session_title
+
+
+class LeaveScreen(FaultIsolated, ModalScreen[bool]):
+    """Names what is under way."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "answer(True)", "Leave", show=False, priority=True),
+        Binding("escape", "answer(False)", "Stay", show=False, priority=True),
+    ]
+
+    def __init__(self, told: Parts) -> None:
+        super().__init__()
+        self._told = told
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog small") as dialog:
+            dialog.border_title = "Leave?"
+            dialog.border_subtitle = "^q leaves · esc stays"
+            yield PartsLine(self._told)
+
+    def action_answer(self, leave: bool) -> None:
+        """Leave or stay."""
+        self.dismiss(leave)
+
+
+def under_way(state: State, *, ends_here: bool) -> Parts:
+    """Name the sessions that are at work; empty when there are none.
+
+    Args:
+        state: what is known of the sessions.
+        ends_here: whether the core lives in this console and ends with it.
+    """
+    running = [view.session for view in state.sessions.values() if is_under_way(view.session)]
+    if not running:
+        return ()
+    parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]
+    for session in running[:8]:
+        parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
+    if len(running) > 8:
+        parts.append((f"  and {len(running) - 8} more\n", "$muted"))
+    one = len(running) == 1
+    if ends_here:
+        whole = f"{'It stops' if one else 'They stop'} with this console, and can be resumed."
+    else:
+        whole = f"{'It goes' if one else 'They go'} on: the core is a process of its own."
+    parts.append((f"\n{whole}", "$muted"))
+    return tuple(parts)

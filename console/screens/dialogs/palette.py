@@ -1,0 +1,153 @@
+"""The palette: everything that can be done, found by its name or typed with its arguments.
+
+A dialog that returns the chosen entry; doing it is `console.palette.carry_out`'s. Invariants: what
+enter does is decided by what is typed and where the cursor is, in the handling of that key; what
+cannot be done now is listed with the reason, and choosing it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from agent.text import one_line
+from console.palette.entry import Entry, Kind
+from console.palette.ranking import search
+from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.row_list import Line, Row, RowList
+
+Typed = Callable[[str], list[Entry] | None]
+_NAME_CELLS = 24
+_MOST_CHARS = 4000
+_HINT = "An action, session, phone, setting or command: “set run.max_steps 40”, “open @phone”"
+
+
+class PaletteScreen(FaultIsolated, ModalScreen[Entry | None]):
+    """A field over a list of entries.
+
+    Args:
+        offered: every entry.
+        recent: the place of each entry that was chosen before, 0 for the last one.
+        typed: lists what a typed line is or may become; None where it is a search.
+        text: what the field holds at first.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+p", "leave", "Back", show=False, priority=True),
+        Binding("down,ctrl+n", "move(1)", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("enter", "choose", "Do it", show=False, priority=True),
+        Binding("tab", "complete", "Complete", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        offered: list[Entry],
+        *,
+        recent: Mapping[str, int] | None = None,
+        typed: Typed | None = None,
+        text: str = "",
+    ) -> None:
+        super().__init__()
+        self._offered = offered
+        self._recent = recent or {}
+        self._typed = typed
+        self._text = text
+        self._found: dict[str, Entry] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog", id="palette") as dialog:
+            dialog.border_title = "Palette"
+            dialog.border_subtitle = "enter does it · tab completes · esc back"
+            yield Input(
+                self._text,
+                placeholder=_HINT,
+                compact=True,
+                select_on_focus=False,
+                max_length=_MOST_CHARS,
+            )
+            yield RowList(id="found", empty="Nothing is called that.")
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+        self._show(self._text)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._show(event.value)
+
+    def _show(self, text: str) -> None:
+        lines = self._typed(text) if self._typed is not None else None
+        found = search(self._offered, text, self._recent) if lines is None else lines
+        # Two commands may complete to the same words: what is listed is listed once.
+        self._found = {f"{entry.key} {entry.line}": entry for entry in found}
+        listed = self.query_one(RowList)
+        listed.show_rows([_row(key, entry) for key, entry in self._found.items()])
+        if listed.rows:
+            listed.move_to(listed.rows[0].key)
+
+    @property
+    def _under_cursor(self) -> Entry | None:
+        return self._found.get(self.query_one(RowList).cursor_key)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self.query_one(RowList).action_move(by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by half of what is visible."""
+        self.query_one(RowList).action_page(direction)
+
+    def action_complete(self) -> None:
+        """Put what the entry under the cursor completes to into the field."""
+        entry = self._under_cursor
+        typed = self.query_one(Input).value.strip()
+        if entry is not None and not entry.completes and entry.line == typed:
+            # The line itself has nothing to complete: the nearest word below it has.
+            entry = next((one for one in self._found.values() if one.completes), entry)
+        if entry is not None:
+            self._write(entry.completes or entry.line or entry.name)
+
+    def action_choose(self) -> None:
+        """Do the entry under the cursor, or put it into the field where it needs more words."""
+        self._choose(self._under_cursor)
+
+    def _choose(self, entry: Entry | None) -> None:
+        if entry is not None and entry.completes and not entry.why_not:
+            self._write(entry.completes)
+        else:
+            self.dismiss(entry)
+
+    def _write(self, text: str) -> None:
+        field = self.query_one(Input)
+        field.value = text
+        field.cursor_position = len(text)
+        self._show(text)
+
+    def action_leave(self) -> None:
+        """Do nothing."""
+        self.dismiss(None)
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        self._choose(self._found.get(event.key))
+
+
+def _row(key: str, entry: Entry) -> Row:
+    can = not entry.why_not
+    name = one_line(entry.name, 160)
+    sentence = one_line(entry.sentence if can else entry.why_not, 240)
+    left = (
+        (f"{name:<{_NAME_CELLS}}", "bold $foreground" if can else "$faint"),
+        (f"  {sentence}", "$muted" if can else "$faint"),
+    )
+    kind = "" if entry.kind in {Kind.ACTION, Kind.OPTION} else entry.kind.value
+    return Row(
+        key, (Line(left, ((entry.keys or kind, "$footer-key" if entry.keys else "$faint"),)),)
+    )

@@ -1,0 +1,1 @@
+"""Stored sessions: the history, the replay, two compared."""

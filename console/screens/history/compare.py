@@ -1,0 +1,245 @@
+"""Two stored sessions side by side: what they did alike, and the first step where they part.
+
+Reads both from the store and sends no op; what is compared is `console.report.parting`'s, as for
+the command line. Invariant: the cursor begins where they part.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from agent.records import Frame
+from agent.state.reducer import ActionView, State
+from console.input.gate import Wait
+from console.keys import actions
+from console.report.parting import Pair, Parting, compare
+from console.report.parting_words import parting_lines
+from console.report.told import Deed, Told, read_told
+from console.screens.base import ConsoleScreen
+from widgets.base import status
+from widgets.base.header_line import PartsLine
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import RowList
+from widgets.lists.parting_rows import Done, Place, done_detail, parting_rows
+from widgets.lists.session_rows import device_name, session_title
+from widgets.pictures.phone_pane import PhonePane, spread
+
+SIDES = ("left", "right")
+_EMPTY = "Reading both sessions…"
+_NOTHING = "Neither of them has done anything on a phone."
+
+
+class Compared(NamedTuple):
+    """Both sessions, and where they part."""
+
+    left: Told
+    right: Told
+    parting: Parting
+    places: tuple[Place, ...]
+
+    @property
+    def sides(self) -> tuple[Told, Told]:
+        """Both, in order."""
+        return self.left, self.right
+
+
+class CompareScreen(ConsoleScreen):
+    """Two sessions.
+
+    Args:
+        left_id: the one that was chosen first.
+        right_id: the other.
+    """
+
+    WHERE = actions.Where.COMPARE
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.COMPARE)]
+    AUTO_FOCUS = "#places"
+
+    def __init__(self, left_id: str, right_id: str) -> None:
+        super().__init__()
+        self.ids = (left_id, right_id)
+        self.compared: Compared | None = None
+        self._reading: set[str] = set()
+
+    def compose_body(self) -> ComposeResult:
+        with Vertical(id="compare"):
+            yield PartsLine(id="compare-heading")
+            yield RowList(id="places", empty=_EMPTY)
+            with Horizontal(id="compare-detail"):
+                for side in SIDES:
+                    with Vertical(classes="compare-side"):
+                        yield PartsLine(id=f"{side}-text")
+                        yield PhonePane(id=f"{side}-phone", empty="No frame was kept of it.")
+
+    def on_mount(self) -> None:
+        for pane in self.query(PhonePane):
+            pane.can_focus = False
+        self.console_app.spawn(self._read(), "comparing two sessions")
+
+    async def _read(self) -> None:
+        core = self.console_app.core
+        left, right = [await read_told(core, one) for one in self.ids]
+        parting = compare(left, right)
+        places = tuple(
+            Place(_done(pair.left), _done(pair.right), pair.is_alike) for pair in parting.pairs
+        )
+        self.compared = Compared(left, right, parting, places)
+        if self.is_running and self.is_attached:
+            self.table.say_when_empty(_NOTHING)
+            self.refresh_all()
+            self.table.move_to(str(min(parting.at, len(places) - 1)))
+
+    # --- what there is ----------
+
+    @property
+    def table(self) -> RowList:
+        """The places in the order of both."""
+        return self.query_one("#places", RowList)
+
+    @property
+    def at(self) -> int:
+        """The place under the cursor."""
+        return int(self.table.cursor_key or 0)
+
+    @property
+    def _pair(self) -> Pair | None:
+        pairs = self.compared.parting.pairs if self.compared is not None else ()
+        return pairs[self.at] if self.at < len(pairs) else None
+
+    # --- the picture ----------
+
+    def show_state(self, state: State) -> None:
+        compared = self.compared
+        if compared is None:
+            return
+        table = self.table
+        heading = self.query_one("#compare-heading", PartsLine)
+        heading.show(_heading(compared, max(1, heading.size.width)))
+        table.show_rows(
+            parting_rows(compared.places, parts_at=compared.parting.at, width=table.text_width)
+        )
+        place = compared.places[self.at] if self.at < len(compared.places) else None
+        for side in SIDES:
+            done = getattr(place, side) if place is not None else None
+            detail = done_detail(done) if place is not None else ()
+            self.query_one(f"#{side}-text", PartsLine).show(detail)
+        self.show_frame()
+
+    def show_frame(self) -> None:
+        pair = self._pair
+        if self.compared is None or pair is None:
+            return
+        for side, told in zip(SIDES, self.compared.sides, strict=True):
+            deed: Deed | None = getattr(pair, side)
+            self._show_frame_of(side, deed, told.session.serial)
+
+    def _show_frame_of(self, side: str, deed: Deed | None, serial: str) -> None:
+        app, phone = self.console_app, self.query_one(f"#{side}-phone", PhonePane)
+        kept = deed.frame if deed is not None else None
+        frame = app.stored.ready(kept, phone.wanted_px) if kept is not None else None
+        if kept is not None and frame is None and min(phone.wanted_px) > 1:
+            self._read_frame(kept, phone.wanted_px, serial)
+            return
+        phone.show_marks((deed.element,) if deed is not None and deed.element else (), None)
+        phone.show_phone(
+            frame,
+            name=device_name(serial, app.bridge.state.devices),
+            proportions=(kept.width_px, kept.height_px) if kept is not None else (0, 0),
+            now_ms=app.now_ms(),
+            step=deed.step if deed is not None else 0,
+        )
+
+    def _read_frame(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
+        wanted = f"{kept.digest}:{size}"
+        if wanted in self._reading:
+            return
+        self._reading.add(wanted)
+
+        async def read() -> None:
+            try:
+                await self.console_app.stored.read(kept, size, serial=serial)
+            finally:
+                self._reading.discard(wanted)
+            if self.is_running and self.is_attached:
+                self.show_frame()
+
+        self.console_app.spawn(read(), "reading a stored frame", Wait.NOT)
+
+    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
+        self.show_frame()
+
+    # --- keys ----------
+
+    def on_row_list_highlighted(self, _event: RowList.Highlighted) -> None:
+        self.refresh_all()
+
+    def on_row_list_opened(self, _event: RowList.Opened) -> None:
+        self._play(0)
+
+    def do_compare_other(self) -> None:
+        """Play the second session from the place under the cursor."""
+        self._play(1)
+
+    def _play(self, which: int) -> None:
+        # Imported here: the replay itself can be compared, and knows this screen.
+        from console.screens.history.replay import ReplayScreen
+
+        pair = self._pair
+        if pair is None:
+            return
+        deed = (pair.left, pair.right)[which]
+        seq = deed.seq if deed is not None else 0
+        self.console_app.push_screen(ReplayScreen(self.ids[which], at_seq=seq))
+
+    def do_compare_parting(self) -> None:
+        """Go to the first step where they part."""
+        if self.compared is not None:
+            self.table.move_to(str(min(self.compared.parting.at, len(self.compared.places) - 1)))
+            self.refresh_all()
+
+    def do_compare_copy(self) -> None:
+        """Copy where they part, as lines."""
+        if self.compared is not None:
+            left, right, parting, _ = self.compared
+            self.console_app.copy("\n".join(parting_lines(left, right, parting)))
+
+
+def _done(deed: Deed | None) -> Done | None:
+    if deed is None:
+        return None
+    action = ActionView(
+        call_id="", tool=deed.tool, arguments=deed.arguments, kind=deed.kind, element=deed.element
+    )
+    return Done(deed.step, action, deed.package, deed.thought, deed.frame)
+
+
+def _heading(compared: Compared, width: int) -> Parts:
+    """Name both, a line each, and say where they part."""
+    parts: list[tuple[str, str]] = []
+    for number, told in enumerate(compared.sides, 1):
+        mark = status.of_session(told.session)
+        left: Parts = (
+            (f" {number} ", "$faint"),
+            (f"{mark.glyph} ", mark.style),
+            (session_title(told.session), "bold $foreground"),
+        )
+        steps = f"{len(told.steps)} step{'' if len(told.steps) == 1 else 's'}"
+        parts += [*spread(left, ((f"{mark.word} · {steps} ", "$muted"),), width), ("\n", "")]
+    at, count = compared.parting.at, len(compared.places)
+    if not count:
+        said = "nothing to compare"
+    elif compared.parting.is_same:
+        said = f"Identical throughout: {_actions(count)}."
+    elif not at:
+        said = "They diverge at once."
+    else:
+        said = f"Identical for {_actions(at)}, then they diverge."
+    return (*parts, (f" {said}", "$ask" if count and not compared.parting.is_same else "$muted"))
+
+
+def _actions(count: int) -> str:
+    return f"{count} action{'' if count == 1 else 's'}"

@@ -1,0 +1,80 @@
+"""The filters that the operator saved: a small file in the data directory.
+
+Invariant: a file that cannot be read or written loses no session; it is said, and the filters last
+until the console is left.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import StoreError
+
+FILE_NAME = "history-filters.json"
+MOST = 50
+_MOST_CHARS = 200
+_MOST_BYTES = 65_536
+
+
+class SavedFilters:
+    """The saved filters, the newest first.
+
+    Args:
+        data_dir: where they are kept; None keeps them for this console only.
+    """
+
+    def __init__(self, data_dir: Path | None) -> None:
+        self._path = None if data_dir is None else data_dir / FILE_NAME
+        self._texts: list[str] | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What was saved. Raises StoreError where it cannot be read."""
+        if self._texts is None:
+            self._texts = []
+            self._texts = self._read()
+        return tuple(self._texts)
+
+    def toggle(self, text: str) -> bool:
+        """Save a filter, or forget one that is saved; returns whether it is saved now.
+
+        Raises StoreError where that cannot be kept.
+        """
+        before = [one for one in self.texts if one != text]
+        is_saved = len(before) == len(self.texts)
+        self._texts = ([text[:_MOST_CHARS], *before] if is_saved else before)[:MOST]
+        self._write()
+        return is_saved
+
+    def _read(self) -> list[str]:
+        if self._path is None:
+            return []
+        try:
+            with self._path.open("rb") as file:
+                texts = msgspec.json.decode(file.read(_MOST_BYTES), type=list[str])
+        except FileNotFoundError:
+            return []
+        except (OSError, msgspec.DecodeError) as error:
+            raise StoreError(
+                f"{self._path} cannot be read: {error}.", "Correct or remove it."
+            ) from error
+        return [text for text in texts[:MOST] if len(text) <= _MOST_CHARS]
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        part = self._path.with_name(f".{FILE_NAME}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(self._texts))
+            part.replace(self._path)
+        except OSError as error:
+            raise StoreError(
+                f"{self._path} could not be written: {error.strerror or error}.",
+                "The filter lasts until you leave.",
+            ) from error

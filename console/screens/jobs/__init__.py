@@ -1,0 +1,1 @@
+"""The jobs screen, its lists, forms and reviews."""

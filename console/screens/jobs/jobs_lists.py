@@ -1,0 +1,173 @@
+"""The three lists of the Jobs screen: what is on each, read from the core in pages, as rows.
+
+Not the screen. Invariant: a record that the picture knows newer than the page is shown as the
+picture has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from enum import StrEnum
+from typing import Any
+
+from agent.core import Core
+from agent.protocol import CommitmentSearch, JobQueue, WatcherList
+from agent.records import Commitment, CommitmentStatus, Job, Watcher, WatcherStatus
+from agent.state.reducer import State
+from console.steps.pager import Page, Pager
+from widgets.base.rich_parts import Parts
+from widgets.base.row_list import Row
+from widgets.lists.job_rows import heading, job_detail, job_rows
+from widgets.lists.watch_rows import (
+    commitment_detail,
+    commitment_heading,
+    commitment_rows,
+    watcher_detail,
+    watcher_heading,
+    watcher_rows,
+)
+
+PAGE = 100
+Spawn = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class Tab(StrEnum):
+    """Which list is shown."""
+
+    JOBS = "jobs"
+    WATCHERS = "watchers"
+    COMMITMENTS = "commitments"
+
+
+EMPTY = {
+    Tab.JOBS: "No jobs. Press n to have something done later, or again and again.",
+    Tab.WATCHERS: "No watchers. Press n to be told when a phone or a page shows something.",
+    Tab.COMMITMENTS: "No commitments. Press n to be reminded of something.",
+}
+
+
+class JobLists:
+    """Jobs, watchers and commitments as far as they are read."""
+
+    def __init__(self, core: Core, spawn: Spawn, changed: Callable[[], None]) -> None:
+        self._core = core
+        self._jobs: Pager[Job] = Pager(self._read_jobs, spawn, changed)
+        self._watchers: Pager[Watcher] = Pager(self._read_watchers, spawn, changed)
+        self._commitments: Pager[Commitment] = Pager(self._read_commitments, spawn, changed)
+        self._seen: State | None = None
+
+    def shelf(self, tab: Tab) -> Pager[Any]:
+        """Give the pages of a list."""
+        shelves: dict[Tab, Pager[Any]] = {
+            Tab.JOBS: self._jobs,
+            Tab.WATCHERS: self._watchers,
+            Tab.COMMITMENTS: self._commitments,
+        }
+        return shelves[tab]
+
+    def follow(self, state: State) -> None:
+        """Note what has changed in the picture since the last time."""
+        before, self._seen = self._seen, state
+        pairs = (
+            (Tab.JOBS, state.jobs, before.jobs if before else None),
+            (Tab.WATCHERS, state.watchers, before.watchers if before else None),
+            (Tab.COMMITMENTS, state.commitments, before.commitments if before else None),
+        )
+        for tab, now, then in pairs:
+            if then is not None and now is not then:
+                self.shelf(tab).stale()
+            else:
+                self.shelf(tab).tick()
+
+    # --- rows ----------
+
+    def jobs(self, state: State) -> tuple[Job, ...]:
+        """Give the jobs that are held."""
+        return _newest(self._jobs, state.jobs)
+
+    def watchers(self, state: State) -> tuple[Watcher, ...]:
+        """Give the watchers that are held."""
+        found = _newest(self._watchers, state.watchers)
+        return tuple(
+            sorted(found, key=lambda one: 0 if one.unread else _WATCHERS_FIRST[one.status])
+        )
+
+    def commitments(self, state: State) -> tuple[Commitment, ...]:
+        """Give the commitments that are held."""
+        found = _newest(self._commitments, state.commitments)
+        return tuple(sorted(found, key=_commitment_place))
+
+    def heading(self, tab: Tab, width: int) -> Parts:
+        """Write what stands over a list."""
+        match tab:
+            case Tab.JOBS:
+                return heading(width)
+            case Tab.WATCHERS:
+                return watcher_heading(width)
+            case Tab.COMMITMENTS:
+                return commitment_heading(width)
+
+    def rows(self, tab: Tab, state: State, *, now_ms: int, width: int) -> list[Row]:
+        """Write a list."""
+        match tab:
+            case Tab.JOBS:
+                return job_rows(self.jobs(state), now_ms=now_ms, width=width)
+            case Tab.WATCHERS:
+                return watcher_rows(self.watchers(state), now_ms=now_ms, width=width)
+            case Tab.COMMITMENTS:
+                return commitment_rows(self.commitments(state), now_ms=now_ms, width=width)
+
+    @staticmethod
+    def detail(record: Job | Watcher | Commitment, now_ms: int) -> Parts:
+        """Write everything there is to say of one."""
+        match record:
+            case Job():
+                return job_detail(record, now_ms)
+            case Watcher():
+                return watcher_detail(record, now_ms)
+            case Commitment():
+                return commitment_detail(record, now_ms)
+
+    def find(self, tab: Tab, key: str, state: State) -> Job | Watcher | Commitment | None:
+        """Give the record of a row."""
+        held: tuple[Job | Watcher | Commitment, ...]
+        match tab:
+            case Tab.JOBS:
+                held = self.jobs(state)
+            case Tab.WATCHERS:
+                held = self.watchers(state)
+            case Tab.COMMITMENTS:
+                held = self.commitments(state)
+        return next((one for one in held if str(one.id) == key), None)
+
+    # --- reading ----------
+
+    async def _read_jobs(self, query: str, after: str) -> Page[Job]:
+        reply = await self._core.request(JobQueue(query=query, limit=PAGE, after=after))
+        return Page(reply.jobs, reply.after)
+
+    async def _read_watchers(self, query: str, after: str) -> Page[Watcher]:
+        op = WatcherList(query=query, limit=PAGE, before=int(after or 0))
+        found = (await self._core.request(op)).watchers
+        return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+
+    async def _read_commitments(self, query: str, after: str) -> Page[Commitment]:
+        op = CommitmentSearch(query=query, limit=PAGE, before=int(after or 0))
+        found = (await self._core.request(op)).commitments
+        return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+
+
+_WATCHERS_FIRST = {WatcherStatus.ACTIVE: 1, WatcherStatus.FIRED: 2, WatcherStatus.STOPPED: 3}
+
+
+def _commitment_place(one: Commitment) -> tuple[int, int]:
+    """Order commitments: what is due, what comes due, what has no time, what is over."""
+    if one.status.is_over:
+        return (3, -one.updated_at)
+    if one.status is CommitmentStatus.FIRED:
+        return (0, one.due_at)
+    return (1, one.due_at) if one.due_at else (2, -one.id)
+
+
+def _newest(shelf: Pager[Any], known: Mapping[int, Any]) -> tuple[Any, ...]:
+    return tuple(known.get(one.id, one) for one in shelf.records)

@@ -1,0 +1,1 @@
+"""What is set from the console, and kept in the settings file."""

@@ -1,0 +1,1 @@
+"""How much of the disk what is kept of sessions takes."""

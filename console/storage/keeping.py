@@ -1,0 +1,32 @@
+"""Keep the pictures of a tree for ever, or let retention have them: what the keys for it do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol import SessionKeep
+from agent.records import Session
+from agent.text import one_line
+from widgets.lists.session_rows import session_title
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+
+def keep_pictures(app: SwitchboardApp, root: Session) -> None:
+    """Keep a tree's pictures, or keep them no longer if that was asked for last.
+
+    Args:
+        app: whose console it is.
+        root: the session on top of the tree.
+    """
+    one = root.session_id
+    asked = app.pending.keeps(one)
+    kept = not (root.kept if asked is None else asked)
+    title = one_line(session_title(root), 40)
+    done = f"The pictures of “{title}” are kept for ever."
+    if kept and root.pruned:
+        done = f"“{title}” is kept from now on; its pictures were dropped before."
+    elif not kept:
+        done = f"The pictures of “{title}” go with the others again."
+    app.request(SessionKeep(session_id=one, kept=kept), done=done)

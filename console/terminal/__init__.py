@@ -1,0 +1,1 @@
+"""The operator's terminal: writing, title, notices, clipboard, editor, signals."""
