@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +24,22 @@ for _name in os.environ.keys() - _KEPT:
     if _name in _LOOKS or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
         del os.environ[_name]
 
+from tests import headless  # noqa: E402 - Textual reads the environment as it is imported
+
+headless.install()
+
+# Stores write through to the disk at every commit, which is most of what many tests wait for:
+# where the system has a disk in memory with room, theirs are there.
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 << 30
+if (
+    "TMPDIR" not in os.environ
+    and os.access(_MEMORY, os.W_OK | os.X_OK)
+    and shutil.disk_usage(_MEMORY).free > _ROOM
+):
+    os.environ["TMPDIR"] = str(_MEMORY)
+    tempfile.tempdir = None
+
 # On a machine that is busy, one example may take any time, and so may drawing its data.
 settings.register_profile(
     "switchboard",
@@ -30,7 +51,50 @@ settings.load_profile("switchboard")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say why a test failed that passed at another try: its name alone leaves nothing to mend."""
+    """Say what was left out, and why a test failed that passed at another try."""
+    if left_out[0]:
+        terminalreporter.write_line(
+            f"{left_out[0]} slow tests were left out; `make test-all` runs them too, "
+            "`make test ARGS='-m slow'` them alone."
+        )
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"failed once: {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)
+
+
+# What is collected lives as long as the process: to look through it for garbage again and again
+# takes a tenth of all the time.
+gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(10_000, 20, 20)
+
+
+left_out = [0]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = left_out[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear from a worker, which alone has collected the tests."""
+    left_out[0] = max(left_out[0], getattr(node, "workeroutput", {}).get("left_out", 0))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is slow, unless markers or a file are named; begin with what takes longest."""
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if not config.option.markexpr and not any(".py" in word for word in config.args):
+        config.hook.pytest_deselected(items=slow)
+        left_out[0] = len(slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        return
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

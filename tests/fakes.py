@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
-from agent.devices.device import Button, Capture, Typed, UiTree
-from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture
+from agent.devices.no_displays import NoDisplays
+from agent.devices.protocols import Button, Capture, Displays, Typed, UiTree
 from agent.errors import DeviceLostError, UsageError
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
 from agent.records import (
     AppInfo,
@@ -30,7 +31,6 @@ from agent.records import (
     ServerAway,
     UiNode,
 )
-from agent.tasks.task import TaskContext, TurnEnd
 
 
 class FakeDevice:
@@ -227,6 +227,9 @@ class FakeRack:
     def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
         self.tell(replace(self.infos[serial], name=name, tags=tuple(tags), notes=notes))
         return self.infos[serial]
+
+    def dismiss(self, serial: str, *, dismissed: bool) -> None:
+        self.tell(replace(self.infos[serial], dismissed=dismissed))
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float

@@ -1,8 +1,8 @@
-"""An OpenAI-compatible endpoint for tests: real HTTP on loopback, scripted replies, real faults.
+"""An endpoint for tests that speaks every wire: real HTTP on loopback, scripted replies, faults.
 
-Not a fake of the SDK: the openai SDK connects to it as to any endpoint. A script is a list of
-`Reply`, or a function from the request's JSON body to a `Reply`, so that a test may answer by what
-the model was shown. Every request is kept, with its headers, in `requests`.
+Not a fake of an SDK: the openai and anthropic SDKs connect to it as to any endpoint. A script is a
+list of `Reply`, or a function from the request's JSON body to a `Reply`, so that a test may answer
+by what the model was shown. Every request is kept, with its headers, in `requests`.
 """
 
 from __future__ import annotations
@@ -51,10 +51,20 @@ class Reply:
     """Send this as the body instead."""
     raw: bytes = b""
     """Send this as the whole answer, status line and all, and hang up."""
+    finish: str = ""
+    """Why it ended, where that is not for its calls or its end."""
     usage: bool = True
     prompt_tokens: int = 100
     piece: int = 7
     """Characters of text or arguments in one chunk."""
+    thinking: str = ""
+    """What the model thinks first, on the messages wire."""
+    signature: str = "signed"
+    stop_reason: str = ""
+    """How the messages wire says that the answer ended; empty for what suits it."""
+    cache_written: int = 0
+    cut_bytes: int | None = None
+    """Close the connection after so many bytes of the body."""
 
 
 Script = Callable[[dict[str, Any]], Reply]
@@ -108,8 +118,8 @@ class OpenAIServer:
             body = json.dumps({"object": "list", "data": listed}).encode()
             await _answer(writer, 200, {}, self.models_page or body)
             return True
-        responses = first.startswith("POST /v1/responses")
-        if not responses and not first.startswith("POST /v1/chat/completions"):
+        path = first.split(" ")[1] if first.startswith("POST ") else ""
+        if path not in {"/v1/responses", "/v1/chat/completions", "/v1/messages"}:
             await _answer(writer, 404, {}, _error("no such page", "", ""))
             return True
         request = json.loads(body)
@@ -130,7 +140,7 @@ class OpenAIServer:
         if reply.garbage:
             await _answer(writer, 200, {}, reply.garbage)
             return True
-        await self._stream(writer, request, reply, responses=responses)
+        await self._stream(writer, request, reply, path)
         return False
 
     async def _stream(
@@ -138,25 +148,32 @@ class OpenAIServer:
         writer: asyncio.StreamWriter,
         request: dict[str, Any],
         reply: Reply,
-        *,
-        responses: bool,
+        path: str,
     ) -> None:
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
         )
         wants_usage = bool((request.get("stream_options") or {}).get("include_usage"))
-        if responses:
-            chunks = _response_events(request, reply, len(self.requests))
-        else:
-            chunks = _chunks(request, reply, len(self.requests), wants_usage)
+        match path:
+            case "/v1/responses":
+                chunks = _response_events(request, reply, len(self.requests))
+            case "/v1/messages":
+                chunks = _message_events(request, reply, len(self.requests))
+            case _:
+                chunks = _chunks(request, reply, len(self.requests), wants_usage)
+        if reply.cut_bytes is not None:
+            whole = b"".join(_line(chunk, path) for chunk in chunks)
+            writer.write(whole[: reply.cut_bytes])
+            await writer.drain()
+            return
         for sent, chunk in enumerate(chunks):
             if reply.cut_after is not None and sent >= reply.cut_after:
                 return
             if reply.stall_after is not None and sent >= reply.stall_after:
                 await asyncio.Event().wait()
-            writer.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            writer.write(_line(chunk, path))
             await writer.drain()
-        if not responses:
+        if path == "/v1/chat/completions":
             writer.write(b"data: [DONE]\n\n")
         await writer.drain()
 
@@ -168,10 +185,12 @@ class OpenAIServer:
 
 
 @asynccontextmanager
-async def openai_server(script: Script | Sequence[Reply]) -> AsyncIterator[OpenAIServer]:
-    """Run an endpoint on a free port of loopback."""
+async def openai_server(
+    script: Script | Sequence[Reply], host: str = "127.0.0.1"
+) -> AsyncIterator[OpenAIServer]:
+    """Run an endpoint on a free port of loopback, or of another address of this machine."""
     endpoint = OpenAIServer(script if callable(script) else _played(script))
-    server = await asyncio.start_server(endpoint.handle, "127.0.0.1", 0)
+    server = await asyncio.start_server(endpoint.handle, host, 0)
     endpoint.port = server.sockets[0].getsockname()[1]
     try:
         yield endpoint
@@ -213,7 +232,7 @@ def _chunks(
             chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
             for part in _parts(call.arguments, reply.piece)
         ]
-    chunks.append(chunk({}, "tool_calls" if reply.tools else "stop"))
+    chunks.append(chunk({}, reply.finish or ("tool_calls" if reply.tools else "stop")))
     if reply.usage and wants_usage:
         usage = {
             "prompt_tokens": reply.prompt_tokens,
@@ -282,6 +301,69 @@ def _response_events(request: dict[str, Any], reply: Reply, number: int) -> list
     ended = {**response, "status": "completed", "usage": usage if reply.usage else None}
     events.append({"type": "response.completed", "response": ended})
     return [{**event, "sequence_number": n} for n, event in enumerate(events)]
+
+
+def _message_events(request: dict[str, Any], reply: Reply, number: int) -> list[dict[str, Any]]:
+    """Return the events of Anthropic's messages wire, as its documentation has them."""
+    counts = {
+        "input_tokens": reply.prompt_tokens - 40 - reply.cache_written,
+        "cache_read_input_tokens": 40,
+        "cache_creation_input_tokens": reply.cache_written,
+        "output_tokens": 1,
+    }
+    message = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": request["model"],
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": counts if reply.usage else None,
+    }
+    blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    if reply.thinking:
+        deltas: list[dict[str, Any]] = [
+            {"type": "thinking_delta", "thinking": part}
+            for part in _parts(reply.thinking, reply.piece)
+        ]
+        deltas.append({"type": "signature_delta", "signature": reply.signature})
+        blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
+    if reply.text:
+        parts = _parts(reply.text, reply.piece)
+        deltas = [{"type": "text_delta", "text": part} for part in parts]
+        blocks.append(({"type": "text", "text": ""}, deltas))
+    for index, call in enumerate(reply.tools):
+        start = {
+            "type": "tool_use",
+            "id": call.call_id or f"toolu_{number}_{index}",
+            "name": call.name,
+            "input": {},
+        }
+        parts = _parts(call.arguments, reply.piece)
+        blocks.append((start, [{"type": "input_json_delta", "partial_json": p} for p in parts]))
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": message}, {"type": "ping"}]
+    for at, (start, deltas) in enumerate(blocks):
+        events.append({"type": "content_block_start", "index": at, "content_block": start})
+        events += [{"type": "content_block_delta", "index": at, "delta": d} for d in deltas]
+        events.append({"type": "content_block_stop", "index": at})
+    reason = reply.stop_reason or ("tool_use" if reply.tools else "end_turn")
+    details = {"type": "refusal", "explanation": reply.text} if reason == "refusal" else None
+    ended = {"stop_reason": reason, "stop_sequence": None, "stop_details": details}
+    events.append(
+        {
+            "type": "message_delta",
+            "delta": ended,
+            "usage": {"output_tokens": 10} if reply.usage else None,
+        }
+    )
+    return [*events, {"type": "message_stop"}]
+
+
+def _line(chunk: dict[str, Any], path: str) -> bytes:
+    """Return one event of a stream; the messages wire names each."""
+    name = f"event: {chunk['type']}\n" if path == "/v1/messages" else ""
+    return f"{name}data: {json.dumps(chunk)}\n\n".encode()
 
 
 def _parts(text: str, size: int) -> list[str]:

@@ -28,6 +28,10 @@ class SmallCore:
         self.left: list[ClientInfo] = []
         self._created = 0
 
+    @property
+    def death(self) -> RuntimeDiedError | None:
+        return None
+
     async def submit(self, op: Op) -> str:
         return (await self.request(op)).submission_id
 

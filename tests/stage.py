@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from agent.loop.task_context import SessionTask, TaskContext
 from agent.models.model import Model
 from agent.protocol import (
     Event,
@@ -23,11 +24,10 @@ from agent.protocol import (
     TurnAborted,
 )
 from agent.records import Session, SessionState
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.delegation import Delegation
-from agent.tasks.task import SessionTask, TaskContext
 from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
 
 T = TypeVar("T")

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "virtual_phone").glob("*.md")]
+)
 _CACHES = {".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"}
 _MADE = {".git", ".venv", *_CACHES}
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
@@ -45,20 +47,44 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_dependency_has_its_reason() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted: list[str] = []
+    for file in ("pyproject.toml", "virtual_phone/pyproject.toml"):
+        project = tomllib.loads((ROOT / file).read_text(encoding="utf-8"))
+        wanted += [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+        for rows in project["project"]["optional-dependencies"].values():
+            wanted += rows
     names = [re.split(r"[<>=!~\[; ]", requirement, maxsplit=1)[0] for requirement in wanted]
     reasons = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
-    assert [name for name in names if f"`{name}`" not in reasons] == []
+    assert [
+        name for name in names if f"`{name}`" not in reasons and name != "switchboard-console"
+    ] == []
 
 
-def test_the_lock_holds_hashes_and_no_address() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("requirements.lock", 20),
+        ("requirements-tools.lock", 4),
+        ("virtual_phone/requirements.lock", 20),
+    ],
+)
+def test_a_lock_holds_hashes_and_no_address(name: str, least: int) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
     assert "index-url" not in lock
     pinned = re.findall(r"^[A-Za-z0-9_.-]+(?:\[[^\]]*\])?==", lock, re.MULTILINE)
-    assert len(pinned) > 20
+    assert len(pinned) > least
     assert lock.count("--hash=sha256:") >= len(pinned)
+
+
+def test_nothing_is_installed_without_its_hash() -> None:
+    script = (ROOT / "scripts/bootstrap.sh").read_text(encoding="utf-8").replace("\\\n", " ")
+    installs = re.findall(r"^\s*(?:if ! )?(?:install|.*pip install) (.*)$", script, re.MULTILINE)
+    assert len(installs) > 3
+    unhashed = [one for one in installs if "--require-hashes" not in one and '"$@"' not in one]
+    assert unhashed == ["--no-build-isolation --editable . --editable ./virtual_phone"], (
+        "only what is here needs none"
+    )
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
@@ -89,3 +115,37 @@ def test_every_decision_says_context_choice_and_consequence() -> None:
         text = page.read_text(encoding="utf-8")
         for heading in ("## Context", "## Choice", "## Consequence"):
             assert heading in text, f"{page.name} lacks {heading}"
+
+
+CITED = re.compile(
+    r"CONTRACTS\s+((?:[A-E]\d+|\d+\.\d+)(?:(?:,|\s+and|,\s+and)\s+(?:[A-E]\d+|\d+\.\d+))*)"
+)
+"""The numbers behind the word; several may follow one another."""
+NUMBER = re.compile(r"[A-E]\d+|\d+\.\d+")
+
+
+def contract_numbers() -> set[str]:
+    page = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+    headings: list[str] = re.findall(r"^\*\*([^*]+)\*\*", page, re.MULTILINE)
+    return {number for heading in headings for number in NUMBER.findall(heading)}
+
+
+def test_every_contract_that_is_cited_is_on_its_page() -> None:
+    kept = contract_numbers()
+    sources = [p for p in tracked() if p.suffix in {".py", ".md"} and p.is_file()]
+    cited = {
+        (number, path.relative_to(ROOT).as_posix())
+        for path in sources
+        for found in CITED.finditer(path.read_text(encoding="utf-8"))
+        for number in NUMBER.findall(found[1])
+    }
+    assert len(cited) > 50, "the citations were not found"
+    assert sorted(one for one in cited if one[0] not in kept) == []
+
+
+def test_every_deviation_from_a_contract_says_what_is_done_instead() -> None:
+    page = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+    said = [part.split("\n\n")[0] for part in page.split("≠ ")[1:]]
+    assert len(said) > 25
+    short = [part for part in said if len(part.split(".")[0].split()) < 3]
+    assert short == []

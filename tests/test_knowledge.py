@@ -10,11 +10,11 @@ from agent.errors import ConfigError, UsageError
 from agent.knowledge.card import Card, check, read_card
 from agent.knowledge.draft import as_toml, draft_card
 from agent.knowledge.library import Library, load
-from agent.phone.apps import all_apps
 from agent.protocol import Event
 from tests.loop.paper_phone import APP, PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task, texts
+from virtual_phone.apps import all_apps
 
 
 def test_every_card_that_comes_along_passes_its_check() -> None:
@@ -91,12 +91,12 @@ def test_a_card_with_a_fault_is_refused_by_name(text: str) -> None:
 
 async def test_what_is_known_of_the_app_stands_in_the_prompt() -> None:
     goal = "Get a refund for my order from Larkspur"
-    model = scripted(DONE)
+    model = scripted(DONE, DONE)
     await task().run(MemoryContext(model, PaperPhone(lambda: [button("Go", 0.3)]), goal=goal))
     said = texts(model)[1]
     assert "## About Larkspur (com.example.larkspur)" in said
     assert "The way to support:\n1. Open Orders" in said
-    other = scripted(DONE)
+    other = scripted(DONE, DONE)
     await task().run(MemoryContext(other, PaperPhone(lambda: [button("Go", 0.3)]), goal="do it"))
     assert "## About" not in texts(other)[1]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import WrongStateError
-from agent.looking import LookingCore
 from agent.protocol import (
     CommitmentSearch,
     Interrupt,
@@ -17,6 +16,7 @@ from agent.protocol import (
     WatcherList,
 )
 from agent.records import Spending
+from agent.runtime.read_only_core import LookingCore
 from tests.console.fakes import FakeCore
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent.core import Core, TextDelta
 from agent.errors import AdbError, RuntimeDiedError, UsageError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     AdbServerChanged,
     AgentMessage,
@@ -24,9 +25,8 @@ from agent.protocol import (
     StepCompleted,
 )
 from agent.records import SessionState, TimeSplit, Usage
-from agent.sessions.intake import QUEUE_LIMIT
-from agent.state import fold_session
-from agent.tasks.task import TaskContext
+from agent.runtime.op_queue import QUEUE_LIMIT
+from agent.state.reducer import fold_session
 from tests.fakes import FakeRack
 from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 
@@ -45,7 +45,7 @@ async def chatters(context: TaskContext) -> str:
 
 
 def test_the_runtime_is_a_core() -> None:
-    from agent.runtime import Runtime
+    from agent.runtime.runtime import Runtime
 
     _: type[Core] = Runtime
 

@@ -24,8 +24,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import ActionOutcome, DeviceState, SessionState
-from agent.session_fold import fold_all
-from agent.state import (
+from agent.state.reducer import (
     AttentionKind,
     MessageItem,
     NoticeItem,
@@ -40,6 +39,7 @@ from agent.state import (
     with_history,
     without_old_transcripts,
 )
+from agent.state.session_fold import fold_all
 from tests.console.fakes import FakeCore, job, phone
 from tests.console.script import ask, configure, evening, run, step
 

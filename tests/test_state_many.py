@@ -24,7 +24,7 @@ from agent.protocol import (
     TaskStarted,
 )
 from agent.records import Question, Session, SessionState
-from agent.state import State, reduce, reduce_all
+from agent.state.reducer import State, reduce, reduce_all
 from tests.test_protocol import values_of
 
 MSGS = st.sampled_from(

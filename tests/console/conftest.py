@@ -11,12 +11,13 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.config import load_settings
-from console import two_acts
 from console.app import SwitchboardApp
-from console.screens.deck import DeckScreen
+from console.keys import two_acts
+from console.screens.deck.deck import DeckScreen
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
 from tests.console.waiting import wait_for
+from tests.headless import look
 
 
 class Seat(NamedTuple):
@@ -59,6 +60,8 @@ Open = Callable[..., AbstractAsyncContextManager[Seat]]
 def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open a console: `async with console(size=(160, 50)) as seat`."""
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    # Without a terminal Textual assumes sixteen colours, with which there are no pictures.
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
     # On a busy machine the second of two acts may come late; `test_two_acts` minds the time.
     monkeypatch.setattr(two_acts, "ARMED_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
@@ -80,6 +83,7 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
                 await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "start")
                 await seat.until(lambda: app.top is not None and app.top.is_composed, "a screen")
                 yield seat
+                look(app)
                 assert app._errors_s == [], "the console reported an error of its own"
         finally:
             await app.close()

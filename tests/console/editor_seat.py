@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from agent.protocol import WarningEvent
-from console import two_acts
 from console.app import run_console
-from console.exits import CommandEnd, ExitCode
-from console.stopping import StopRequest, run_async
+from console.cli_support.exits import CommandEnd, ExitCode
+from console.keys import two_acts
+from console.terminal.signals import StopRequest, run_async
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
 

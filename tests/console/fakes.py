@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from agent.core import Overview, TextDelta
 from agent.errors import StoreError, UsageError, WrongStateError
@@ -28,6 +29,8 @@ from agent.protocol import (
     Reply,
     SessionConfigured,
     SessionCreate,
+    SessionDismiss,
+    SessionDismissed,
     UserInputAnswer,
     WatcherList,
 )
@@ -43,7 +46,7 @@ from agent.records import (
     Session,
     Spending,
 )
-from agent.state import State, reduce
+from agent.state.reducer import State, reduce
 from tests.spending import spent
 
 T = TypeVar("T")
@@ -105,7 +108,8 @@ class FakeCore:
     async def request(self, op: Op) -> Reply:
         if isinstance(op, JobQueue | JobHistory | WatcherList | CommitmentSearch):
             return self._listed(op)
-        self.ops.append(op)
+        # The id is random; what it is good for is the core's to show.
+        self.ops.append(replace(op, request_id="") if isinstance(op, SessionCreate) else op)
         if self.fails_with is not None:
             raise self.fails_with
         if type(op) in self.answers:
@@ -123,6 +127,8 @@ class FakeCore:
                 session = Session(session_id=made, goal=goal, created_ms=self.now_ms, serial=serial)
                 self.tell(SessionConfigured(session=session), made)
                 return Reply(submission_id="x", session_id=made)
+            case SessionDismiss(session_id=session_id, dismissed=dismissed):
+                self.tell(SessionDismissed(dismissed=dismissed), session_id)
             case Interrupt():
                 pass
             case _:
@@ -260,7 +266,7 @@ class FakeCore:
                     session_id=event.session_id,
                     seq=event.seq,
                     ts_ms=event.ts_ms,
-                    kind=type(event.msg).__name__,
+                    kind=str(type(event.msg).__struct_config__.tag),
                     snippet=text,
                     matches=((at, at + len(word)),),
                 )

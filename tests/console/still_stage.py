@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 
 import numpy as np
@@ -22,7 +23,7 @@ from console.frames.answers import answering
 from console.frames.graphics import Pictures
 from console.frames.output import paced
 from console.frames.stills import ShowsStills, Source, Stills
-from widgets.frame_view import FrameView
+from widgets.pictures.frame_view import FrameView
 
 
 def frame(number: int, wide: int, high: int) -> LiveFrame:
@@ -134,6 +135,8 @@ class Stage(ShowsStills, App[None]):
             case "z":
                 with self.suspend():
                     os.write(2, b"the other program")
+                    # It ends when it is told to, so that whoever looks has time to see it.
+                    select.select([ORDERS], [], [])
             case "q":
                 self.exit()
             case "?":

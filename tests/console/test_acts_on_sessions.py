@@ -34,7 +34,7 @@ from console import app as console_app
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, elements, evening, run, step
-from widgets.composer import Mode
+from widgets.questions.composer import Mode
 
 
 def notes_apart(core: FakeCore) -> None:
@@ -212,3 +212,9 @@ async def test_what_ends_by_itself_counts_down_in_the_queue(console: Open) -> No
         seat.app.now_ms = lambda: seat.core.now_ms  # type: ignore[method-assign]
         seat.deck.refresh_all()
         await seat.see("1:29 left")
+
+
+async def test_with_nothing_to_undo_that_is_said(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("U")
+        await seat.see("There is nothing to undo.")

@@ -18,13 +18,13 @@ from agent.protocol import (
     WheelSwipe,
 )
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
-from agent.state import QuestionItem
-from console.screens.deck_devices import device_parts
+from agent.state.reducer import QuestionItem
+from console.screens.deck.deck_devices import device_parts
 from tests.console.conftest import Open, Seat, select
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import ask, configure, run
-from widgets.composer import Mode
-from widgets.transcript_lines import as_text
+from widgets.questions.composer import Mode
+from widgets.transcript.transcript_lines import as_text
 
 LONG = "a subject that somebody talkative wrote about the contract, the dinner and the weather " * 2
 PARTS = (
@@ -187,9 +187,9 @@ def test_a_tall_screen_names_more_phones() -> None:
     core = FakeCore()
     for number in range(9):
         core.tell(DeviceChanged(device=phone(f"phone-{number}")))
-    said = "".join(text for text, _ in device_parts(core.state, 40, "none", height=50))
+    said = "".join(text for text, _ in device_parts(core.state, 40, "none", height=50)[0])
     assert "Pixel 8" in said and "more" not in said
-    short = "".join(text for text, _ in device_parts(core.state, 40, "none", height=24))
+    short = "".join(text for text, _ in device_parts(core.state, 40, "none", height=24)[0])
     assert "Pixel 5" in short and "and 3 more" in short
 
 
@@ -219,7 +219,7 @@ async def test_where_nobody_asks_the_key_stays_and_says_so(console: Open) -> Non
         assert "next question" not in seat.text()
         assert "2 wall" not in seat.text(), "the footer leads elsewhere"
         await seat.press("exclamation_mark")
-        await seat.see("Nobody asks anything.")
+        await seat.see("No open questions.")
         assert seat.app.screen is not seat.deck
 
 
@@ -283,3 +283,25 @@ async def test_arrows_scroll_the_phone_that_is_driven(console: Open) -> None:
         await seat.until(lambda: len(swipes()) == 2, "two swipes")
         down, up = swipes()
         assert down.start.y > down.end.y and up.start.y < up.end.y
+
+
+async def test_a_tall_screen_shows_an_approval_whole_with_its_options(console: Open) -> None:
+    lines = ("Send to Ben Carter: “hello”?", *(f"Line {number} of ten." for number in range(1, 11)))
+
+    def play(core: FakeCore) -> None:
+        configure(core, "s1", "tell Ben")
+        run(core, "s1")
+        asked = Question(
+            question_id="q1",
+            session_id="s1",
+            kind=QuestionKind.APPROVAL,
+            text="\n".join(lines),
+            asked_ms=core.now_ms,
+            options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+        )
+        core.tell(RequestUserInput(question=asked), "s1")
+
+    async with console(play=play, size=(140, 44)) as seat:
+        await seat.see("Line 10 of ten.")
+        await seat.see("2  Reject")
+        assert "below ↓" not in seat.text()

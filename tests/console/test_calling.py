@@ -16,8 +16,14 @@ from agent.records import (
     SessionState,
     TriggerType,
 )
-from agent.state import SessionView, State, attention
-from console.calling import AWAY_S, Calling, Presence, terminal_notice, through
+from agent.state.reducer import SessionView, State, attention
+from console.terminal.terminal_notify import (
+    AWAY_S,
+    Presence,
+    TerminalNotifier,
+    terminal_notice,
+    through,
+)
 from tests.console.fakes import phone
 
 
@@ -28,7 +34,7 @@ class Called:
         self.now_s = 1_000.0
         self.bells = 0
         self.written: list[str] = []
-        self._calling = Calling(self._ring, self.written.append, lambda: self.now_s)
+        self._calling = TerminalNotifier(self._ring, self.written.append, lambda: self.now_s)
 
     def _ring(self) -> None:
         self.bells += 1

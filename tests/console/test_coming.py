@@ -24,12 +24,12 @@ from agent.config import load_settings
 from agent.core import Core
 from agent.errors import StoreError
 from agent.protocol import Interrupt, JobList
-from agent.store.schema import APPLICATION_ID
+from agent.store.database.schema import APPLICATION_ID
 from console.app import SwitchboardApp
-from console.coming import ComingCore
-from console.host import Host
-from console.opening import carry_out_owed
-from console.rack import Phones
+from console.core.core_opening import carry_out_owed
+from console.core.deferred_core import ComingCore
+from console.core.device_setup import Phones
+from console.core.host import Host
 from tests.adb import free_port
 from tests.console.conftest import Seat
 from tests.console.fakes import FakeCore
@@ -169,7 +169,10 @@ async def test_what_cannot_be_carried_out_because_no_core_came_is_said(
 
 
 def test_the_first_paint_imports_nothing_of_a_core_a_picture_or_another_screen() -> None:
-    before = "console.coming, console.commands.console, console.lingering, console.opening"
+    before = (
+        "console.core.deferred_core, console.commands.console, console.core.hangup, "
+        "console.core.core_opening"
+    )
     listed = subprocess.run(
         [sys.executable, "-c", f"import sys, console.app, {before}; print(*sys.modules)"],
         capture_output=True,
@@ -179,21 +182,21 @@ def test_the_first_paint_imports_nothing_of_a_core_a_picture_or_another_screen()
     ).stdout.split()
     later = {
         "PIL",
-        "agent.runtime",
+        "agent.runtime.runtime",
         "agent.safety.policy",
-        "agent.store.sqlite",
+        "agent.store.embedded.sqlite_store",
         "aiosqlite",
         "av",
-        "console.host",
-        "console.screens.history",
-        "console.screens.jobs",
-        "console.screens.replay",
+        "console.core.host",
+        "console.screens.history.history",
+        "console.screens.jobs.jobs",
+        "console.screens.history.replay",
         "console.screens.settings",
         "console.screens.wall",
         "numpy",
         "openai",
     }
-    assert "console.screens.deck" in listed
+    assert "console.screens.deck.deck" in listed
     assert later.isdisjoint(listed)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol import ToolCallRequested
-from console.screens.compare import CompareScreen
-from console.screens.history import HistoryScreen
-from console.screens.replay import ReplayScreen
+from console.screens.history.compare import CompareScreen
+from console.screens.history.history import HistoryScreen
+from console.screens.history.replay import ReplayScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, run, step
 from tests.console.test_report import filmed
-from widgets.phone_pane import PhonePane
+from widgets.pictures.phone_pane import PhonePane
 
 
 def two_ways(core: FakeCore) -> None:
@@ -52,7 +52,7 @@ async def test_the_cursor_begins_where_two_sessions_part(console: Open) -> None:
     async with console(play=two_ways) as seat:
         screen = await compare(seat)
         await seat.until(lambda: screen.at == 2, "the parting")
-        await seat.see("Alike for 2 deeds, then they part.")
+        await seat.see("Identical for 2 actions, then they diverge.")
         await seat.see("Now I go back.")
         await seat.see("Now I go home.")
         await seat.press("j")
@@ -91,7 +91,8 @@ async def test_both_read_at_every_size_and_the_signs_say_what_differs(
         screen = await compare(seat)
         await seat.until(lambda: screen.at == 2, "the parting")
         await seat.see("▶")
-        await seat.see("Alike for 2 deeds, then they part.")
+        # On forty columns the sentence takes two lines.
+        await seat.see("Identical for 2 actions")
         rows = ["".join(t for line in row.lines for t, _ in line.left) for row in screen.table.rows]
         assert all(word in rows[2] for word in ("Back", "Home")) or "BACK" in rows[2], rows
         assert "=" in rows[0]
@@ -108,7 +109,7 @@ async def test_a_replay_is_picked_and_its_other_is_chosen_in_the_history(console
         assert isinstance(replayed, ReplayScreen)
         await seat.until(lambda: replayed.playback is not None, "the tape")
         await seat.press("d")
-        await seat.see("It is picked. Choose the other session; d compares them.")
+        await seat.see("Picked. Choose the other session; d compares them.")
         assert seat.app.picked == replayed.session_id
         history = seat.app.screen
         assert isinstance(history, HistoryScreen)
@@ -131,7 +132,7 @@ async def test_the_frames_of_both_stand_beside_each_other(console: Open) -> None
         assert isinstance(history, HistoryScreen)
         await seat.until(lambda: len(history.table.rows) == 2, "rows")
         await seat.press("space", "j", "d")
-        await seat.see("Both did the same throughout: 1 deed.")
+        await seat.see("Identical throughout: 1 action.")
         screen = seat.app.screen
         panes = list(screen.query(PhonePane))
         assert len(panes) == 2

@@ -6,7 +6,7 @@ import asyncio
 
 from textual.events import Key, Paste
 
-from agent.errors import WrongStateError
+from agent.errors import RuntimeDiedError, WrongStateError
 from agent.protocol import (
     Interrupt,
     Op,
@@ -32,7 +32,7 @@ def nothing(core: FakeCore) -> None:
 
 async def test_a_first_start_says_what_to_do(console: Open) -> None:
     async with console(play=nothing) as seat:
-        await seat.see("No sessions yet. Press n to begin one.")
+        await seat.see("No sessions yet. Press n to start one.")
         await seat.see("No devices.")
         await seat.see("Nothing waits for you.")
 
@@ -92,7 +92,7 @@ async def test_a_key_pressed_before_a_new_session_is_there_is_not_for_the_one_be
 
         seat.core.request = slow  # type: ignore[method-assign]
         await seat.press("n", *"hi", "enter", "x", "p", "i")
-        await seat.see("not there yet")
+        await seat.see("still being created")
         assert seat.core.ops == []
         assert seat.deck.focused is not seat.deck.composer.field
 
@@ -101,11 +101,60 @@ async def test_a_key_pressed_before_a_new_session_is_there_is_not_for_the_one_be
         await seat.until(lambda: seat.core.ops == [Interrupt(session_id="s2")], "what is meant now")
 
         answered.set()
-        await seat.until(lambda: seat.deck.selected not in {"s1", "s2"}, "the new session")
+        await seat.until(lambda: len(seat.core.ops) == 3, "the stop that was meant for the new one")
+        created, stopped = seat.core.ops[1:]
+        assert isinstance(created, SessionCreate)
+        assert stopped == Interrupt(session_id=f"s{len(seat.core.state.sessions)}")
+        assert seat.deck.selected == "s2", "the operator went on to another session"
+
+
+async def test_keys_after_a_goal_are_for_the_session_that_it_begins(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        for key in ("n", *"hi", "enter", "x"):
+            seat.app.post_message(Key(key, key if len(key) == 1 else None))
+        await seat.until(lambda: len(seat.core.ops) == 1, "the session")
         await seat.until(lambda: seat.deck.view() is not None, "what is told of it")
+        assert seat.deck.selected not in {"s1", "s2"}
         await seat.press("i")
         field = seat.deck.composer.field
         await seat.until(lambda: seat.deck.focused is field, "the field to write to it")
+
+
+async def test_pausing_twice_is_going_on_while_the_core_answers_nothing(console: Open) -> None:
+    async with console() as seat:
+        await select(seat, "s1")
+        answered, request = asyncio.Event(), seat.core.request
+
+        async def slow(op: Op) -> Reply:
+            seat.core.ops.append(op)
+            await answered.wait()
+            return await request(op)
+
+        seat.core.request = slow  # type: ignore[method-assign]
+        await seat.press("p", "p")
+        await seat.until(lambda: len(seat.core.ops) == 2, "both")
+        assert seat.core.ops == [SessionPause(session_id="s1"), SessionResume(session_id="s1")]
+        answered.set()
+
+
+async def test_the_same_goal_sent_again_after_a_refusal_is_the_same_request(console: Open) -> None:
+    async with console() as seat:
+        request, ids = seat.core.request, []
+
+        async def lost(op: Op) -> Reply:
+            if isinstance(op, SessionCreate):
+                ids.append(op.request_id)
+                if len(ids) == 1:
+                    raise RuntimeDiedError("The core did not answer.")
+            return await request(op)
+
+        seat.core.request = lost  # type: ignore[method-assign]
+        await seat.press("n", *"hi", "enter")
+        await seat.until(lambda: seat.deck.composer.text == "hi", "the goal is given back")
+        await seat.press("n", "enter")
+        await seat.until(lambda: len(ids) == 2, "sent again")
+        assert ids[0] == ids[1] != ""
 
 
 async def test_a_session_that_waits_for_its_turn_is_stopped_and_paused_too(console: Open) -> None:
@@ -193,7 +242,7 @@ async def test_letters_do_nothing_to_sessions_while_typing(console: Open) -> Non
 
 async def test_a_new_session_gets_its_goal_and_its_device(console: Open) -> None:
     async with console() as seat:
-        await seat.press("n", *"buy milk", "down", "enter")
+        await seat.press("n", *"buy milk", "shift+down", "enter")
         await seat.until(
             lambda: seat.core.ops == [SessionCreate(goal="buy milk", serial="phone-2")], "created"
         )
@@ -251,7 +300,7 @@ async def test_a_parent_says_what_its_parts_do(console: Open) -> None:
 
     async with console(play=family) as seat:
         await select(seat, "p")
-        await seat.see("Its parts do the work (1 draft, 1 running).")
+        await seat.see("Its subtasks do the work (1 draft, 1 running).")
         assert "No sessions yet" not in seat.text()
 
 
@@ -313,10 +362,10 @@ async def test_children_fold_under_their_parent(console: Open) -> None:
     async with console(play=family) as seat:
         await seat.until(lambda: len(seat.deck.sessions.rows) == 3, "three rows")
         await select(seat, "p")
-        await seat.press("space")
+        await seat.press("left")
         await seat.until(lambda: len(seat.deck.sessions.rows) == 1, "folded")
         await seat.see("▸")
-        await seat.press("space")
+        await seat.press("right")
         await seat.until(lambda: len(seat.deck.sessions.rows) == 3, "unfolded")
 
 

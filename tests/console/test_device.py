@@ -19,11 +19,11 @@ from agent.protocol import (
     WheelText,
 )
 from agent.records import Foreground, PhoneFinding, PhoneLook
-from console.screens.device import DeviceScreen, Tab
+from console.screens.device.device import DeviceScreen, Tab
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import elements, evening
-from widgets.inspector_rows import log_priority, matching
+from widgets.lists.inspector_rows import log_priority, matching
 
 LINES = (
     "11-21 08:07:01.743 655 655 I ActivityManager: Start proc 1200:com.android.systemui",
@@ -110,7 +110,7 @@ async def test_an_element_is_tapped_by_whoever_drives(console: Open) -> None:
     async with console(play=with_third_phone) as seat:
         screen = await opened(seat)
         await seat.press("j", "enter")
-        await seat.see("Nobody's hands are on the phone")
+        await seat.see("The phone is not driven")
         assert not any(isinstance(op, WheelAct) for op in seat.core.ops)
         await seat.press("w")
         await seat.until(lambda: screen.wheel_of == "phone-3", "the wheel")

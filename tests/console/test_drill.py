@@ -18,7 +18,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import ActionOutcome, Foreground, Observation
-from console.drill_ledger import DrillResult, events_lost, steps_repeated, tells_of_trouble
+from console.runs.drill_ledger import DrillResult, events_lost, steps_repeated, tells_of_trouble
 
 
 def events(*msgs: EventMsg) -> list[Event]:

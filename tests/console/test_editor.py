@@ -15,7 +15,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from agent.errors import UsageError
 from agent.protocol import QuestionAnswered, RequestUserInput, ToolCallRequested
 from agent.records import Question
-from console.editor import editor_command, private_copy
+from console.terminal.editor import editor_command, private_copy
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, evening, run, step

@@ -12,7 +12,7 @@ import pytest
 
 from console.cli import cli
 
-FILES = ("app.apk", "my-shop.toml")
+FILES = ("adbkey.pub", "app.apk", "my-shop.toml")
 """What the examples take for granted beside the command."""
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agent.protocol import (
-    NoticeDone,
     NoticePosted,
     NoticeSend,
     QuestionClosed,
     RequestUserInput,
+    SessionDismiss,
     SteerEdit,
     SteerWithdraw,
     UserInputAnswer,
@@ -24,7 +24,7 @@ from agent.records import (
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, evening, run
-from widgets.composer import Mode
+from widgets.questions.composer import Mode
 
 PARTS = (
     QuestionPart(
@@ -69,12 +69,11 @@ async def test_parts_are_asked_one_by_one_and_answered_together(console: Open) -
         await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
         await seat.press("2")
         await seat.see("2 of 2 · PIN")
-        # Each part is as new as a question: keys that were meant for the one are not the other's,
-        # and not the screen's either, which has other things on digits.
-        await seat.press("2", "enter")
+        # The next part came by a key, so it takes the next one at once; a digit that it has no
+        # option for is not the screen's, which has other things on digits.
+        await seat.press("2")
         assert seat.deck.focused is seat.deck.card
         assert seat.core.ops == []
-        seat.deck.card.clock_s = lambda: 2e9
         await seat.press("enter")
         await seat.until(lambda: seat.deck.focused is seat.deck.composer.field, "the field")
         await seat.press(*"4711")
@@ -126,11 +125,11 @@ def with_notice(core: FakeCore) -> None:
 
 async def test_a_notice_is_seen_and_done_with_by_a_key(console: Open) -> None:
     async with console(play=with_notice) as seat:
-        await seat.see("new done")
+        await seat.see("new unverified")
         await look_at(seat, "s4")
         seat.deck.sessions.focus()
         await seat.press("D")
-        await seat.until(lambda: seat.core.ops == [NoticeDone(session_id="s4")], "done")
+        await seat.until(lambda: SessionDismiss(session_id="s4") in seat.core.ops, "done")
 
 
 async def test_an_ended_session_is_gone_on_from(console: Open) -> None:

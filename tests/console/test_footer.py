@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from console import actions
-from console.keymap import Keymap
-from console.screens.help import help_text
+from console.keys import actions
+from console.keys.keymap import Keymap
+from console.screens.dialogs.help import help_text
 from tests.console.conftest import Open, Seat
 
 SIZES = [(160, 50), (100, 30), (60, 20)]

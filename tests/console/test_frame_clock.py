@@ -8,7 +8,7 @@ from typing import Any
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 
-from console.frames.clock import LEAST_CELLS, MOST_CELLS, FrameClock
+from console.frames.clock import LEAST_CELLS, MOST_CELLS, MOST_FOR_KEYS, FrameClock
 from console.frames.output import Backlog, backlog_of, paced
 
 
@@ -121,6 +121,19 @@ def test_a_driver_without_a_backlog_is_always_ready() -> None:
 
     assert FrameClock().may_draw(paced(Other)())  # type: ignore[call-arg]
     assert not FrameClock().may_draw(None)
+
+
+def test_a_frame_waits_for_the_key_that_is_worked_on_and_not_for_keys_without_end() -> None:
+    tape = Tape()
+    tape.free.set()
+    driver: Any = paced(Writes)(tape)  # type: ignore[call-arg]
+    driver.start_application_mode()
+    clock = FrameClock()
+    turns = [clock.may_draw(driver, key_is_under_way=True) for _ in range(2 * MOST_FOR_KEYS + 2)]
+    assert turns == [*[False] * MOST_FOR_KEYS, True] * 2
+    assert not clock.may_draw(driver, key_is_under_way=True)
+    assert clock.may_draw(driver)
+    driver.close()
 
 
 def test_how_fast_a_terminal_takes_output_is_measured() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from console.frames.answers import Answers
 from console.frames.graphics import Graphics, Pictures, may_ask
-from widgets.frame_marks import unmarked
+from widgets.cells.frame_marks import unmarked
 
 ANSWERS = ("\x1b[?62;4;22c", "\x1b_Gi=31;OK\x1b\\", "\x1b_Gi=31;EBADF:gone\x1b\\", "\x1b[?1;0;256S")
 OTHERS = (

@@ -11,9 +11,9 @@ import pytest
 
 from agent.protocol import Event, SessionStateChanged
 from agent.records import Question, QuestionKind, ReviewTicket, Session, SessionState
-from console.exits import ExitCode
-from console.headless import Follower, Manner
-from console.stopping import StopRequest
+from console.cli_support.exits import ExitCode
+from console.runs.run_follower import Follower, FollowOptions
+from console.terminal.signals import StopRequest
 
 QUEUED, RUNNING = SessionState.QUEUED, SessionState.RUNNING
 WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
@@ -21,7 +21,7 @@ WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
 
 def following(*states: tuple[str, SessionState], questions: tuple[Question, ...] = ()) -> Follower:
     """Begin with a tree of `root` and its children as they stand in the store."""
-    follower = Follower(Manner(quiet=True, silent=True))
+    follower = Follower(FollowOptions(quiet=True, silent=True))
     follower.take_up(cast(Any, SimpleNamespace(core=None, trouble=str)), "root")
     members = tuple(
         Session(
@@ -51,7 +51,7 @@ async def feed(*moves: tuple[str, SessionState]) -> AsyncIterator[Event]:
 async def test_a_tree_whose_children_are_queued_again_before_its_roll_up_is_followed_on() -> None:
     follower = following(("root", WAITING), ("a", QUEUED), ("b", QUEUED))
     moves = feed(("root", RUNNING), ("a", COMPLETED), ("b", COMPLETED), ("root", COMPLETED))
-    assert await follower.follow(moves, StopRequest()) is ExitCode.DONE
+    assert await follower.follow(moves, StopRequest()) is ExitCode.UNVERIFIED
     assert follower.seen_id == 4
 
 

@@ -5,16 +5,38 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import StoreError
-from agent.protocol import StepCompleted
-from agent.records import Spending, TimeSplit, Usage
-from console.screens import history
-from console.screens.history import HistoryScreen
-from console.screens.replay import ReplayScreen
+from agent.protocol import (
+    ObservationRecorded,
+    SessionKeep,
+    SessionKept,
+    SessionPruned,
+    SessionStateChanged,
+    StepCompleted,
+    StepStarted,
+    UserMessage,
+    VerificationRecorded,
+)
+from agent.records import (
+    Foreground,
+    Frame,
+    GoalVerdict,
+    Observation,
+    SessionState,
+    Spending,
+    TimeSplit,
+    Usage,
+    Verification,
+    VerifiedBy,
+)
+from console.screens.history import history
+from console.screens.history.history import HistoryScreen
+from console.screens.history.replay import ReplayScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
-from tests.console.script import configure
+from tests.console.script import configure, run
 from tests.console.test_waiting_for_you import with_approval
-from widgets.spending_plot import Measure
+from widgets.lists.history_rows import moment
+from widgets.plots.spending_plot import Measure
 
 
 async def open_history(seat: Seat) -> HistoryScreen:
@@ -31,7 +53,9 @@ async def test_what_was_said_is_found_and_replayed_from_there(console: Open) -> 
         screen = await open_history(seat)
         await seat.press("slash", *"every weekday")
         await seat.until(lambda: [r.key for r in screen.table.rows] == ["s4/4"], "the one hit")
-        await seat.see("Set an alarm for 6:45 · ResultPublished")
+        await seat.see("Set an alarm for 6:45")
+        await seat.see("result      The alarm")
+        await seat.see("1 place in 1 session")
         await seat.press("enter", "enter")
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replay = seat.app.screen
@@ -150,3 +174,95 @@ async def test_sums_that_cannot_be_had_are_said_once_and_the_list_stays(console:
             await seat.pilot.pause()
         assert len(asked) == 1
         assert len(screen.table.rows) == 3
+
+
+async def test_a_session_has_its_date_phone_model_cost_outcome_and_who_says_so(
+    console: Open,
+) -> None:
+    def one(core: FakeCore) -> None:
+        configure(core, "s1", "Pay the rent", serial="phone-1", model="openai/gpt-5")
+        run(core, "s1")
+        usage = Usage(input_tokens=90_000, output_tokens=10_000, cost_usd=1.25)
+        core.tell(StepCompleted(step=7, time=TimeSplit(), usage=usage), "s1")
+        core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        core.tell(
+            VerificationRecorded(
+                verification=Verification(verdict=GoalVerdict.MET, verified_by=VerifiedBy.OPERATOR)
+            ),
+            "s1",
+        )
+        core.tell(SessionKept(kept=True), "s1")
+
+    facts = ("gpt-5", "100.0k tok", "$1.25", "done, says you · kept")
+    for size in ((160, 50), (60, 20)):
+        async with console(size=size, play=one) as seat:
+            seat.app.now_ms = lambda: 1_760_000_200_000  # type: ignore[method-assign]
+            await open_history(seat)
+            seen = facts if size[0] > 100 else facts[3:]
+            for fact in seen:
+                await seat.see(fact)
+            await seat.see(moment(1_760_000_000_100, 1_760_000_200_000))
+
+
+def test_moments_are_as_long_ago_as_needs_saying() -> None:
+    now_ms = 1_760_000_000_000
+    assert len(moment(now_ms, now_ms)) == len("14:05")
+    assert moment(now_ms - 40 * 86_400_000, now_ms).startswith("Aug ")
+    assert moment(now_ms - 400 * 86_400_000, now_ms).startswith("2024-")
+
+
+async def test_what_was_found_stands_by_session_in_plain_words(console: Open) -> None:
+    def many(core: FakeCore) -> None:
+        for number in (1, 2):
+            configure(core, f"s{number}", f"Errand {number}")
+            for text in ("milk first", "then milk again", "milk at last"):
+                core.tell(UserMessage(text=text, message_id=f"{number}{text}"), f"s{number}")
+
+    async with console(play=many) as seat:
+        screen = await open_history(seat)
+        await seat.press("slash", *"milk")
+        await seat.see("6 places in 2 sessions")
+        assert seat.text().count("Errand 1") == 1, "a session is named once"
+        assert seat.text().count("you wrote  ") == 6
+        assert [row.key.partition("/")[0] for row in screen.table.rows] == ["s2"] * 3 + ["s1"] * 3
+
+
+async def test_pictures_are_kept_for_ever_and_let_go_by_one_key(console: Open) -> None:
+    async with console() as seat:
+        await open_history(seat)
+        await seat.see("pictures under 0.1 of 10 GB, for 14 days")
+        await seat.press("g", "P")
+        await seat.until(lambda: seat.core.ops, "the op")
+        [op] = seat.core.ops
+        assert isinstance(op, SessionKeep)
+        assert op.kept
+        seat.core.tell(SessionKept(kept=True), op.session_id)
+        await seat.see("kept")
+        await seat.press("P")
+        await seat.until(lambda: len(seat.core.ops) == 2, "the op")
+        assert seat.core.ops[1] == SessionKeep(session_id=op.session_id, kept=False)
+
+
+async def test_an_export_says_what_is_missing_before_it_begins(console: Open) -> None:
+    def old(core: FakeCore) -> None:
+        configure(core, "s1", "Errand")
+        run(core, "s1")
+        frame = Frame(digest="gone", width_px=9, height_px=20, captured_ms=0)
+        seen = Observation(
+            started_ms=0, ended_ms=0, foreground=Foreground(package="app"), frame=frame
+        )
+        core.tell(StepStarted(step=1), "s1")
+        core.tell(ObservationRecorded(step=1, observation=seen), "s1")
+        core.tell(StepCompleted(step=1, time=TimeSplit(), usage=Usage()), "s1")
+        core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        core.tell(SessionPruned(reason="Its frames were dropped after 14 days."), "s1")
+
+    async with console(play=old) as seat:
+        await open_history(seat)
+        await seat.press("enter")
+        await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
+        replay = seat.app.screen
+        assert isinstance(replay, ReplayScreen)
+        await seat.until(lambda: replay.playback is not None, "the tape")
+        await seat.press("E")
+        await seat.see("1 of 1 frames are gone. Its frames were")

@@ -7,8 +7,8 @@ from typing import cast
 
 from agent.core import Core
 from agent.records import DeviceInfo, DeviceState
-from console.host import Host
-from console.rack import Phones
+from console.core.device_setup import Phones
+from console.core.host import Host
 
 LISTED = DeviceInfo(serial="p1", state=DeviceState.ONLINE, model="Virtual Phone")
 

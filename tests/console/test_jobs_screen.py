@@ -33,13 +33,13 @@ from agent.records import (
     Watcher,
     WatcherType,
 )
-from console.screens.jobs import JobsScreen
-from console.screens.jobs_form import edit_of, job_of, watcher_of
-from console.screens.jobs_lists import Tab
+from console.screens.jobs.jobs import JobsScreen
+from console.screens.jobs.jobs_form import edit_of, job_of, watcher_of
+from console.screens.jobs.jobs_lists import Tab
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.script import evening
-from widgets.job_rows import job_rows
+from widgets.lists.job_rows import job_rows
 
 
 def watcher(number: int, **fields: object) -> Watcher:
@@ -138,7 +138,7 @@ async def test_the_detail_tells_the_runs_of_a_job_with_why_and_where_the_time_we
     async with console(play=full) as seat:
         screen = await jobs_of(seat)
         await pick(seat, screen, "1")
-        for words in ("× step limit reached", "40 s, 25 steps", "model 30 s", "in circles"):
+        for words in ("× stopped at the step limit", "40 s, 25 steps", "model 30 s", "in circles"):
             await seat.see(words)
         await seat.press("R")
         await seat.until(lambda: seat.app.screen is not screen, "the replay")
@@ -359,7 +359,8 @@ async def test_every_size_shows_the_list_and_leads_to_the_detail(
 
 @pytest.mark.parametrize("width", [90, 100, 105, 120, 160])
 def test_what_a_job_came_to_never_takes_the_place_of_its_title(width: int) -> None:
-    told = job(1, title="Water the plants 🌱", last_result="done: " + "watered " * 20)
+    said = {"notification_text": "watered " * 20}
+    told = job(1, title="Water the plants 🌱", last_run_at=1, delivery_json=said)
     [row] = job_rows([told], now_ms=0, width=width)
     [line] = row.lines
     assert line.left[-1][0] == "Water the plants 🌱"

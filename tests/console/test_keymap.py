@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from agent.config import load_settings
 from agent.errors import ConfigError
 from agent.protocol import Interrupt
-from console import actions
 from console.app import SwitchboardApp
-from console.keymap import Keymap, parse_keymap, read_keymap
-from console.screens.help import HelpScreen
+from console.keys import actions
+from console.keys.keymap import Keymap, parse_keymap, read_keymap
+from console.screens.dialogs.help import HelpScreen
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
 from tests.console.test_cli import call
-from widgets.record_pane import RecordPane
-from widgets.row_list import RowList
-from widgets.transcript_view import TranscriptView
-from widgets.wall_view import WallView
+from widgets.base.row_list import RowList
+from widgets.pictures.text_map import TextMap
+from widgets.questions.question_card import QuestionCard
+from widgets.transcript.record_pane import RecordPane
+from widgets.transcript.transcript_view import TranscriptView
+from widgets.wall.wall_view import WallView
 
 
 def refused(text: str) -> str:
@@ -90,7 +92,7 @@ def test_no_file_whatever_makes_it_fail_otherwise(lines: dict[str, str]) -> None
 def test_what_widgets_bind_can_be_changed_where_it_is_said_so() -> None:
     bound = {
         binding.id
-        for widget in (RowList, TranscriptView, WallView, RecordPane)
+        for widget in (RowList, TranscriptView, WallView, RecordPane, QuestionCard, TextMap)
         for listed in widget._merged_bindings.key_to_bindings.values()  # type: ignore[union-attr]
         for binding in listed
         if binding.id
@@ -129,7 +131,7 @@ async def test_changed_keys_do_what_the_old_ones_did_and_are_what_is_shown(
 ) -> None:
     (tmp_path / "keymap.toml").write_text(
         '[session]\nstop_all = "f9"\nstop = "p"\npause = "x"\n'
-        '[view]\ndown = "K"\n[app]\nhelp = "B"\n'
+        '[view]\ndown = "K"\n[app]\nhelp = "Y"\n'
     )
     async with console() as seat:
         await seat.see("f9 stop all")
@@ -141,13 +143,13 @@ async def test_changed_keys_do_what_the_old_ones_did_and_are_what_is_shown(
         assert table.cursor_key != first
         await seat.press("ctrl+x")
         assert not any(isinstance(op, Interrupt) for op in seat.core.ops)
-        await seat.press("B")
+        await seat.press("Y")
         await seat.until(lambda: isinstance(seat.app.screen, HelpScreen), "the help")
         await seat.until(lambda: re.search(r"f9 +Stop all", seat.text()), "the key in the help")
         await seat.press("escape")
         # A letter that the operator chose is still a letter where one types.
-        await seat.press("n", "B")
-        await seat.until(lambda: seat.deck.composer.text == "B", "the letter in the field")
+        await seat.press("n", "Y")
+        await seat.until(lambda: seat.deck.composer.text == "Y", "the letter in the field")
         await seat.press("f9")
         await seat.until(
             lambda: any(isinstance(op, Interrupt) for op in seat.core.ops), "the stop of all"

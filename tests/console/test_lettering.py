@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.records import SessionState
-from console.lettering import Ascii, has_unicode
+from console.terminal.ascii_fallback import Ascii, has_unicode
 from tests.console.test_pty import Terminal
-from widgets import status
+from widgets.base import status
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=40))

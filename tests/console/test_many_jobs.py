@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.protocol import JobQueue, Op, Reply
-from agent.store.sqlite import SqliteStore
-from console.screens.jobs import JobsScreen
-from console.screens.jobs_lists import PAGE, Tab
-from console.shelf import HELD
+from agent.store.embedded.sqlite_store import SqliteStore
+from console.screens.jobs.jobs import JobsScreen
+from console.screens.jobs.jobs_lists import PAGE, Tab
+from console.steps.pager import HELD
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.test_jobs_screen import jobs_of

@@ -11,15 +11,15 @@ from textual.events import AppBlur
 from textual.widgets import Input
 
 from agent.protocol import Interrupt
-from console.screens.history import HistoryScreen
+from console.screens.history.history import HistoryScreen
 from tests.console.conftest import Open, Seat, select
-from widgets.frame_view import FrameView
-from widgets.lines import PartsLine
-from widgets.row_list import RowList
-from widgets.transcript_view import TranscriptView
-from widgets.wall_view import WallView
+from widgets.base.header_line import PartsLine
+from widgets.base.row_list import RowList
+from widgets.pictures.frame_view import FrameView
+from widgets.transcript.transcript_view import TranscriptView
+from widgets.wall.wall_view import WallView
 
-SAID = "a mistake of ours"
+SAID = "a slip"
 
 
 def broken(*_: object, **__: object) -> Any:

@@ -6,8 +6,8 @@ import pytest
 
 from agent.protocol import DeviceChanged, DeviceLook, ObservationRecorded, Reply
 from agent.records import DeviceState, Foreground, Observation, PhoneLook
-from console.pulse import KEPT, Pulse
-from console.screens.device import DeviceScreen
+from console.latency_stats import KEPT, Pulse
+from console.screens.device.device import DeviceScreen
 from console.screens.wall import WallScreen
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore, phone

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from agent.loop.reviewing import CHANGED_SINCE
+from agent.loop.acting.action_review import CHANGED_SINCE
 from agent.protocol import WarningEvent
 from agent.records import Bounds, Element, Question, QuestionKind, Subject
-from agent.state import QuestionItem
+from agent.state.reducer import QuestionItem
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
-from widgets.question_card import QuestionCard, about_subject, void_note
-from widgets.transcript_lines import as_text
+from widgets.questions.question_card import QuestionCard, about_subject, void_note
+from widgets.transcript.transcript_lines import as_text
 
 
 def approval(subject: Subject | None) -> Question:

@@ -9,9 +9,9 @@ import pytest
 
 from agent import errors
 from agent.errors import RpcCode, SwitchboardError
-from agent.link import METHODS
-from console import cli_page, protocol_page
-from console.exits import ExitCode, code_of
+from agent.rpc.connection import METHODS
+from console.cli_support import cli_page, protocol_page
+from console.cli_support.exits import ExitCode, code_of
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 ROW = re.compile(r"^\| `?(?P<name>[^`|]+?)`? \|(?:.*\|)? (?P<last>[^|]*) \|$", re.MULTILINE)

@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 
 from agent.protocol import DeviceChanged, Reply, SessionFork, SessionReplay, ToolCallRequested
-from console.playback import Playback
-from console.screens.export import ExportScreen
-from console.screens.replay import ReplayScreen
-from console.step_record import Part, blob_parts, record_at
+from console.screens.dialogs.export import ExportScreen
+from console.screens.history.replay import ReplayScreen
+from console.steps.playback import Playback
+from console.steps.step_record import Part, blob_parts, record_at
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure, evening, run, step
 from tests.console.test_report import filmed
-from widgets.record_pane import RecordPane
+from widgets.transcript.record_pane import RecordPane
 
 PROMPT = msgspec.json.encode(
     [{"role": "system", "text": "You work on a phone.\x1b[2J"}, {"role": "user", "text": "Go"}]
@@ -88,7 +88,7 @@ async def test_branching_takes_two_presses_and_shows_the_new_session(console: Op
         await seat.press("home", "b")
         await seat.see("Go to a step first")
         await seat.press("l", "b")
-        await seat.see("b again begins a new session from what had happened after step 1")
+        await seat.see("b again branches a new session from step 1")
         assert not any(isinstance(op, SessionFork) for op in seat.core.ops)
         await seat.press("b")
         await seat.until(

@@ -165,6 +165,6 @@ async def test_two_sessions_part_at_the_first_different_deed() -> None:
     parting = compare(a, b)
     assert (parting.at, parting.is_same) == (2, False)
     lines = parting_lines(a, b, parting)
-    assert "Alike for 2 deeds" in lines[1]
+    assert "Identical for 2 actions" in lines[1]
     assert any("< nothing more" in line for line in lines)
-    assert any("> step 3: press_button" in line for line in lines)
+    assert any("> step 3: Press BACK" in line for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.records import TimeSplit
-from agent.state import StepItem
+from agent.state.reducer import StepItem
 from console.report.plots import time_plot
 
 

@@ -18,10 +18,10 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import Foreground, Frame, Observation, SessionState
-from console.playback import Playback
-from console.screens.jobs import JobsScreen
-from console.screens.replay import ReplayScreen
-from console.themes import DARK, LIGHT
+from console.screens.history.replay import ReplayScreen
+from console.screens.jobs.jobs import JobsScreen
+from console.steps.playback import Playback
+from console.terminal.themes import DARK, LIGHT
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.script import configure, evening
@@ -63,7 +63,7 @@ async def test_a_time_that_cannot_be_read_is_said_and_nothing_is_lost(console: O
         await seat.press("3", "n")
         await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-prompt", "a field")
         await seat.press(*"check mail", "enter", "enter", *"often", "enter")
-        await seat.see("is no duration")
+        await seat.see("is not a duration")
         assert seat.core.ops == []
         await seat.see("check mail")
 
@@ -207,7 +207,7 @@ def test_a_tape_that_is_still_being_read_is_the_same_tape_when_it_is_whole() -> 
 async def test_a_long_replay_is_shown_before_all_of_it_is_read(
     console: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.screens.replay.PAGE_EVENTS", 2)
+    monkeypatch.setattr("console.screens.history.replay.PAGE_EVENTS", 2)
     async with console(replay="s1") as seat:
         await seat.see("Settings is on the launcher.")
         tape = seat.app.screen.playback  # type: ignore[attr-defined]
@@ -225,12 +225,13 @@ async def test_the_palette_does_what_it_names(console: Open) -> None:
         await seat.until(lambda: seat.core.ops == [Interrupt()], "stopped")
 
 
-async def test_the_palette_offers_only_what_can_be_done(console: Open) -> None:
+async def test_the_palette_shows_what_cannot_be_done_now_with_the_reason(console: Open) -> None:
     async with console(play=lambda core: None) as seat:
-        await seat.press("ctrl+p")
-        await seat.see("Palette")
-        assert "Cancel" not in seat.text()
-        assert "New" in seat.text()
+        await seat.press("ctrl+p", *"cancel")
+        await seat.see("No open session is selected.")
+        await seat.press("enter")
+        await seat.see("Cancel: No open session is selected.")
+        assert seat.core.ops == []
 
 
 async def test_help_says_the_keys_of_this_screen(console: Open) -> None:

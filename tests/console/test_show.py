@@ -10,7 +10,7 @@ import pytest
 
 from agent.protocol import RequestUserInput, SessionConfigured
 from agent.records import Question, QuestionOption, Session
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.console.test_cli import call
 
 

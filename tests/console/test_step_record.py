@@ -8,8 +8,8 @@ from PIL import Image
 
 from agent.protocol import AgentMessage, ObservationRecorded, StepStarted, ToolCallRequested
 from agent.records import Foreground, Frame, Observation
-from console.step_reading import find_record, read_part
-from console.step_record import Part
+from console.steps.step_reading import find_record, read_part
+from console.steps.step_record import Part
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, elements, evening, run, step

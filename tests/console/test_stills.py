@@ -136,8 +136,10 @@ def test_no_image_is_left_where_something_lies_over_a_picture_or_it_is_gone(open
         os.write(stage._tell, order.encode())
         stage.until(is_gone, "the image to go")
         assert ghosts == []
+        # The other program holds the app up until it is told to end.
+        os.write(stage._tell, undo.encode())
         stage.answer()
-        stage.do(undo)
+        stage.answer()
         # It comes back by itself.
         stage.until(lambda: stage.terminal.image_cells().keys() == place_of(answer), "the image")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from console.title import has_title, title_words
+from console.terminal.title import has_title, title_words
 from tests.console.test_pty import BOUND_S, Terminal
 
 FOCUS_IN, FOCUS_OUT = b"\x1b[I", b"\x1b[O"

@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.driver import Driver
 
-from console.terminal import lenient
+from console.terminal.terminal import lenient
 
 
 class _Writes(Driver):

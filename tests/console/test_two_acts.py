@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from console.two_acts import ARMED_S, TwoActs
+from time import monotonic
+
+from console.keys.two_acts import ARMED_S, TwoActs
+from widgets.base.causality import Cause
 
 
 class Clock:
@@ -33,6 +36,18 @@ def test_a_second_act_that_comes_too_late_is_a_first_one() -> None:
     clock.now_s += ARMED_S
     assert acts.sentence == ""
     assert not acts.confirm("session.cancel", "s1", "c again ends it")
+
+
+def test_a_second_act_that_was_pressed_in_time_counts_however_late_it_is_handled() -> None:
+    clock = Clock()
+    acts = TwoActs(clock)
+    assert not acts.confirm("session.cancel", "s1", "c again ends it")
+    pressed_s = monotonic()
+    clock.now_s += ARMED_S + 1.0
+    # The footer is drawn meanwhile.
+    assert acts.sentence == ""
+    with Cause(pressed_s - 2.0).running():
+        assert acts.confirm("session.cancel", "s1", "c again ends it")
 
 
 def test_an_act_on_something_else_arms_that_and_no_longer_the_first() -> None:

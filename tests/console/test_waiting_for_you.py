@@ -6,17 +6,19 @@ import pytest
 from msgspec.structs import replace
 
 from agent.protocol import (
+    DeviceChanged,
     JobChanged,
     JobRead,
     RequestUserInput,
+    SessionDismiss,
     SessionFlagsChanged,
     SessionStateChanged,
     UserInputAnswer,
 )
-from agent.records import Question, QuestionKind, QuestionOption, SessionState
-from console.screens.jobs import JobsScreen
+from agent.records import DeviceState, Question, QuestionKind, QuestionOption, SessionState
+from console.screens.jobs.jobs import JobsScreen
 from tests.console.conftest import Open, Seat
-from tests.console.fakes import FakeCore, job
+from tests.console.fakes import FakeCore, job, phone
 from tests.console.script import ask, configure, evening, run
 
 
@@ -197,7 +199,7 @@ async def test_a_failure_is_dismissed_by_a_key_and_a_question_is_not(console: Op
         await seat.see("d dismiss")
         await seat.press("d")
         await seat.until(lambda: len(seat.deck.attention.rows) == 1, "it is dismissed")
-        assert seat.core.ops == []
+        assert seat.core.ops == [SessionDismiss(session_id="s1")]
 
 
 @pytest.mark.parametrize("width", [160, 100, 60])
@@ -223,13 +225,19 @@ async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
 async def test_the_composer_says_that_words_refuse_where_an_approval_waits(console: Open) -> None:
     async with console(play=with_approval) as seat:
         await look_at(seat, "s1")
-        await seat.see('Any words but "yes" refuse, and are the reason')
-        await seat.see("words are a no and its reason")
+        await seat.see('Anything but "yes" rejects, with it as the reason')
+        await seat.see("type a reason to reject")
 
 
 def with_a_result(core: FakeCore) -> None:
     evening(core)
-    told = job(7, title="Look at the mail", last_run_at=1, last_result="Three new mails.")
+    told = job(
+        7,
+        title="Look at the mail",
+        last_run_at=1,
+        last_result='{"newMails": 3}',
+        delivery_json={"notification_text": "Three new mails."},
+    )
     core.tell(JobChanged(job=replace(told, unread_result=True)))
 
 
@@ -253,3 +261,49 @@ async def test_what_a_job_came_to_waits_until_it_is_read(console: Open) -> None:
         queue.focus()
         await seat.press("d")
         await seat.until(lambda: seat.core.ops == [JobRead(job_id=7)], "read")
+
+
+async def test_rows_that_ask_the_same_are_told_apart_by_the_phone(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        for number in (1, 2):
+            serial = f"127.0.0.1:600{number}"
+            core.tell(DeviceChanged(device=replace(phone(serial, model="V"), virtual=True)))
+            configure(core, f"s{number}", "Install the update", serial=serial)
+            run(core, f"s{number}")
+            ask(core, f"s{number}", f"q{number}", "Which one?", "This", "That")
+
+    async with console(play=play) as seat:
+        await seat.see("Which one?")
+        shown = [row.lines[0].left for row in seat.deck.attention.rows]
+        texts = ["".join(text for text, _ in parts) for parts in shown]
+        assert texts == ["? virtual 6001 Which one?", "? virtual 6002 Which one?"]
+
+
+async def test_a_lost_phone_is_told_once_and_by_its_name(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        away = replace(
+            phone("127.0.0.1:6001", model="V"),
+            virtual=True,
+            state=DeviceState.OFFLINE,
+            note="Look at it.",
+        )
+        core.tell(DeviceChanged(device=away))
+        core.tell(DeviceChanged(device=replace(phone("127.0.0.1:6002", model="V"), virtual=True)))
+        configure(core, "s1", "Install the update", serial="127.0.0.1:6001")
+        run(core, "s1")
+        core.tell(SessionFlagsChanged(lost=True, reason="It is away."), "s1")
+
+    async with console(play=play) as seat:
+        await seat.see("virtual 6001 is away")
+        assert len(seat.deck.attention.rows) == 1
+        await seat.see("1 of 2 devices")
+
+
+async def test_a_run_that_failed_says_so(console: Open) -> None:
+    def play(core: FakeCore) -> None:
+        evening(core)
+        failed = replace(job(1), unread_result=True, failure_count=1, last_run_at=core.now_ms)
+        core.tell(JobChanged(job=failed))
+
+    async with console(play=play) as seat:
+        await seat.see("Run failed.")

@@ -10,8 +10,8 @@ from console.screens.wall import WallScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import evening
-from widgets.cells import HOLE
-from widgets.wall_view import WallView
+from widgets.cells.cells import HOLE
+from widgets.wall.wall_view import WallView
 
 
 def many(count: int, *, state: DeviceState = DeviceState.ONLINE) -> FakeCore:
@@ -53,7 +53,7 @@ async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(
         text = seat.text()
         assert all(f"Pixel {device.serial[-1]}" in text for device in driven)
         assert "driven" in text
-        assert "▀" in text
+        await seat.until(lambda: "▀" in seat.text(), "pictures of the phones")
 
 
 async def test_a_phone_that_is_away_says_so_and_is_asked_for_nothing(console: Open) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent.core import Core
 from console.web.server import serving
 
 OURS = "127.0.0.1:{port}"
@@ -22,6 +23,11 @@ async def status(port: int, head: str) -> str:
             return (await reader.readline()).decode("latin-1").strip()
     finally:
         writer.close()
+
+
+async def never() -> Core:
+    """Open no core: nobody here gets as far as a phone."""
+    raise AssertionError("a visitor without a token reached the core")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +50,15 @@ async def status(port: int, head: str) -> str:
 async def test_whoever_knocks_in_another_way_is_refused_and_never_breaks_the_gate(
     head: str,
 ) -> None:
-    async with serving("true", host="127.0.0.1", port=0, names=frozenset(), title="x") as url:
+    async with serving(
+        "true",
+        host="127.0.0.1",
+        port=0,
+        names=frozenset(),
+        title="x",
+        open_core=never,
+        may_drive=False,
+    ) as url:
         at = urlsplit(url)
         assert at.port is not None
         token = at.query.removeprefix("token=")

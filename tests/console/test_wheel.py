@@ -13,8 +13,9 @@ from agent.protocol import (
     WheelTap,
     WheelText,
 )
+from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat
-from widgets.composer import Mode
+from widgets.questions.composer import Mode
 
 
 async def take(seat: Seat) -> None:
@@ -78,6 +79,20 @@ async def test_escape_asks_for_the_note_and_enter_hands_back(console: Open) -> N
         assert not seat.deck.phone.is_driven
         await seat.press("f2")
         assert acts(seat) == []
+
+
+async def test_what_hands_did_before_it_is_handed_back_is_done_first(console: Open) -> None:
+    core = ScriptedCore(lambda _: None)
+    async with console(core=core) as seat:
+        await take(seat)
+        core.stop()
+        await seat.press("h", "i", "enter", "escape", "escape")
+        core.go_on()
+        await seat.until(lambda: WheelHandBack(serial="phone-1") in seat.core.ops, "back")
+        typed = "".join(one.text for one in acts(seat) if isinstance(one, WheelText))
+        assert typed == "hi"
+        assert acts(seat)[-1] == WheelButton(button="ENTER")
+        assert isinstance(seat.core.ops[-1], WheelHandBack)
 
 
 async def test_two_escapes_hand_back_without_a_note(console: Open) -> None:

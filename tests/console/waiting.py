@@ -8,6 +8,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from tests.headless import look
+
 BOUND_S = 30.0
 
 
@@ -17,6 +19,7 @@ async def wait_for(pilot: Pilot[Any], predicate: Callable[[], object], descripti
     while True:
         await pilot.pause()
         if predicate():
+            look(pilot.app)
             return
         if asyncio.get_running_loop().time() > deadline:
             raise AssertionError(f"Waited {BOUND_S:g} s for {description}.")

@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.client import Client
 from agent.core import Core
-from agent.daemon import Daemon, serve
 from agent.protocol import StepStarted
-from agent.rpc import socket_path
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.rpc.remote_core import Client
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import Daemon, serve
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.small_core import SmallCore
 
 

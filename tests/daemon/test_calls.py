@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-import agent.feeds
-import agent.link
-import agent.rpc
+import agent.rpc.connection
+import agent.rpc.rpc_messages
+import agent.rpc.subscriptions
 from agent import errors
 from agent.core import Core
 from agent.errors import (
@@ -20,7 +20,7 @@ from agent.errors import (
     WrongStateError,
 )
 from agent.protocol import SessionCreate
-from agent.rpc import Problem, error_of, problem_of
+from agent.rpc.rpc_messages import Problem, error_of, problem_of
 from tests.daemon.bench import Bench
 
 
@@ -39,7 +39,7 @@ async def test_a_client_is_a_core(bench: Bench) -> None:
 async def test_a_long_history_comes_whole_and_in_order(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent.link, "PAGE_BYTES", 20_000)
+    monkeypatch.setattr(agent.rpc.connection, "PAGE_BYTES", 20_000)
     await bench.client.request(SessionCreate(goal="long"))
     await bench.steps("s1", 1300)
     told = await bench.client.history("s1")
@@ -98,7 +98,7 @@ async def test_what_is_too_large_for_the_socket_is_refused_and_the_connection_li
 ) -> None:
     with pytest.raises(UsageError, match="too long to send"):
         await bench.client.request(SessionCreate(goal="x" * (1 << 20)))
-    monkeypatch.setattr(agent.rpc, "MAX_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(agent.rpc.rpc_messages, "MAX_REPLY_BYTES", 100_000)
     digest = await bench.store.put_blob(b"y" * 100_000, "text/plain")
     with pytest.raises(StoreError, match="too large"):
         await bench.client.blob(digest)

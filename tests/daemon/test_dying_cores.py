@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.caller import Caller
-from agent.client import Client, connect_or_none
 from agent.config import load_settings
 from agent.errors import (
     RpcCode,
@@ -21,8 +19,10 @@ from agent.errors import (
     StoreError,
 )
 from agent.protocol import Event, JobList, SessionCreate
-from agent.rpc import socket_path
-from agent.store.sqlite import SqliteStore
+from agent.rpc.remote_core import Client, connect_or_none
+from agent.rpc.rpc_client import Caller
+from agent.rpc.rpc_messages import socket_path
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.daemon.bench import Bench, raw, serving
 from tests.patience import until
 
@@ -49,9 +49,9 @@ async def test_a_core_that_ends_is_an_error_to_every_waiting_caller(tmp_path: Pa
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from agent.daemon import serve
-from agent.rpc import socket_path
-from agent.store.sqlite import SqliteStore
+from agent.rpc.rpc_server import serve
+from agent.rpc.rpc_messages import socket_path
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.small_core import SmallCore
 
 async def main():

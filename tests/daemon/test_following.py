@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-import agent.feeds
-import agent.link
-import agent.rpc
+import agent.rpc.connection
+import agent.rpc.rpc_messages
+import agent.rpc.subscriptions
 from agent.errors import (
     RuntimeDiedError,
     UsageError,
 )
 from agent.protocol import SessionCreate
-from agent.rpc import EVENT_CREDIT
+from agent.rpc.rpc_messages import EVENT_CREDIT
 from tests.daemon.bench import Bench
 from tests.patience import until
 
@@ -45,7 +45,7 @@ async def test_without_a_starting_point_only_what_comes_is_followed(bench: Bench
 async def test_a_listener_that_falls_behind_costs_the_core_nothing_and_misses_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent.feeds, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(agent.rpc.subscriptions, "PATIENCE_S", 0.05)
     await bench.client.request(SessionCreate(goal="x"))
     async with bench.client.events(after=0) as events:
         await until(lambda: bench.core.followers == 1)

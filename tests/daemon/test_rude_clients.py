@@ -13,15 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import agent.feeds
-import agent.link
-import agent.rpc
+import agent.rpc.connection
+import agent.rpc.rpc_messages
+import agent.rpc.subscriptions
 from agent.errors import (
     RpcCode,
 )
 from agent.protocol import SessionCreate, WarningEvent
-from agent.rpc import CALLS_AT_ONCE, EVENT_CREDIT
-from agent.store.sqlite import EventDraft
+from agent.rpc.rpc_messages import CALLS_AT_ONCE, EVENT_CREDIT
+from agent.store.embedded.sqlite_store import EventDraft
 from tests.daemon.bench import Bench, raw, serving
 from tests.patience import until
 
@@ -89,7 +89,7 @@ async def test_too_many_calls_at_once_are_refused_and_the_rest_carried_out(bench
 async def test_a_client_that_takes_nothing_is_hung_up_on(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent.link, "STALL_S", 0.2)
+    monkeypatch.setattr(agent.rpc.connection, "STALL_S", 0.2)
     await bench.store.append(EventDraft("", WarningEvent(message="x" * 3_000_000)))
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.connect(str(bench.daemon.path))

@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.client import Client, connect_or_none
 from agent.config import load_settings
-from agent.daemon import serve
 from agent.errors import (
+    ConfigError,
     RuntimeDiedError,
     StoreError,
 )
-from agent.rpc import socket_path
+from agent.rpc.remote_core import Client, connect_or_none
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import serve
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.daemon.bench import Bench, serving
 
 
@@ -96,19 +98,29 @@ async def test_a_second_daemon_and_a_file_in_the_way_are_refused(
             pytest.fail("it listens")
 
 
-async def test_a_long_data_directory_still_has_a_socket(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_long_data_directory_has_its_socket_inside(
+    tmp_path: Path,
 ) -> None:
-    runtime = tmp_path / "run"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     deep = tmp_path / ("ä" * 60)
-    other = tmp_path / ("ö" * 60)
-    assert len(os.fsencode(socket_path(deep))) <= 100
-    assert socket_path(deep) != socket_path(other)
-    assert socket_path(Path("/short")) == Path("/short/core.sock")
+    assert len(os.fsencode(socket_path(deep))) > 108
     async with serving(deep) as bench:
         assert bench.daemon.path == socket_path(deep)
         found = await connect_or_none(load_settings(environ={"SWITCHBOARD_DATA_DIR": str(deep)}))
         assert found is not None
         await found.close()
+
+
+async def test_a_data_directory_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "shared"
+    data.mkdir()
+    data.chmod(0o777)
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(data)})
+    with pytest.raises(ConfigError, match="every user of this computer may write it") as caught:
+        await connect_or_none(settings)
+    assert f"chmod go-w '{data}'" in caught.value.remedy
+    with pytest.raises(ConfigError):
+        async with SqliteStore.open(data):
+            pytest.fail("it opens")
+    data.chmod(0o755)
+    async with SqliteStore.open(data):
+        assert await connect_or_none(settings) is None

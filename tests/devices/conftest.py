@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.adb import AdbDevice
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.device import Button, Device
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.protocols import Button, Device
 
 Handler = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -143,14 +143,25 @@ class ScriptedPhone:
             writer.write(b"FAIL" + block("closed"))
 
     def _answer(self, command: str) -> tuple[bytes, int]:
-        if command.startswith("getprop"):
-            properties = self.answers.get("getprop", (b"Nexus\n14\n34\n1\n\n\n", 0))[0]
-            return properties + b"Physical size: 1080x2400\n", 0
+        if "; getprop " in command:
+            return self._profile(command), 0
         self.commands.append(command)
         for beginning, answer in self.answers.items():
             if command.startswith(beginning):
                 return answer
         return b"", 0
+
+    def _profile(self, command: str) -> bytes:
+        """Answer what a phone is asked first, each property below its heading."""
+        values = self.answers.get("getprop", (b"Nexus\n14\n34\n1\n\n\n", 0))[0].split(b"\n")
+        names = re.findall(r"getprop (\S+?);", command)
+        (size,) = re.findall(r"echo '@([^']+)'; wm size", command)
+        lines = [
+            line
+            for name, value in zip(names, values, strict=False)
+            for line in (b"@" + name.encode(), value)
+        ]
+        return b"\n".join([*lines, b"@" + size.encode(), b"Physical size: 1080x2400", b""])
 
 
 def packet(kind: int, data: bytes) -> bytes:
@@ -200,9 +211,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 @pytest.fixture
-async def rack(home: Home) -> AsyncIterator[AdbRack]:
+async def rack(home: Home) -> AsyncIterator[AdbFleet]:
     """A rack over the virtual phones, both of them online and known."""
-    rack = AdbRack([home.server.address])
+    rack = AdbFleet([home.server.address])
     await rack.start()
     changes = rack.changes()
     async with asyncio.timeout(30):
@@ -215,7 +226,7 @@ async def rack(home: Home) -> AsyncIterator[AdbRack]:
 
 
 @pytest.fixture
-async def device(rack: AdbRack, home: Home) -> Device:
+async def device(rack: AdbFleet, home: Home) -> Device:
     """The first virtual phone, showing its home screen."""
     device = await rack.device(home.phones.serials[0])
     await device.press(Button.HOME)

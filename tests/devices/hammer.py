@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from agent.devices.shared_memory import FrameWriter
+from agent.devices.frames.shared_memory import FrameWriter
 
 
 def main() -> None:

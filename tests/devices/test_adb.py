@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient
-from agent.devices.device import Button, Device
-from agent.devices.dump import TREE_PATH
-from agent.devices.picture import png_size
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.png import png_size
+from agent.devices.protocols import Button, Device
+from agent.devices.trees.dump import TREE_PATH
 from agent.errors import (
     DeviceError,
     DeviceLostError,

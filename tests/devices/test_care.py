@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.rack import AdbRack
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
 from agent.errors import DeviceLostError, UsageError, WrongStateError
 from agent.protocol import (
     DeviceExamine,
@@ -17,8 +18,8 @@ from agent.protocol import (
     WheelHandBack,
     WheelTake,
 )
-from agent.runtime import Runtime
-from agent.store.sqlite import SqliteStore
+from agent.runtime.runtime import Runtime
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.devices.conftest import Home
 from tests.fakes import FakeModel, FakeRack, PlayedTask
 from tests.stage import Stage
@@ -26,7 +27,7 @@ from tests.stage import Stage
 
 @pytest.fixture
 async def core(home: Home, tmp_path: Path) -> AsyncIterator[Runtime]:
-    rack = AdbRack([home.server.address])
+    rack = AdbFleet([home.server.address])
     stage = Stage(tmp_path, FakeRack())
     async with SqliteStore.open(tmp_path) as store:
         core = await Runtime.spawn(
@@ -67,6 +68,9 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
     await core.request(WheelHandBack(serial=serial))
     with pytest.raises(UsageError, match="nothing of 'screen'"):
         await core.request(DeviceRepair(serial=serial, name="screen"))
+    # Other tests get the same phone: it slept, and its screen is locked since.
+    assert isinstance(device, AdbDevice)
+    await device._shell.checked("wm dismiss-keyguard", 10.0)
 
 
 async def test_a_phone_that_a_session_drives_is_not_repaired(core: Runtime, home: Home) -> None:

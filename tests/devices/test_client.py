@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import (
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import (
     AdbClient,
     ServiceClosedError,
     refusal,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.phone.serve import PhoneHost
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.fleet.fleet import AdbFleet
+from virtual_phone.serve import PhoneHost
 
 
 @dataclass
@@ -54,7 +54,7 @@ async def shell(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[She
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbRack([adb_address])
+        rack = AdbFleet([adb_address])
         await rack.start()
         await rack.wait_for(serial, timeout_s=30)
         await rack.close()
@@ -87,7 +87,7 @@ async def test_a_phone_is_named_examined_and_has_files_sent_and_fetched(
 
 
 async def test_a_phone_that_is_driven_elsewhere_is_not_driven_by_a_command(shell: Shell) -> None:
-    rack = AdbRack([shell.server])
+    rack = AdbFleet([shell.server])
     await rack.start()
     await rack.wait_for(shell.serial, timeout_s=30)
     async with rack.lease(shell.serial, "s-17"):

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.device import Device
-from agent.devices.rack import AdbRack
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.protocols import Device
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceLostError, DeviceTimeoutError, TreeUnavailableError
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
 from agent.records import DeviceState, FrameStatus, Point
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 NO_VIDEO = ScrcpySettings(video=False)
 MIDDLE = Point(x=0.5, y=0.5)
@@ -29,7 +29,7 @@ class Bench:
     """A virtual phone whose faults a test can begin, and the rack that sees it."""
 
     host: PhoneHost
-    rack: AdbRack
+    rack: AdbFleet
     device: Device
 
     def fault(self, kind: FaultKind, value: float = 0.0) -> None:
@@ -45,7 +45,7 @@ async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Ben
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbRack([adb_address])
+        rack = AdbFleet([adb_address])
         await rack.start()
         device = await rack.wait_for(serial, timeout_s=30)
         await device.info()
@@ -82,8 +82,8 @@ async def test_a_screen_without_content_says_so(bench: Bench) -> None:
 async def test_a_hung_phone_makes_live_frames_stale(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.frame_captures.STALE_AFTER_S", 0.1)
-    rack = AdbRack([bench.rack.reach(bench.device.serial)[0].address], scrcpy=NO_VIDEO)
+    monkeypatch.setattr("agent.devices.frames.capture_feed.STALE_AFTER_S", 0.1)
+    rack = AdbFleet([bench.rack.reach(bench.device.serial)[0].address], scrcpy=NO_VIDEO)
     await rack.start()
     frames = rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(30):
@@ -125,3 +125,33 @@ async def test_a_phone_that_drops_its_connections_is_lost(bench: Bench) -> None:
     bench.mend()
     await bench.rack.wait_for(bench.device.serial, timeout_s=30)
     await bench.device.tap(MIDDLE)
+
+
+async def test_a_phone_that_nobody_drives_and_that_hangs_is_listed_as_such_and_comes_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def state() -> DeviceState:
+        (info,) = bench.rack.devices()
+        return info.state
+
+    monkeypatch.setattr("agent.devices.fleet.device_lease.IDLE_EVERY_S", 0.05)
+    bench.fault(FaultKind.HUNG_SHELL)
+    async with asyncio.timeout(60):
+        changes = bench.rack.changes()
+        while state() is not DeviceState.OFFLINE:
+            await anext(changes)
+        (info,) = bench.rack.devices()
+        assert "it answers nothing" in info.note
+        bench.mend()
+        while state() is not DeviceState.ONLINE:
+            await anext(changes)
+
+
+async def test_a_phone_that_gives_no_word_is_asked_for_nothing_else(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.health.phone_checks._WORD_TIMEOUT_S", 0.3)
+    care = await bench.rack.care(bench.device.serial)
+    bench.fault(FaultKind.HUNG_SHELL)
+    (only,) = await care.examine()
+    assert not only.ok and "nothing else was asked" in only.detail

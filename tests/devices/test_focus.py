@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.focus import parse_current_size, parse_foreground, parse_natural_size
+from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_natural_size
 
 DATA = Path(__file__).parent.parent / "data" / "devices"
 RECORDED = {

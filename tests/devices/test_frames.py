@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 from PIL import Image
 
-from agent.devices.device import Capture
-from agent.devices.frame_readers import Reader, reading
-from agent.devices.frames import FrameFeed
-from agent.devices.picture import png_size, scaled_rgb, turned_png
-from agent.devices.tree import parse_tree
+from agent.devices.frames.feed import FrameFeed
+from agent.devices.frames.png import png_size, scaled_rgb, turned_png
+from agent.devices.frames.subscribers import Reader, reading
+from agent.devices.protocols import Capture
+from agent.devices.trees.tree_parser import parse_tree
 from agent.errors import DeviceError, DeviceLostError, UsageError
 from agent.records import Frame, FrameSource, FrameStatus, LiveFrame
 
@@ -86,7 +86,7 @@ async def test_an_unchanged_screen_is_static_and_not_decoded_again(
         decoded.append(data)
         return scaled_rgb(serial, data, sizes)
 
-    monkeypatch.setattr("agent.devices.frame_captures.scaled_rgb", counting)
+    monkeypatch.setattr("agent.devices.frames.capture_feed.scaled_rgb", counting)
     feed = Screen().feed()
     frame = await first_with(feed, FrameStatus.STATIC)
     assert frame.rgb == bytes((10, 20, 30)) * 45 * 100
@@ -125,7 +125,7 @@ async def test_a_change_after_an_action_shows_without_waiting_out_the_pause() ->
 async def test_a_slow_capture_leaves_the_last_picture_stale(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.devices.frame_captures.STALE_AFTER_S", 0.05)
+    monkeypatch.setattr("agent.devices.frames.capture_feed.STALE_AFTER_S", 0.05)
     screen = Screen()
     feed = screen.feed()
     reader = feed.read(width_px=9, height_px=20, max_hz=60)
@@ -287,8 +287,8 @@ class Seconds:
         self.slept = 0.0
         # Not the module's own function: the event loop reads that clock as well.
         clock = SimpleNamespace(monotonic=lambda: self.now)
-        monkeypatch.setattr("agent.devices.frame_readers.time", clock)
-        monkeypatch.setattr("agent.devices.frame_readers.asyncio.sleep", self.sleep)
+        monkeypatch.setattr("agent.devices.frames.subscribers.time", clock)
+        monkeypatch.setattr("agent.devices.frames.subscribers.asyncio.sleep", self.sleep)
 
     async def sleep(self, seconds: float) -> None:
         self.now += seconds

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.devices import sync
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient, ShellResult
-from agent.devices.dump import read_dump
-from agent.devices.focus import parse_foreground, parse_natural_size, parse_secure
-from agent.devices.profile import read_profile
-from agent.devices.rows import parse_rows
-from agent.devices.tree import parse_tree
-from agent.devices.treeless import why_no_tree
+from agent.devices.adb import sync
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient, ShellResult
+from agent.devices.adb.device_list import parse_rows
+from agent.devices.shell.focus import parse_foreground, parse_natural_size, parse_secure
+from agent.devices.shell.missing_tree import why_no_tree
+from agent.devices.shell.profile import read_profile
+from agent.devices.trees.dump import read_dump
+from agent.devices.trees.tree_parser import parse_tree
 from agent.errors import DeviceError, SwitchboardError, TreeUnavailableError
 from agent.records import UiNode
 from tests.devices.conftest import block

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices import kept_shell
-from agent.devices.client import AdbClient
-from agent.devices.kept_shell import MOST_KEPT, KeptShell
-from agent.devices.shell import PhoneShell
-from agent.devices.stream import AdbStream
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.stream import AdbStream
+from agent.devices.shell import persistent_shell
+from agent.devices.shell.persistent_shell import MOST_KEPT, KeptShell
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from tests.devices.conftest import Home, block, packet, said, scripted_server
 from tests.patience import until
@@ -46,7 +46,7 @@ _COMMANDS = {
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take no shell for one that is not kept because this machine was slow to start it."""
-    monkeypatch.setattr(kept_shell, "OPEN_TIMEOUT_S", BOUND_S)
+    monkeypatch.setattr(persistent_shell, "OPEN_TIMEOUT_S", BOUND_S)
 
 
 class ShellPhone:
@@ -224,7 +224,7 @@ async def test_a_command_whose_shell_dies_is_lost_and_never_sent_again(tmp_path:
 async def test_a_phone_that_keeps_no_shell_gets_one_for_each_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_shell, "OPEN_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(persistent_shell, "OPEN_TIMEOUT_S", 0.2)
     phone = ShellPhone(keeps=False)
     async with a_shell(phone) as shell:
         for _ in range(3):
@@ -233,7 +233,7 @@ async def test_a_phone_that_keeps_no_shell_gets_one_for_each_command(
 
 
 async def test_an_unused_shell_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_shell, "IDLE_S", 0.05)
+    monkeypatch.setattr(persistent_shell, "IDLE_S", 0.05)
     phone = ShellPhone()
     async with a_shell(phone) as shell:
         await shell.run(":", BOUND_S)
@@ -242,7 +242,7 @@ async def test_an_unused_shell_is_closed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_a_phone_that_talks_too_much_is_cut_off() -> None:
-    kept, phone = kept_shell.KeptShells("phone"), ShellPhone()
+    kept, phone = persistent_shell.KeptShells("phone"), ShellPhone()
     async with scripted_server(phone.handle) as address:
         with pytest.raises(DeviceError, match="more than 65536 bytes"):
             await kept.run(AdbClient(address), "head -c 200000 /dev/zero", limit=65536)

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from agent.devices.client import AdbClient, ShellResult
-from agent.devices.device import Device
-from agent.devices.input_methods import ADB_KEYBOARD as BORROWED
-from agent.devices.keyboard import NOTE
+from agent.devices.adb.client import AdbClient, ShellResult
+from agent.devices.input.borrowed_keyboard import NOTE
+from agent.devices.input.input_methods import ADB_KEYBOARD as BORROWED
+from agent.devices.protocols import Device
 from agent.errors import TextEntryError
 from agent.records import UiNode
 from tests.devices.conftest import Home, ScriptedPhone, scripted_device

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.marker import PATH, Marker, Standing
-from agent.devices.rack import AdbRack
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.fleet.device_lease_file import PATH, DeviceLeaseFile, Standing
+from agent.devices.fleet.fleet import AdbFleet
 from agent.errors import DeviceLostError
-from agent.phone.serve import PhoneHost
 from agent.records import DeviceInfo
+from virtual_phone.serve import PhoneHost
 
 PATIENCE_S = 30.0
 
@@ -30,9 +30,11 @@ async def serial(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[st
 
 
 @pytest.fixture
-async def racks(adb_address: ServerAddress, serial: str) -> AsyncIterator[tuple[AdbRack, AdbRack]]:
+async def racks(
+    adb_address: ServerAddress, serial: str
+) -> AsyncIterator[tuple[AdbFleet, AdbFleet]]:
     """Two cores' racks, as of two data directories."""
-    pair = (AdbRack([adb_address], key="one"), AdbRack([adb_address], key="two"))
+    pair = (AdbFleet([adb_address], key="one"), AdbFleet([adb_address], key="two"))
     for rack in pair:
         await rack.start()
         await rack.wait_for(serial, timeout_s=PATIENCE_S)
@@ -41,7 +43,7 @@ async def racks(adb_address: ServerAddress, serial: str) -> AsyncIterator[tuple[
         await rack.close()
 
 
-async def until_driven_by(rack: AdbRack, serial: str, driver: str) -> DeviceInfo:
+async def until_driven_by(rack: AdbFleet, serial: str, driver: str) -> DeviceInfo:
     changes = rack.changes()
     async with asyncio.timeout(PATIENCE_S):
         while True:
@@ -52,9 +54,9 @@ async def until_driven_by(rack: AdbRack, serial: str, driver: str) -> DeviceInfo
 
 
 async def test_two_cores_never_drive_one_phone(
-    racks: tuple[AdbRack, AdbRack], serial: str, monkeypatch: pytest.MonkeyPatch
+    racks: tuple[AdbFleet, AdbFleet], serial: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.leasehold.RENEW_EVERY_S", 0.1)
+    monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
     first, second = racks
     async with first.lease(serial, "s-1"):
         with pytest.raises(DeviceLostError, match="is driven by s-1@") as caught:
@@ -70,13 +72,13 @@ async def test_two_cores_never_drive_one_phone(
 
 async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
     adb: AdbClient,
-    racks: tuple[AdbRack, AdbRack],
+    racks: tuple[AdbFleet, AdbFleet],
     serial: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.devices.leasehold.RENEW_EVERY_S", 0.1)
+    monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
     first, _ = racks
-    other = Marker(adb, serial, owner="s-9@there", key="nine")
+    other = DeviceLeaseFile(adb, serial, owner="s-9@there", key="nine")
     async with first.lease(serial, "s-1") as device:
         # Its heartbeat stopped for as long as a lease lasts, as a host does that is suspended.
         features = await adb.features(serial)
@@ -97,12 +99,12 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
 async def test_the_successor_on_a_data_directory_need_not_wait(
     adb_address: ServerAddress, adb: AdbClient, serial: str
 ) -> None:
-    killed = Marker(adb, serial, owner="s-1@here:1", key="same")
+    killed = DeviceLeaseFile(adb, serial, owner="s-1@here:1", key="same")
     async with asyncio.timeout(PATIENCE_S):
         while not any(r.serial == serial and r.state == "device" for r in await adb.devices()):
             await asyncio.sleep(0)
     assert (await killed.take()).standing is Standing.OURS
-    heir = AdbRack([adb_address], key="same")
+    heir = AdbFleet([adb_address], key="same")
     await heir.start()
     await heir.wait_for(serial, timeout_s=PATIENCE_S)
     async with heir.lease(serial, "s-1"):

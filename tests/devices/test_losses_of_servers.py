@@ -7,11 +7,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.server import AdbServer
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
 from agent.protocol import SessionFlagsChanged
 from agent.records import DeviceState, SessionState
 from tests.devices.test_losses_of_sessions import (
@@ -23,6 +21,8 @@ from tests.devices.test_losses_of_sessions import (
     until_lost,
 )
 from tests.stage import Stage, of_type
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 
 async def begun(stage: Stage, serial: str, finished: asyncio.Event) -> str:
@@ -59,8 +59,9 @@ async def test_a_phone_that_takes_calls_and_answers_none_is_lost_until_it_answer
 
 
 async def test_a_session_outlives_its_adb_server_and_goes_on_with_the_one_that_took_its_port(
-    own: AdbServer, tmp_path: Path
+    folder: Path, tmp_path: Path
 ) -> None:
+    own = AdbServer(folder, on_port=True)
     address = await own.start()
     finished = asyncio.Event()
     async with staged(tmp_path / "staged", address, revive=own.revive) as (stage, _, serial):
@@ -70,7 +71,7 @@ async def test_a_session_outlives_its_adb_server_and_goes_on_with_the_one_that_t
         assert f"adb server at {address}" in info.note
         await until_lost(stage, session_id, lost=True)
         # As a version fight ends: another adb has killed the server and started its own there.
-        other = AdbServer(tmp_path / "other")
+        other = AdbServer(tmp_path / "other", on_port=True)
         other._choose_port = lambda known: asyncio.sleep(0, address.port)  # type: ignore[method-assign]
         await other.start()
         try:

@@ -11,19 +11,19 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.watch import Revive
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.fleet.server_watch import Revive
 from agent.errors import AdbError, DeviceError, DeviceLostError
-from agent.phone.adbd.gate import KeyGate
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
+from agent.loop.task_context import TaskContext
 from agent.protocol import SessionFlagsChanged, SessionStateChanged
 from agent.records import DeviceInfo, DeviceState, Session, SessionState
-from agent.tasks.task import TaskContext
 from tests.fakes import FakeRack
 from tests.stage import Stage, of_type
+from virtual_phone.adbd.gate import KeyGate
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 PATIENCE_S = 60.0
 
@@ -37,7 +37,7 @@ async def staged(
         (serial,) = host.serials
         client = AdbClient(address)
         connecting = asyncio.create_task(client.connect(serial, timeout_s=PATIENCE_S))
-        rack = AdbRack([address], revive=revive)
+        rack = AdbFleet([address], revive=revive)
         stage = Stage(folder / "data", cast(FakeRack, rack))
         (folder / "data").mkdir(parents=True)
         async with stage.play():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agent.devices.naming import serial_of, with_serials
-from agent.devices.rack import AdbRack
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.fleet.naming import serial_of, with_serials
 from agent.errors import UsageError
 from agent.protocol import DeviceTag, SessionCreate, SessionStart
-from agent.protocol.session_ops import Target
+from agent.protocol.ops.session_ops import Target
 from agent.records import DeviceInfo, DeviceState
 from tests.devices.conftest import Home
 
@@ -53,7 +53,7 @@ def test_ops_carry_serials_where_the_operator_said_names() -> None:
     assert with_serials(untouched, KNOWN) is untouched
 
 
-async def test_a_rack_gives_the_device_that_the_operator_named(rack: AdbRack, home: Home) -> None:
+async def test_a_rack_gives_the_device_that_the_operator_named(rack: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[1]
     rack.label(serial, name="Kitchen phone", tags=(), notes="")
     try:

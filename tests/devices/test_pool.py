@@ -15,22 +15,22 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.pool import PhonePool
-from agent.devices.pool_book import (
-    PoolBook,
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.pool.allocation import (
+    PoolAllocation,
     PoolClosedError,
     PooledPhone,
     PoolEmptyError,
     SlotState,
 )
-from agent.devices.pool_emulators import EmulatorSlot, find_emulator
-from agent.devices.pool_setup import make_pool
-from agent.devices.pool_slots import PhoneAt, RealSlot
-from agent.devices.pool_virtual import VirtualFarm, VirtualSlot
-from agent.devices.server import AdbServer
-from agent.devices.shell import PhoneShell
+from agent.devices.pool.emulator_slots import EmulatorSlot, find_emulator
+from agent.devices.pool.pool import PhonePool
+from agent.devices.pool.pool_setup import make_pool
+from agent.devices.pool.slots import PhoneAt, RealSlot
+from agent.devices.pool.virtual_slots import VirtualFarm, VirtualSlot
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, UsageError
 from agent.settings import PoolSettings
 
@@ -236,7 +236,7 @@ class Book(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.book = PoolBook([frozenset({"a"}), frozenset({"a", "b"}), frozenset()])
+        self.book = PoolAllocation([frozenset({"a"}), frozenset({"a", "b"}), frozenset()])
         self.taken: dict[int, PooledPhone] = {}
         for number in range(3):
             self.book.set_state(number, SlotState.FREE)
@@ -297,6 +297,14 @@ async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(
             left = await shell.run("settings get system switchboard_trace; ls /sdcard/x", 10)
             assert left.text.startswith("null")
             assert left.exit_code != 0
+            # Whoever put it back left it dark: the next taker finds its screen on, and can read it.
+            await shell.checked("input keyevent 223", 10)
+            pool.put(again)
+            again = await pool.get_async(BOUND_S)
+            assert "mWakefulness=Awake" in (await shell.run("dumpsys power", 10)).text
+            device = again.device()
+            assert (await device.tree()).nodes
+            await device.close()
             # adb loses sight of it and finds it again: the same phone comes back.
             await AdbClient(server.address).disconnect(again.serial)
             pool.put(again)

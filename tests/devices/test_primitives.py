@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices import primitives
 from agent.devices.gestures import events
-from agent.devices.primitives import Primitive, PrimitiveAction, performed
+from agent.devices.input import primitives
+from agent.devices.input.primitives import Primitive, PrimitiveAction, performed
 
 TOUCH, LIFT, REPEAT = PrimitiveAction.TOUCH, PrimitiveAction.LIFT, PrimitiveAction.REPEAT
 

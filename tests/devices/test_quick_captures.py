@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices import quick_captures
-from agent.devices.adb import AdbDevice
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.device import Capture
-from agent.devices.quick_captures import LEAST_SIDE_PX, QuickCaptures
-from agent.devices.rack import AdbRack
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.frames import fast_capture
+from agent.devices.frames.fast_capture import LEAST_SIDE_PX, QuickCaptures
+from agent.devices.protocols import Capture
 from agent.records import Frame, FrameSource
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 BOUND_S = 60.0
 
@@ -62,7 +62,7 @@ async def test_a_slow_screencap_gives_way_and_is_measured_anew_after_a_minute() 
     taken = [(await captures.capture(timeout_s=30)).frame.source for _ in range(3)]
     assert taken == [FrameSource.CAPTURE, FrameSource.SCRCPY, FrameSource.SCRCPY]
     assert ways.asked == [LEAST_SIDE_PX, LEAST_SIDE_PX]
-    ways.now_s += quick_captures.MEASURE_AGAIN_S
+    ways.now_s += fast_capture.MEASURE_AGAIN_S
     assert (await captures.capture(timeout_s=30)).frame.source is FrameSource.CAPTURE
     captures.forget()
     assert (await captures.capture(timeout_s=30)).frame.source is FrameSource.CAPTURE
@@ -71,13 +71,13 @@ async def test_a_slow_screencap_gives_way_and_is_measured_anew_after_a_minute() 
 @pytest.fixture
 async def slow(
     adb_address: ServerAddress, tmp_path: Path
-) -> AsyncIterator[tuple[AdbRack, AdbDevice]]:
+) -> AsyncIterator[tuple[AdbFleet, AdbDevice]]:
     """A phone whose every shell command, `screencap` too, is slow."""
     async with PhoneHost(tmp_path / "phones") as host:
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbRack([adb_address])
+        rack = AdbFleet([adb_address])
         await rack.start()
         device = await rack.wait_for(serial, timeout_s=BOUND_S)
         assert isinstance(device, AdbDevice)
@@ -96,7 +96,7 @@ async def until(picture: Callable[[Capture], bool], device: AdbDevice) -> Captur
 
 
 async def test_what_is_looked_at_on_a_slow_phone_comes_from_the_video_that_runs(
-    slow: tuple[AdbRack, AdbDevice],
+    slow: tuple[AdbFleet, AdbDevice],
 ) -> None:
     rack, device = slow
     assert (await device.capture(timeout_s=BOUND_S)).frame.source is FrameSource.CAPTURE

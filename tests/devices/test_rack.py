@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.device import Button
-from agent.devices.processes import is_running, start_mark, wait_gone
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.protocols import Button
+from agent.devices.resources.processes import is_running, start_mark, wait_gone
 from agent.errors import AdbError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, DeviceState, FrameStatus
 from tests.devices.conftest import Home, block, scripted_server
@@ -27,7 +27,7 @@ NOTICED_WITHIN_S = 30.0
 """A bound for any machine; on an idle one it takes less than two seconds."""
 
 
-async def until_state(rack: AdbRack, serial: str, state: DeviceState) -> DeviceInfo:
+async def until_state(rack: AdbFleet, serial: str, state: DeviceState) -> DeviceInfo:
     """Wait, within a bound, until a device has a state."""
     changes = rack.changes()
     async with asyncio.timeout(NOTICED_WITHIN_S):
@@ -40,7 +40,7 @@ async def until_state(rack: AdbRack, serial: str, state: DeviceState) -> DeviceI
     raise AssertionError("the rack was closed")
 
 
-async def test_devices_are_known_with_what_they_are(rack: AdbRack, home: Home) -> None:
+async def test_devices_are_known_with_what_they_are(rack: AdbFleet, home: Home) -> None:
     infos = {info.serial: info for info in rack.devices()}
     assert set(infos) == set(home.phones.serials)
     for info in infos.values():
@@ -52,7 +52,7 @@ async def test_devices_are_known_with_what_they_are(rack: AdbRack, home: Home) -
         assert info.note == ""
 
 
-async def test_an_unknown_serial_is_a_usage_error(rack: AdbRack) -> None:
+async def test_an_unknown_serial_is_a_usage_error(rack: AdbFleet) -> None:
     with pytest.raises(UsageError, match="nosuch") as caught:
         await rack.device("nosuch")
     assert "127.0.0.1:" in caught.value.remedy
@@ -63,14 +63,16 @@ async def test_an_unknown_serial_is_a_usage_error(rack: AdbRack) -> None:
         await anext(rack.frames("nosuch", width_px=1, height_px=1, max_hz=1))
 
 
-async def test_waiting_for_a_device_that_never_comes_ends(rack: AdbRack) -> None:
+async def test_waiting_for_a_device_that_never_comes_ends(rack: AdbFleet) -> None:
     started = time.monotonic()
     with pytest.raises(DeviceLostError, match="nosuch"):
         await rack.wait_for("nosuch", timeout_s=0.1)
     assert time.monotonic() - started < 10
 
 
-async def test_a_lost_device_is_noticed_explained_and_comes_back(rack: AdbRack, home: Home) -> None:
+async def test_a_lost_device_is_noticed_explained_and_comes_back(
+    rack: AdbFleet, home: Home
+) -> None:
     serial = home.phones.serials[1]
     client = AdbClient(home.server.address)
     device = await rack.device(serial)
@@ -99,7 +101,7 @@ async def test_a_lost_device_is_noticed_explained_and_comes_back(rack: AdbRack, 
     await frames.aclose()  # type: ignore[attr-defined]
 
 
-async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbRack, home: Home) -> None:
+async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     order: list[str] = []
     inside = 0
@@ -121,7 +123,7 @@ async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbRack, home:
     assert [info.driver for info in rack.devices() if info.serial == serial] == [""]
 
 
-async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbRack, home: Home) -> None:
+async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     holding = asyncio.Event()
 
@@ -131,7 +133,9 @@ async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbRack, home: Home
             await asyncio.Event().wait()
 
     first = asyncio.create_task(hold("first"))
-    await holding.wait()
+    held = asyncio.create_task(holding.wait())
+    await asyncio.wait({first, held}, return_when=asyncio.FIRST_COMPLETED)
+    assert held.done(), await first
     second = asyncio.create_task(hold("second"))
     await asyncio.sleep(0)
     second.cancel()
@@ -141,7 +145,7 @@ async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbRack, home: Home
         assert device.serial == serial
 
 
-async def test_a_failing_driver_frees_the_phone(rack: AdbRack, home: Home) -> None:
+async def test_a_failing_driver_frees_the_phone(rack: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     with pytest.raises(RuntimeError):
         async with rack.lease(serial, "first"):
@@ -152,7 +156,7 @@ async def test_a_failing_driver_frees_the_phone(rack: AdbRack, home: Home) -> No
 
 async def test_a_server_that_is_killed_comes_back_with_its_phones(phones: VirtualPhones) -> None:
     serial, _ = await phones.start()
-    rack = AdbRack([phones.server.address], revive=phones.revive)
+    rack = AdbFleet([phones.server.address], revive=phones.revive)
     await rack.start()
     device = await rack.wait_for(serial, timeout_s=30)
     changes = rack.changes()
@@ -171,7 +175,7 @@ async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
     phones: VirtualPhones,
 ) -> None:
     serials = await phones.start()
-    rack = AdbRack([phones.server.address])
+    rack = AdbFleet([phones.server.address])
     await rack.start()
     for serial in serials:
         await rack.wait_for(serial, timeout_s=30)
@@ -200,8 +204,8 @@ async def test_phones_keep_their_serials_over_a_restart(
 async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path) -> None:
     script = (
         "import asyncio, pathlib, sys\n"
-        "from agent.devices.server import AdbServer\n"
-        "from agent.devices.virtual import VirtualPhones\n"
+        "from agent.devices.adb.server import AdbServer\n"
+        "from agent.devices.pool.virtual_phones import VirtualPhones\n"
         "async def main():\n"
         "    folder = pathlib.Path(sys.argv[1])\n"
         "    server = AdbServer(folder / 'adb')\n"
@@ -231,7 +235,7 @@ async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path
 async def test_a_port_that_another_program_took_is_named_with_the_remedy(
     phones: VirtualPhones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.virtual.PORT_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("agent.devices.pool.virtual_phones.PORT_TIMEOUT_S", 0.1)
     serial, _ = await phones.start()
     await phones.stop()
     taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", int(serial[10:]))
@@ -243,7 +247,7 @@ async def test_a_port_that_another_program_took_is_named_with_the_remedy(
 
 async def test_no_server_at_all_is_an_error_at_the_start(nowhere: ServerAddress) -> None:
     with pytest.raises(AdbError, match="No adb server answers"):
-        await AdbRack([nowhere]).start()
+        await AdbFleet([nowhere]).start()
 
 
 async def test_states_of_a_server_become_devices_with_a_remedy() -> None:
@@ -258,7 +262,7 @@ async def test_states_of_a_server_become_devices_with_a_remedy() -> None:
             await reader.read()
 
     async with scripted_server(server) as address:
-        rack = AdbRack([address])
+        rack = AdbFleet([address])
         await rack.start()
         infos = {info.serial: info for info in rack.devices()}
         assert "accept the dialog" in infos["a"].note
@@ -269,7 +273,7 @@ async def test_states_of_a_server_become_devices_with_a_remedy() -> None:
 
 
 async def test_closing_ends_those_who_listen(home: Home) -> None:
-    rack = AdbRack([home.server.address])
+    rack = AdbFleet([home.server.address])
     await rack.start()
     changes = rack.changes()
     frames = rack.frames(home.phones.serials[0], width_px=9, height_px=20, max_hz=5)

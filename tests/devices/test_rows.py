@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.rows import DeviceRow, explain, parse_rows
+from agent.devices.adb.device_list import DeviceRow, explain, parse_rows
 from agent.records import DeviceState
 
 DATA = Path(__file__).parent.parent / "data" / "devices"

@@ -13,13 +13,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.devices import server
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.doctor import examine
-from agent.devices.processes import end_process, is_running, start_mark
-from agent.devices.server import AdbServer, ServerRecord, find_adb, reach
+from agent.devices.adb import liveness, server
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.host_load import HostLoad
+from agent.devices.adb.server import AdbServer, ServerRecord, find_adb, reach
+from agent.devices.health.doctor import examine
+from agent.devices.resources.processes import end_process, is_running, start_mark
 from agent.errors import AdbError
+from agent.unix_sockets import short_address
 
 
 async def test_a_server_starts_answers_and_is_gone_after_stop(own: AdbServer, folder: Path) -> None:
@@ -57,13 +59,53 @@ async def test_a_server_that_died_comes_back_on_its_port(own: AdbServer) -> None
 async def test_a_server_that_hangs_is_replaced(
     own: AdbServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.server.STOP_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("agent.devices.adb.server.STOP_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(liveness, "BUSY_PATIENCE_S", liveness.PATIENCE_S)
     address = await own.start()
     first = own.pid
     os.kill(first, signal.SIGSTOP)
     await own.revive(address)
     assert own.pid != first
     assert await AdbClient(own.address).version() >= 41
+
+
+async def test_a_server_that_is_late_on_a_busy_machine_is_kept(
+    own: AdbServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = await own.start()
+    first = own.pid
+
+    def goes_on(_self: HostLoad, _allowed_s: float) -> bool:
+        os.kill(first, signal.SIGCONT)
+        return True
+
+    monkeypatch.setattr(liveness, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(HostLoad, "is_felt", goes_on)
+    os.kill(first, signal.SIGSTOP)
+    await own.revive(address)
+    assert own.pid == first
+
+
+async def test_a_crowd_of_callers_is_served_though_the_server_stood_still(own: AdbServer) -> None:
+    client = AdbClient(await own.start())
+    os.kill(own.pid, signal.SIGSTOP)
+    callers = [asyncio.create_task(client.version(timeout_s=60.0)) for _ in range(64)]
+    try:
+        # An adb server lets four wait: the others have to come again.
+        async with asyncio.timeout(60.0):
+            while await asyncio.to_thread(queue_is_open, own.socket_path):
+                await asyncio.sleep(0)
+        assert not any(caller.done() for caller in callers)
+    finally:
+        os.kill(own.pid, signal.SIGCONT)
+    assert min(await asyncio.gather(*callers)) >= 41
+
+
+def queue_is_open(path: Path) -> bool:
+    """Tell whether a listener has room for one more caller."""
+    with socket.socket(socket.AF_UNIX) as probe, short_address(path) as address:
+        probe.setblocking(False)
+        return probe.connect_ex(address) == 0
 
 
 async def test_a_process_that_took_the_number_of_a_dead_server_is_left_alone(
@@ -83,16 +125,18 @@ async def test_a_record_cut_short_does_not_keep_a_server_from_starting(
     await own.start()
 
 
-async def test_a_remembered_port_that_is_taken_is_left_to_its_owner(
-    own: AdbServer, folder: Path
-) -> None:
+async def test_a_remembered_port_that_is_taken_is_left_to_its_owner(folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         record = ServerRecord(pid=0, port=port, start_mark="")
         (folder / "server.json").write_bytes(msgspec.json.encode(record))
-        assert (await own.start()).port != port
+        own = AdbServer(folder, on_port=True)
+        try:
+            assert (await own.start()).port not in {0, port}
+        finally:
+            await own.stop()
 
 
 async def test_a_program_that_is_no_adb_is_reported_with_its_words(
@@ -201,8 +245,9 @@ async def test_the_doctor_finds_a_working_adb_and_no_phone(
 
 
 async def test_the_doctor_names_what_is_wrong_and_what_to_do(
-    tmp_path: Path, nowhere: ServerAddress
+    tmp_path: Path, nowhere: ServerAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ADBUTILS_ADB_PATH", raising=False)
     file = tmp_path / "file"
     file.write_text("")
     findings = {one.name: one for one in await examine(file, [nowhere], adb_setting="/no/adb")}
@@ -224,7 +269,7 @@ async def test_the_doctor_looks_at_every_server_that_is_watched(
 async def test_two_processes_that_start_at_once_get_one_server(folder: Path) -> None:
     script = (
         "import asyncio, pathlib, sys\n"
-        "from agent.devices.server import AdbServer\n"
+        "from agent.devices.adb.server import AdbServer\n"
         "server = AdbServer(pathlib.Path(sys.argv[1]))\n"
         "asyncio.run(server.start())\n"
         "print(server.pid, flush=True)\n"
@@ -244,14 +289,13 @@ async def test_two_processes_that_start_at_once_get_one_server(folder: Path) -> 
         await heir.stop()
 
 
-async def test_a_server_of_ours_never_takes_a_port_that_was_named(
-    own: AdbServer, folder: Path
-) -> None:
-    address = await own.start()
-    await own.stop()
+async def test_a_server_of_ours_never_takes_a_port_that_was_named(folder: Path) -> None:
+    first = AdbServer(folder, on_port=True)
+    address = await first.start()
+    await first.stop()
     record = ServerRecord(pid=1, port=address.port, start_mark="another time")
     (folder / "server.json").write_bytes(msgspec.json.encode(record))
-    careful = AdbServer(folder, named=[address])
+    careful = AdbServer(folder, named=[address], on_port=True)
     try:
         assert (await careful.start()).port != address.port
     finally:

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.devices.shared_memory import FrameReader, FrameWriter, TornFrameError
-from agent.devices.shared_segment import SharedFrameError, remove_abandoned
+from agent.devices.frames.shared_memory import FrameReader, FrameWriter, TornFrameError
+from agent.devices.frames.shared_segment import SharedFrameError, remove_abandoned
 from agent.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -157,7 +157,7 @@ def test_a_reader_keeps_its_last_frame_when_the_writer_ends_and_takes_nothing_wi
     writer = FrameWriter(8, 16)
     writer.write(flat(7), captured_ms=1)
     script = (
-        "import sys; from agent.devices.shared_memory import FrameReader\n"
+        "import sys; from agent.devices.frames.shared_memory import FrameReader\n"
         "frame = FrameReader(sys.argv[1]).newest(); print(frame.pixels.sum())"
     )
     for _ in range(2):

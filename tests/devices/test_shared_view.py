@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from agent.devices.device import Device
-from agent.devices.rack import AdbRack
-from agent.devices.shared_memory import FrameReader
-from agent.devices.shared_view import share
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.frames.shared_memory import FrameReader
+from agent.devices.frames.shared_view import share
+from agent.devices.protocols import Device
 from agent.records import FrameSource, FrameStatus, LiveFrame
 
 BOUND_S = 30.0
@@ -40,7 +40,7 @@ async def test_only_new_pictures_are_written_and_trouble_is_told_once() -> None:
     assert troubles == ["The device is gone."]
 
 
-async def test_a_phone_is_seen_through_shared_memory(rack: AdbRack, device: Device) -> None:
+async def test_a_phone_is_seen_through_shared_memory(rack: AdbFleet, device: Device) -> None:
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     frames = rack.frames(device.serial, width_px=240, height_px=240, max_hz=10)
     sharing = asyncio.create_task(

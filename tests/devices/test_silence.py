@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices import silence, strain
-from agent.devices.client import AdbClient
-from agent.devices.silence import answers, until_server_is_silent
-from agent.devices.strain import Strain, stalled_s
+from agent.devices.adb import host_load, liveness
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.host_load import HostLoad, stalled_s
+from agent.devices.adb.liveness import answers, until_server_is_silent
 from agent.errors import AdbError
 from tests.devices.conftest import block, said, scripted_server
 
@@ -42,9 +42,9 @@ class SlowServer:
 
 def busy(monkeypatch: pytest.MonkeyPatch, is_busy: bool) -> None:
     """Say whether this machine is busy, and let the first wait end at once."""
-    monkeypatch.setattr(silence, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(silence, "BUSY_PATIENCE_S", BOUND_S)
-    monkeypatch.setattr(Strain, "is_felt", lambda _self, _allowed_s: is_busy)
+    monkeypatch.setattr(liveness, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(liveness, "BUSY_PATIENCE_S", BOUND_S)
+    monkeypatch.setattr(HostLoad, "is_felt", lambda _self, _allowed_s: is_busy)
 
 
 async def test_a_server_that_is_late_on_a_busy_machine_is_asked_again(
@@ -87,17 +87,17 @@ async def test_strain_is_felt_when_programs_waited_for_a_core(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     told = tmp_path / "cpu"
-    monkeypatch.setattr(strain, "PRESSURE_PATH", told)
-    monkeypatch.setattr(strain, "_LOAD_PER_CORE", 1e9)
+    monkeypatch.setattr(host_load, "PRESSURE_PATH", told)
+    monkeypatch.setattr(host_load, "_LOAD_PER_CORE", 1e9)
     assert stalled_s() == 0.0
-    assert not Strain().is_felt(BOUND_S)
+    assert not HostLoad().is_felt(BOUND_S)
     told.write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=5000000\nfull total=0\n")
     assert stalled_s() == 5.0
-    meant = Strain()
+    meant = HostLoad()
     assert not meant.is_felt(BOUND_S)
     told.write_text("some avg10=9.00 avg60=0.00 avg300=0.00 total=99000000\nfull total=0\n")
     assert meant.is_felt(BOUND_S)
 
 
 async def test_strain_is_felt_when_this_loop_itself_came_late() -> None:
-    assert Strain().is_felt(-1.0)
+    assert HostLoad().is_felt(-1.0)

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from agent.devices.client import AdbClient
-from agent.devices.sync import pull, push, stat
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.sync import pull, push, stat
 from agent.errors import DeviceError
 from tests.devices.conftest import Home
 

@@ -8,7 +8,7 @@ import random
 import pytest
 from PIL import Image
 
-from agent.devices.target_picture import LONG_EDGE_PX, MAX_BYTES, small_picture
+from agent.devices.frames.target_capture import LONG_EDGE_PX, MAX_BYTES, small_picture
 from agent.errors import DeviceError
 from tests.pictures import claiming
 

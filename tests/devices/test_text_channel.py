@@ -9,21 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.devices import text_clearing
-from agent.devices.adb import AdbDevice
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.device import TextWay, Typed, UiTree
-from agent.devices.input_methods import ADB_KEYBOARD
-from agent.devices.keyboard import NOTE, Keyboard
-from agent.devices.shell import PhoneShell
-from agent.devices.text_channel import TextChannel
-from agent.devices.text_field import content, focused_field
-from agent.devices.uiautomator_service import UiautomatorService
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.input import field_clear
+from agent.devices.input.borrowed_keyboard import NOTE, Keyboard
+from agent.devices.input.field_verify import content, focused_field
+from agent.devices.input.input_methods import ADB_KEYBOARD
+from agent.devices.input.text_channel import TextChannel
+from agent.devices.protocols import TextWay, Typed, UiTree
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees.uiautomator_service import UiautomatorService
 from agent.errors import TextEntryError
-from agent.phone.serve import PhoneHost
 from agent.records import Bounds, UiNode
 from tests.devices.conftest import ScriptedPhone, scripted_server
+from virtual_phone.serve import PhoneHost
 
 BOUND_S = 30.0
 OWN = "com.android.inputmethod.latin/.LatinIME"
@@ -121,7 +121,7 @@ async def test_a_field_is_emptied_whatever_it_holds_and_however_old_the_phone(
     await note.shell.checked("input keyevent 19", BOUND_S)
     field = focused_field((await note.device.tree()).nodes)
     assert field is not None
-    for line in text_clearing.commands(field, sdk=sdk):
+    for line in field_clear.commands(field, sdk=sdk):
         await note.shell.checked(line, BOUND_S)
     assert await note.holds() == ""
 
@@ -229,7 +229,7 @@ async def typed_into(field: Field, text: str) -> Typed:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.devices.text_channel._SETTLE_S", 0.0)
+    monkeypatch.setattr("agent.devices.input.text_channel._SETTLE_S", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

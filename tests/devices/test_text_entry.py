@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.input_methods import KNOWN, InputMethod
-from agent.devices.text_entry import COMMAND_LIMIT_BYTES, check, commands, has_keys, quote
-from agent.devices.text_field import difference, has_arrived
+from agent.devices.input.field_verify import difference, has_arrived
+from agent.devices.input.input_methods import KNOWN, InputMethod
+from agent.devices.input.input_text import COMMAND_LIMIT_BYTES, check, commands, has_keys, quote
 from agent.errors import TextEntryError
 
 ASCII = st.text(st.sampled_from([chr(code) for code in range(32, 127)] + ["\n", "%", "s", "'"]))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.client import AdbClient
-from agent.devices.touches import parse_touch, touches
+from agent.devices.adb.client import AdbClient
+from agent.devices.input.touch_panel import parse_touch, touches
 from agent.errors import DeviceError, DeviceLostError
 from tests.devices.conftest import said, scripted_server
 

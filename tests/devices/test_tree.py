@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.tree import DEPTH_LIMIT, NODE_LIMIT, parse_tree
+from agent.devices.trees.tree_parser import DEPTH_LIMIT, NODE_LIMIT, parse_tree
 from agent.errors import TreeUnavailableError
 
 DATA = Path(__file__).parent.parent / "data" / "devices"

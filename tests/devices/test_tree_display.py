@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.tree import parse_tree
-from agent.devices.tree_display import hierarchy_of
+from agent.devices.trees.display_tree import hierarchy_of
+from agent.devices.trees.tree_parser import parse_tree
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 

@@ -11,24 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices import uiautomator_rpc as rpc
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient, ShellResult
-from agent.devices.display_size import DisplaySize
-from agent.devices.shell import PhoneShell
-from agent.devices.tree_source import DumpTrees
-from agent.devices.tree_warm import DisplayInfo, WarmTrees
-from agent.devices.treeless import why_no_tree
-from agent.devices.uiautomator_jar import place_jar
-from agent.devices.uiautomator_service import (
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient, ShellResult
+from agent.devices.frames.display_size import DisplaySize
+from agent.devices.shell.missing_tree import why_no_tree
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees import uiautomator_rpc as rpc
+from agent.devices.trees.tree_provider import DisplayInfo, WarmTrees
+from agent.devices.trees.tree_source import DumpTrees
+from agent.devices.trees.uiautomator_jar import place_jar
+from agent.devices.trees.uiautomator_service import (
     AutomationTakenError,
     NoServiceError,
     UiautomatorService,
 )
 from agent.errors import DeviceError, TreeUnavailableError
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
 from tests.devices.conftest import ScriptedPhone, scripted_server
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 BOUND_S = 30.0
 
@@ -136,7 +136,7 @@ async def test_a_screen_that_never_rests_has_a_warm_tree_and_no_dump(trees: Tree
 async def test_a_service_that_hangs_is_ended_and_the_dump_takes_over(
     trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.tree_warm.FIRST_REST_S", 600.0)
+    monkeypatch.setattr("agent.devices.trees.tree_rest.FIRST_REST_S", 600.0)
     await trees.warm.tree(timeout_s=BOUND_S)
     trees.fault(FaultKind.HUNG_DUMP)
     with pytest.raises(TreeUnavailableError, match="did not finish"):
@@ -310,3 +310,14 @@ async def test_a_call_that_is_answered_with_nonsense_is_an_error(body: bytes) ->
         with pytest.raises(DeviceError) as caught:
             await rpc.call(shell, "dumpWindowHierarchy", wanted=str, timeout_s=BOUND_S)
     assert isinstance(caught.value, rpc.ServiceDownError | rpc.CallFailedError)
+
+
+async def test_each_toast_is_told_once(trees: Trees) -> None:
+    phone = trees.host.served(trees.shell.serial).phone
+    assert await trees.warm.toast(timeout_s=BOUND_S) == ""
+    await trees.warm.tree(timeout_s=BOUND_S)
+    phone.toast("Added to your cart")
+    assert await trees.warm.toast(timeout_s=BOUND_S) == "Added to your cart"
+    assert await trees.warm.toast(timeout_s=BOUND_S) == ""
+    phone.toast("Added to your cart")
+    assert await trees.warm.toast(timeout_s=BOUND_S) == "Added to your cart"

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.places import Place, is_host_relative, is_wireless, transport_of
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.phone.faults import FaultKind
-from agent.phone.serve import PhoneHost
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.places import Place, is_host_relative, is_wireless, transport_of
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
 from agent.records import DeviceInfo, DeviceState, Transport
 from tests.devices.conftest import block, scripted_server
+from virtual_phone.faults import FaultKind
+from virtual_phone.serve import PhoneHost
 
 PATIENCE_S = 30.0
 
 
-async def until(rack: AdbRack, serial: str, holds: Callable[[DeviceInfo], bool]) -> DeviceInfo:
+async def until(rack: AdbFleet, serial: str, holds: Callable[[DeviceInfo], bool]) -> DeviceInfo:
     """Wait until something is true of a device."""
     changes = rack.changes()
     async with asyncio.timeout(PATIENCE_S):
@@ -70,10 +70,10 @@ class Listing:
 
 
 @asynccontextmanager
-async def racked(*listings: Listing) -> AsyncIterator[tuple[AdbRack, tuple[ServerAddress, ...]]]:
+async def racked(*listings: Listing) -> AsyncIterator[tuple[AdbFleet, tuple[ServerAddress, ...]]]:
     """Watch scripted servers, in order."""
     async with _served(list(listings)) as addresses:
-        rack = AdbRack(addresses)
+        rack = AdbFleet(addresses)
         await rack.start()
         try:
             yield rack, addresses
@@ -125,7 +125,7 @@ async def test_one_server_that_is_down_does_not_keep_the_others_from_being_seen(
 ) -> None:
     listing = Listing("SER1 device transport_id:1\n")
     async with scripted_server(listing.handle) as address:
-        rack = AdbRack([nowhere, address])
+        rack = AdbFleet([nowhere, address])
         await rack.start()
         assert [info.serial for info in rack.devices()] == ["SER1"]
         await rack.close()
@@ -162,7 +162,7 @@ async def test_a_wireless_phone_on_a_new_port_is_the_same_device(
     async with PhoneHost(tmp_path / "phones") as host:
         (old,) = host.serials
         await client.connect(old)
-        rack = AdbRack([adb_address])
+        rack = AdbFleet([adb_address])
         await rack.start()
         known = await until(rack, old, lambda info: bool(info.hardware_serial))
         rack.label(old, name="Left phone", tags=["bench"], notes="")
@@ -182,20 +182,21 @@ async def test_a_wireless_phone_on_a_new_port_is_the_same_device(
 
 
 async def test_a_phone_is_connected_again_by_the_successor_of_a_server_that_died(
-    own: AdbServer, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
+    own = AdbServer(tmp_path / "own", on_port=True)
     address = await own.start()
     async with PhoneHost(tmp_path / "phones") as host:
         (serial,) = host.serials
         await AdbClient(address).connect(serial)
-        rack = AdbRack([address], revive=own.revive)
+        rack = AdbFleet([address], revive=own.revive)
         await rack.start()
         await until(rack, serial, online)
         await own.stop()
         gone = await until(rack, serial, lambda info: info.state is DeviceState.GONE)
         assert "adb server" in gone.note
         # As a version fight ends: another adb has killed the server and started its own there.
-        other = AdbServer(tmp_path / "other")
+        other = AdbServer(tmp_path / "other", on_port=True)
         other._choose_port = lambda known: asyncio.sleep(0, address.port)  # type: ignore[method-assign]
         await other.start()
         try:
@@ -212,7 +213,7 @@ async def test_a_driven_phone_that_answers_nothing_is_offline_until_it_answers(
     async with PhoneHost(tmp_path / "phones") as host:
         (serial,) = host.serials
         await client.connect(serial)
-        rack = AdbRack([adb_address])
+        rack = AdbFleet([adb_address])
         await rack.start()
         await rack.wait_for(serial, timeout_s=PATIENCE_S)
         async with rack.lease(serial, "s-1"):

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.devices.adb import AdbDevice
-from agent.devices.calls import CallKind
-from agent.devices.device import Device
-from agent.devices.notifications import parse_notifications, read_notifications
-from agent.devices.rack import AdbRack
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.protocols import Device
+from agent.devices.shell.call_log import CallKind
+from agent.devices.shell.notifications import parse_notifications, read_notifications
 from agent.protocol import WatcherCreate
 from agent.records import Watcher, WatcherType
-from agent.sessions.assignment import Assignment
+from agent.sessions.registry.device_assignment import Assignment
 from agent.watchers.creation import planned_watcher
-from agent.watchers.judging import Judge
 from agent.watchers.matching import Look
-from agent.watchers.sight import Sight
+from agent.watchers.semantic_match import Judge
+from agent.watchers.sensors import Sight
 from tests.devices.conftest import Home
 from tests.fakes import FakeModel
 
@@ -56,12 +56,12 @@ key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEA
 """
 
 
-def sight_of(rack: AdbRack) -> Sight:
+def sight_of(rack: AdbFleet) -> Sight:
     """Give eyes without a judge: nothing here goes by what something means."""
-    return Sight(rack, Judge(FakeModel), allow_private=False)
+    return Sight(rack, Judge(FakeModel, lambda: 1), allow_private=False)
 
 
-def planned(rack: AdbRack, kind: WatcherType, **fields: object) -> Watcher:
+def planned(rack: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:
     """Make a watcher that nothing stores."""
     op = replace(WatcherCreate(watcher_type=kind), **fields)
     return planned_watcher(op, assignment=Assignment(rack), now_ms=1)(1)
@@ -73,7 +73,7 @@ def after(watcher: Watcher, look: Look) -> Watcher:
     return replace(watcher, marks=look.marks)
 
 
-async def post(rack: AdbRack, serial: str, title: str, text: str, *, tag: str) -> None:
+async def post(rack: AdbFleet, serial: str, title: str, text: str, *, tag: str) -> None:
     """Post a notification from the phone's own shell."""
     device = await rack.device(serial)
     assert isinstance(device, AdbDevice)
@@ -82,7 +82,7 @@ async def post(rack: AdbRack, serial: str, title: str, text: str, *, tag: str) -
 
 
 async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
-    rack: AdbRack, home: Home
+    rack: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[0]
     await post(rack, serial, "Earlier", "a parcel was sent", tag="w0")
@@ -99,7 +99,9 @@ async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
     assert (await sight.look(after(watcher, look), 3)).matches == ()
 
 
-async def test_a_notification_cannot_pass_for_one_of_another_app(rack: AdbRack, home: Home) -> None:
+async def test_a_notification_cannot_pass_for_one_of_another_app(
+    rack: AdbFleet, home: Home
+) -> None:
     serial = home.phones.serials[0]
     fake = (
         "x\n    NotificationRecord(0x1: pkg=com.bank user=UserHandle{0} id=1 tag=null importance=3 "
@@ -114,13 +116,19 @@ async def test_a_notification_cannot_pass_for_one_of_another_app(rack: AdbRack, 
     assert "com.bank" not in packages
 
 
-async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, device: Device) -> None:
+async def test_a_text_on_a_phones_screen_is_seen(
+    rack: AdbFleet, home: Home, device: Device
+) -> None:
     serial = home.phones.serials[0]
     sight = sight_of(rack)
     app = "com.android.settings"
-    # Another test may have left the app on a page that does not say so.
+    # Whatever another test left of the phone: asleep, something in front, the app on another page.
     assert isinstance(device, AdbDevice)
-    await device._shell.checked(f"am force-stop {app}; input keyevent HOME", 10.0)
+    await device._shell.checked(
+        "input keyevent WAKEUP; wm dismiss-keyguard; cmd statusbar collapse;"
+        f" am force-stop {app}; input keyevent HOME",
+        10.0,
+    )
     wanted = {"serial": serial, "texts": ("settings",), "package": app}
     watcher = planned(rack, WatcherType.SCREEN_TEXT, **wanted)
     look = await sight.look(watcher, 1)
@@ -133,7 +141,7 @@ async def test_a_text_on_a_phones_screen_is_seen(rack: AdbRack, home: Home, devi
     assert (await sight.look(after(watcher, look), 3)).matches == ()
 
 
-async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbRack, home: Home) -> None:
+async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbFleet, home: Home) -> None:
     watcher = planned(rack, WatcherType.NOTIFICATION, serial=home.phones.serials[1])
     gone = replace(watcher, condition_json={"serial": "nobody"})
     look = await sight_of(rack).look(gone, 1)
@@ -141,7 +149,7 @@ async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbRack, home: H
 
 
 async def test_a_call_since_the_watcher_was_made_is_seen_once_by_the_phones_own_clock(
-    rack: AdbRack, home: Home
+    rack: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[0]
     device = await rack.device(serial)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.server import find_adb
+from agent.devices.adb.server import find_adb
 from tests.adb import free_port
 from tests.end_to_end.harness import (
     Workshop,
@@ -19,6 +19,13 @@ from tests.end_to_end.harness import (
     end_all_of,
     wait_until,
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a module's one phone with one worker, so that no two start it."""
+    for item in items:
+        if "bench" in getattr(item, "fixturenames", ()) and "end_to_end" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 def free_pair() -> int:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from agent.devices.server import find_adb
+from agent.devices.adb.server import find_adb
 
 SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
 BOUND_S = 90.0

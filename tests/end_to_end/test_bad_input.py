@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.server import find_adb
+from agent.devices.adb.server import find_adb
 from tests.adb import free_port
 from tests.end_to_end.harness import Call, Workshop
 
@@ -24,7 +24,7 @@ def clear(call: Call, *words: str) -> None:
     assert call.out == "", call
     lines = call.err.splitlines()
     assert "Traceback" not in call.err
-    assert any(line.startswith("switchboard: ") for line in lines), call
+    assert any(line.startswith(("switchboard: ", "switchboard phone: ")) for line in lines), call
     assert len(lines) <= 3, call
     for word in words:
         assert word in call.err, call
@@ -128,6 +128,7 @@ def test_a_disk_that_is_full_from_the_start(workshop: Workshop, limit_bytes: int
     assert str(workshop.data) in call.err
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_during_a_session(workshop: Workshop) -> None:
     call = limited(workshop, 150_000, *RUN, "--quiet")
     assert call.code == 1, call
@@ -142,6 +143,7 @@ def test_a_data_directory_that_cannot_be_made(workshop: Workshop) -> None:
     clear(call, "/proc/switchboard")
 
 
+@pytest.mark.slow
 def test_a_data_directory_on_a_read_only_mount(workshop: Workshop, tmp_path: Path) -> None:
     place = tmp_path / "readonly"
     place.mkdir()

@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.store.lock import owner_pid
+import pytest
+
+from agent.store.database.lock import owner_pid
 from tests.end_to_end.harness import SWITCHBOARD, Workshop, is_alive, wait_until
 
 
@@ -64,6 +66,7 @@ def test_a_daemon_that_cannot_start_says_why(workshop: Workshop) -> None:
     assert call.code in (1, 2) and "max_stepz" in call.err
 
 
+@pytest.mark.slow
 def test_sessions_live_on_in_the_daemon_and_after_its_death(workshop: Workshop) -> None:
     with daemon(workshop, "--phones", "1") as pid:
         ask = ("run", "order a pizza in the PizzaNow app", "--virtual", "--model", "pilot")
@@ -78,6 +81,7 @@ def test_sessions_live_on_in_the_daemon_and_after_its_death(workshop: Workshop) 
         assert len(workshop.call("sessions", "list", "--json").json["data"]) == 1
 
 
+@pytest.mark.slow
 def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
     bench: Workshop,
 ) -> None:
@@ -118,6 +122,7 @@ def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
     assert owner_pid(bench.data) is None
 
 
+@pytest.mark.slow
 def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) -> None:
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))

@@ -136,6 +136,7 @@ def test_the_demo_shows_a_tree_a_frame_a_question_and_a_job_and_leaves_cleanly(
     wait_until(lambda: not any(map(is_alive, started)), "its children have ended")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("signum", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_closes_the_console_in_order(
     demo: Terminal, signum: signal.Signals, code: int
@@ -146,3 +147,82 @@ def test_a_signal_closes_the_console_in_order(
     assert demo.wait() == code, demo.text()
     assert b"\x1b[?1049l" in demo.raw, "the terminal's own screen is back"
     wait_until(lambda: not any(map(is_alive, started)), "its children have ended")
+
+
+def reopened(workshop: Workshop, before: Terminal) -> Terminal:
+    """Kill a demo as a crash would, and open it again."""
+    before.process.kill()
+    before.process.wait()
+    return Terminal(workshop, "demo")
+
+
+def stored(workshop: Workshop) -> tuple[list[str], int]:
+    """Return the ids of all sessions of the open demo, and how many jobs it has."""
+    owned = Workshop(workshop.data / "demo", workshop.environment)
+    sessions = owned.call("sessions", "list", "--json").json["data"]
+    jobs = owned.call("jobs", "list", "--json").json["data"]
+    return sorted(one["sessionId"] for one in sessions), len(jobs)
+
+
+@pytest.mark.slow
+def test_a_demo_that_was_killed_resumes_with_its_sessions_its_question_and_its_phones(
+    workshop: Workshop,
+) -> None:
+    demo = Terminal(workshop, "demo")
+    try:
+        demo.wait_for("Which one?")
+        before = stored(workshop)
+        ports = (workshop.data / "demo/phones/ports.json").read_bytes()
+        demo = reopened(workshop, demo)
+        demo.wait_for("Which one?")
+        assert stored(workshop) == before
+        assert (workshop.data / "demo/phones/ports.json").read_bytes() == ports
+        # An answer resumes the work behind the question, up to the approval.
+        owned = Workshop(workshop.data / "demo", workshop.environment)
+        owned.call("sessions", "answer", asking(owned), "1")
+        demo.wait_for("Send to Ben Carter")
+        demo = reopened(workshop, demo)
+        demo.wait_for("Send to Ben Carter")
+        assert stored(workshop) == before
+    finally:
+        demo.close()
+
+
+def asking(owned: Workshop) -> str:
+    """Return the session that has asked."""
+    sessions = owned.call("sessions", "list", "--json").json["data"]
+    found: str = next(one["sessionId"] for one in sessions if one["goal"].startswith("tell Ben"))
+    return found
+
+
+@pytest.mark.slow
+def test_a_demo_that_was_killed_while_it_began_is_completed_and_nothing_is_begun_twice(
+    workshop: Workshop,
+) -> None:
+    demo = Terminal(workshop, "demo")
+    try:
+        for _ in range(2):
+            phones = workshop.data / "demo/phones/ports.json"
+            wait_until(phones.exists, "its phones start")
+            demo = reopened(workshop, demo)
+        demo.wait_for("Which one?")
+        sessions, jobs = stored(workshop)
+        assert (len(sessions), jobs) == (4, 1)
+    finally:
+        demo.close()
+
+
+def test_an_open_demo_is_not_deleted_under_its_console(workshop: Workshop) -> None:
+    demo = Terminal(workshop, "demo")
+    other = None
+    try:
+        demo.wait_for("Get both phones ready")
+        before = stored(workshop)
+        other = Terminal(workshop, "demo", "--fresh")
+        other.wait_for("A demo is open in process")
+        assert other.wait() == 2
+        assert stored(workshop) == before
+    finally:
+        if other is not None:
+            other.close()
+        demo.close()

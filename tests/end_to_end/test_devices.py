@@ -160,3 +160,12 @@ def test_a_phone_that_is_unplugged_for_good_ends_the_run_with_the_reason(bench: 
         assert bench.serial in told and "sessions resume" in told, told
     finally:
         plug_in(bench)
+
+
+def test_a_phone_that_is_not_there_is_a_wrong_call_and_one_is_found_by_its_name(
+    bench: Bench,
+) -> None:
+    absent = bench.call("devices", "info", "nosuch")
+    assert absent.code == 2 and "'nosuch'" in absent.err and bench.serial in absent.err, absent
+    assert bench.call("devices", "tag", bench.serial, "--name", "Desk phone").code == 0
+    assert bench.call("devices", "info", "desk phone").code == 0

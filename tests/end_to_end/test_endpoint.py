@@ -23,6 +23,12 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
         Reply(
             text="It is open.", tools=(tool("finish", success=True, summary="Settings is open"),)
         ),
+        # A fresh conversation asks whether the goal is met.
+        Reply(
+            tools=(
+                tool("give_verdict", verdict="met", evidence=["Settings"], reason="It is shown."),
+            )
+        ),
     ]
     async with openai_server(replies) as endpoint:
         call = await asyncio.to_thread(
@@ -32,8 +38,7 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
             OPENAI_API_KEY="key-of-a-test",
         )
     assert call.code == 0, call
-    assert len(endpoint.requests) == 2
-    assert [request["model"] for request in endpoint.requests] == ["scripted-1"] * 2
+    assert [request["model"] for request in endpoint.requests] == ["scripted-1"] * 3
     assert all(request["stream"] for request in endpoint.requests)
     assert endpoint.headers[0]["authorization"] == "Bearer key-of-a-test"
     kinds = [line["msg"]["type"] for line in call.lines]
@@ -42,6 +47,7 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
     assert (session["stateLabel"], session["model"]) == ("COMPLETED", "scripted-1")
     assert session["latestResult"] == "Settings is open"
     assert session["outputTokens"] > 0
+    assert session["verifiedBy"] == "verifier"
     assert "settings" in bench.call("phone", "state", "--json").json["foreground"]
     assert "key-of-a-test" not in call.out + call.err
 
@@ -75,7 +81,10 @@ async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(
         )
     assert call.code == 1, call
     assert "interrupted" not in call.err
-    assert call.err.count("scripted failure 500") == 1, "said once"
+    said = [line for line in call.err.splitlines() if "scripted failure 500" in line]
+    tries = call.err.count("\nrecovery ")
+    assert [line.partition(":")[0] for line in said] == ["error"] * tries + ["switchboard"], call
+    assert tries > 0, "it is tried again by itself"
     assert "switchboard: failed: The model endpoint failed" in call.err
     assert "switchboard sessions resume" in call.err.splitlines()[-1]
 

@@ -65,6 +65,7 @@ def no_action_is_blind(lines: list[Line]) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", [1, 3])
 def test_a_killed_session_is_resumed_to_its_end_and_loses_nothing(
     workshop: Workshop, actions: int
@@ -87,6 +88,7 @@ def test_a_killed_session_is_resumed_to_its_end_and_loses_nothing(
     wait_until(lambda: not any(map(is_alive, left)), "what the killed one left has ended")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
@@ -128,6 +130,7 @@ def test_a_cancelled_session_ends_its_run(bench: Bench) -> None:
     assert bench.call("sessions", "show", session_id, "--json").json["stateLabel"] == "CANCELLED"
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) -> None:
     bench.begin()
     waits = ("run", 'tell Ben "hello"', "--device", bench.serial, "--json", *PILOT)
@@ -142,6 +145,7 @@ def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) 
     assert [line["seq"] for line in client.seen] == list(range(1, len(client.seen) + 1))
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_shown_as_interrupted_and_not_written(
     workshop: Workshop,
 ) -> None:

@@ -110,3 +110,5 @@ def test_a_second_process_works_in_the_core_of_the_first(bench: Bench) -> None:
         assert first.wait() == 0, first
     listed = bench.call("sessions", "list", "--json").json["data"]
     assert session_of(second) in {session["sessionId"] for session in listed}
+    store = next(c for c in bench.call("doctor", "--json").json["checks"] if c["name"] == "store")
+    assert "pictures 0.00 GB (kept for 14 days, up to 10 GB)" in store["detail"]

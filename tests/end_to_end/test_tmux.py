@@ -128,11 +128,11 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press_until("1", "The operator answers: Ben Carter")
     tmux.see("Send SMS", "approve")
     tmux.press_until("a", "you: Approve")
-    tmux.see("✓ The conversation with Ben", "✓ Get both phones", "Nothing waits for you")
+    tmux.see("The conversation with Ben", "✓ Get both phones", "Nothing waits for you")
 
     # A hint for one at work: it is held first, so that it cannot end while the hint is written.
     tmux.press("n")
-    tmux.see("goal")
+    tmux.see("What should be done")
     tmux.type(", then ".join(f"open {app}" for app in ("Contacts", "Notes", "Settings") * 3))
     tmux.press("Enter")
     tmux.see("steer ▸")
@@ -143,11 +143,11 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press("Enter")
     tmux.see("you no hurry", "waits for the next step")
     tmux.press("p")
-    tmux.see("taken in at step")
+    tmux.see("applied at step")
 
     # One that asks is held, and the wheel of its phone is taken.
     tmux.press("n")
-    tmux.see("goal")
+    tmux.see("What should be done")
     tmux.type('tell Ben "see you"')
     tmux.press("Enter")
     tmux.see('? tell Ben "see you"', "9:")
@@ -171,7 +171,7 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press("C-x")
     tmux.see("it can be resumed")
     tmux.resize(160, 50)
-    tmux.press_until("Escape", "n new", "idle")
+    tmux.press_until("Escape", "n new", "stopped")
 
     tmux.press("R")
     tmux.see("event", "space play")

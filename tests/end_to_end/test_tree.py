@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent.store.lock import owner_pid
+from agent.store.database.lock import owner_pid
 from tests.end_to_end.harness import Line, Workshop, wait_until
 from tests.end_to_end.test_recovery import kinds, no_action_is_blind, stored
+
+pytestmark = pytest.mark.slow
 
 GOAL = (
     'on phone 1 turn on Bluetooth; on phone 2 send "I am late" to Anna; '

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
@@ -60,7 +60,8 @@ async def test_nothing_is_served_to_whoever_has_no_token(
     _, served = looking
     bare = served.partition("/?")[0]
     async with aiohttp.ClientSession() as nobody:
-        for path in ("/", "/ws", "/static/js/textual.js", "/?token=guessed", "/download/x"):
+        static = ("/phone.js", "/touch.js", "/static/js/textual.js")
+        for path in ("/", "/ws", "/phone", *static, "/?token=guessed"):
             async with nobody.get(bare + path) as answer:
                 assert answer.status == 403, path
                 assert "console" in await answer.text()
@@ -81,8 +82,9 @@ async def test_another_page_or_name_does_not_get_in_with_the_operators_cookie(
             {"Host": "evil.example"},
             {"Origin": "null"},
         ):
-            async with operator.get(f"{bare}/ws", headers=headers) as answer:
-                assert answer.status == 403, headers
+            for path in ("/ws", "/phone"):
+                async with operator.get(f"{bare}{path}", headers=headers) as answer:
+                    assert answer.status == 403, (path, headers)
 
 
 class Tab:
@@ -91,10 +93,13 @@ class Tab:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.foreign: list[str] = []
+        self.errors: list[str] = []
+        """What the page's own scripts failed at."""
         self._screen = pyte.Screen(80, 24)
         self._stream = pyte.ByteStream(self._screen)
         self._news = asyncio.Event()
         page.on("websocket", self._on_socket)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda request: self._on_request(request.url))
 
     def _on_request(self, url: str) -> None:
@@ -102,6 +107,8 @@ class Tab:
             self.foreign.append(url)
 
     def _on_socket(self, socket: WebSocket) -> None:
+        if urlsplit(socket.url).path != "/ws":
+            return
         size = parse_qs(urlsplit(socket.url).query)
         self._screen.resize(int(size["height"][0]), int(size["width"][0]))
         socket.on("framereceived", self._on_frame)
@@ -121,19 +128,38 @@ class Tab:
         """How many columns the page asked for when it was opened."""
         return int(self._screen.columns)
 
+    async def place(self, words: str) -> tuple[float, float]:
+        """Return where on the page words begin, which are on the screen."""
+        row, line = next((y, text) for y, text in enumerate(self._screen.display) if words in text)
+        left, top, width, height = await self.page.evaluate(
+            """() => {
+              const box = document.querySelector(".xterm-screen").getBoundingClientRect();
+              return [box.left, box.top, box.width, box.height];
+            }"""
+        )
+        column = line.index(words) + 0.5
+        return (
+            left + column * width / self._screen.columns,
+            top + (row + 0.5) * height / self._screen.lines,
+        )
+
+    async def until(self, fits: Callable[[str], bool], what: str) -> None:
+        """Wait until what is on the screen fits."""
+        try:
+            async with asyncio.timeout(BOUND_S):
+                while not fits(self.text):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{what} did not come\n{self.text}") from None
+
     def begin_anew(self) -> None:
         """Forget what was drawn: the page is about to be loaded again."""
         self._screen.reset()
 
     async def wait_for(self, words: str) -> None:
         """Wait until words are on the screen."""
-        try:
-            async with asyncio.timeout(BOUND_S):
-                while words not in self.text:
-                    self._news.clear()
-                    await self._news.wait()
-        except TimeoutError:
-            raise AssertionError(f"{words!r} did not come\n{self.text}") from None
+        await self.until(lambda text: words in text, repr(words))
 
     async def type(self, *keys: str) -> None:
         """Press keys, or type texts, one after the other."""
@@ -164,7 +190,9 @@ async def _opened(browser: Browser, address: str, size_px: tuple[int, int]) -> T
     width, height = size_px
     # A window as small as a phone's is one: it would show a page of 980 px unless told otherwise.
     context = await browser.new_context(
-        viewport={"width": width, "height": height}, is_mobile=width < 600
+        viewport={"width": width, "height": height},
+        is_mobile=width < 600,
+        has_touch=width < 600,
     )
     context.set_default_timeout(BOUND_S * 1000)
     page = await context.new_page()
@@ -173,6 +201,7 @@ async def _opened(browser: Browser, address: str, size_px: tuple[int, int]) -> T
     return opened
 
 
+@pytest.mark.slow
 @needs_chromium
 async def test_a_session_is_begun_and_watched_in_a_browser(workshop: Workshop) -> None:
     with serving(workshop, "--drive") as address:
@@ -196,6 +225,7 @@ async def _begin_and_watch(address: str) -> None:
         assert drawn
 
 
+@pytest.mark.slow
 @needs_chromium
 async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that_acts(
     looking: tuple[Workshop, str],
@@ -213,6 +243,7 @@ async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that
     assert workshop.call("sessions", "list", "--json").json["data"] == []
 
 
+@pytest.mark.slow
 @needs_chromium
 async def test_a_window_as_small_as_a_phones_shows_one_whole_pane(
     looking: tuple[Workshop, str],
@@ -222,11 +253,72 @@ async def test_a_window_as_small_as_a_phones_shows_one_whole_pane(
         await console.wait_for("No sessions yet")
         assert 40 <= console.columns < 80
         # The pane of the sessions is as wide as the window, so its sentence is whole on a line.
-        await console.wait_for("No sessions yet. Press n to begin one.")
+        await console.wait_for("No sessions yet. Press n to start one.")
         wide = await console.page.evaluate("document.documentElement.scrollWidth")
         assert wide == 390
 
 
+async def drag(page: Page, start: tuple[float, float], up_px: float) -> None:
+    """Draw a finger up over the page."""
+    browser = await page.context.new_cdp_session(page)
+    x, y = start
+    for kind, at in (
+        ("touchStart", 0.0),
+        *(("touchMove", part / 8) for part in range(1, 9)),
+        ("touchEnd", None),
+    ):
+        points = [] if at is None else [{"x": x, "y": y - up_px * at}]
+        await browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+@needs_chromium
+async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    async with tab(served, (390, 844)) as console:
+        page = console.page
+        await console.wait_for("No sessions yet")
+        buttons = page.locator("#touch button, #phone-open")
+        assert await buttons.count() == 8
+        end = await page.evaluate(
+            "document.querySelector('.xterm-screen').getBoundingClientRect().bottom"
+        )
+        for button in await buttons.all():
+            size = await button.bounding_box()
+            assert size is not None and size["height"] >= 44 and size["width"] >= 44
+            assert size["y"] >= end, "nothing lies over the console"
+        await page.tap("[aria-label='All actions']")
+        await console.wait_for("enter does it")
+        await console.wait_for("Wall")
+        before = console.text
+        await drag(page, await console.place("Wall"), 120)
+        await console.until(lambda text: text != before and "enter does it" in text, "another list")
+        mode = "document.activeElement.inputMode"
+        assert await page.evaluate(mode) == "none", "no keyboard at every tap"
+        await page.tap("#touch-keyboard")
+        assert await page.evaluate(mode) == "text"
+        await console.type("dark or")
+        await console.wait_for("Dark or light")
+        await console.until(lambda text: "Quit" not in text, "what was typed")
+        await page.tap("#touch-keyboard")
+        await page.tap("[data-key=Escape]")
+        await console.until(lambda text: "enter does it" not in text, "the Deck")
+        await page.touchscreen.tap(*await console.place("Jobs"))
+        await console.wait_for("No jobs.")
+        assert console.errors == []
+
+
+@needs_chromium
+async def test_a_mouse_has_no_row_of_keys(looking: tuple[Workshop, str]) -> None:
+    _, served = looking
+    async with tab(served) as console:
+        await console.wait_for("No sessions yet")
+        assert not await console.page.is_visible("#touch")
+        assert console.errors == []
+
+
+@pytest.mark.slow
 @needs_chromium
 async def test_a_reloaded_tab_and_a_second_one_come_back_and_see_the_jobs_too(
     looking: tuple[Workshop, str],

@@ -8,9 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent.config import load_settings
-from agent.phone.apps.notes import Note
-from agent.phone.apps.notes import notes as notes_app
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Exercise, Tag
 from bench.exercises.fallible.server import answers
 from bench.exercises.house import house
@@ -18,6 +15,9 @@ from bench.exercises.route import Back, Launch, Tap
 from bench.exercises.suite.checks import all_of, finished, stays, wallet_balance
 from bench.exercises.trial import attempt
 from tests.openai_server import openai_server
+from virtual_phone.apps.notes import Note
+from virtual_phone.apps.notes import notes as notes_app
+from virtual_phone.phone import Phone
 
 CARD, SECURITY_NUMBER, PASSWORD = "4111 1111 1111 1111", "123-45-6789", "hunter2-on-the-screen"
 PERSONAL = (

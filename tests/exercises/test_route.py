@@ -15,7 +15,7 @@ ROUTE: tuple[Step, ...] = (
     Tap("Delete"),
     Tap("Delete"),
 )
-SCREEN = """Turn: 1 / 30
+SCREEN = """Steps left: 30
 ## Screen State
 Package: a.b
 [CONTENT]
@@ -163,7 +163,7 @@ def test_the_forgetful_know_where_they_are_by_the_plan_that_is_shown() -> None:
     talk = Talk().see()
     for _ in range(8):
         talk.do("wait", "Waited 1 s.", seconds=1).see()
-    marks = "## Progress Tracker\n[x] 1. Open a.b\n[~] 2. Tap More\n"
+    marks = "## Plan\n[x] 1. Open a.b\n[~] 2. Tap More\n"
     talk.see(SCREEN.replace("## Screen", f"{marks}## Screen"))
     call = think(talk.messages, ROUTE, Flaw.FORGETFUL, 1, tracker=True)
     assert call.arguments == {"element": 1}

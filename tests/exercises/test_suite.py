@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Exercise, Record, Tag
 from bench.exercises.runner import Plan, read_results, run
 from bench.exercises.suite import EXERCISES
 from bench.exercises.trial import Outcome
+from virtual_phone.phone import Phone
 
 BY_NAME = {exercise.name: exercise for exercise in EXERCISES}
 
@@ -64,3 +64,41 @@ async def test_sessions_do_exercises_and_a_refused_payment_is_not_made(tmp_path:
     with plan.results.open("ab") as file:
         file.write(b'{"exercise": "cut')
     assert len(read_results(plan.results)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("model", "verifier"),
+    [
+        ("fallible-liar", "same"),
+        ("fallible-liar", "pilot"),
+        ("fallible-colluding", "fallible-none"),
+    ],
+)
+async def test_no_lie_is_confirmed_and_the_checker_has_the_last_word(
+    model: str, verifier: str, tmp_path: Path
+) -> None:
+    names = ("bluetooth-on", "note-titled", "alarm-on")
+    plan = Plan(
+        exercises=[BY_NAME[name] for name in names],
+        models=[model],
+        phones=1,
+        folder=tmp_path,
+        verifier=verifier,
+    )
+    outcomes = await run(plan, lambda *_: None)
+    assert all(outcome.why for outcome in outcomes)
+    assert not any(outcome.is_false_done for outcome in outcomes)
+
+
+async def test_a_believer_repeats_what_failed_and_is_confirmed_only_where_the_goal_is_met(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(
+        exercises=[BY_NAME["bluetooth-on"], BY_NAME["shop-cart"]],
+        models=["fallible-believer"],
+        phones=1,
+        folder=tmp_path,
+    )
+    outcomes = await run(plan, lambda *_: None)
+    assert not any(outcome.is_false_done for outcome in outcomes)
+    assert [outcome.verified for outcome in outcomes] == [outcome.ok for outcome in outcomes]

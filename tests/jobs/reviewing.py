@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from msgspec.structs import replace
 
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     JobCreate,
     QuestionAnswered,
@@ -28,8 +29,7 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.safety.confirmable import params_digest
-from agent.tasks.task import TaskContext, TurnEnd
+from agent.safety.review_binding import params_digest
 from tests.stage import Stage
 
 PROMPT = "water them"

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import StoreError
+from agent.loop.task_context import TaskContext
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, RunOutcome, RunRecord
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
-from agent.store.sqlite import SqliteStore
-from agent.tasks.task import TaskContext
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.fakes import FakeModel, FakeRack, PlayedTask
 
 GOAL = "write it down"

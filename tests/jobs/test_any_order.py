@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from agent.errors import SwitchboardError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, STUCK_AFTER_MS
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     JobChanged,
     JobCreate,
@@ -31,9 +32,8 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Job, JobStatus, JobType, RunRecord
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.fakes import FakeModel, FakeRack, PlayedTask
 from tests.jobs.reviewing import Act
 from tests.store.memory import MemoryStore

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import JobRead, NoticeDone, NoticePosted
 from agent.records import JobStatus, JobType, Notice, NoticeKind
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.jobs.reviewing import PROMPT, create, ring, settled
 from tests.stage import Stage
 

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from agent.jobs import runs
-from agent.jobs.desk import JobDesk
+from agent.jobs.job_service import JobService
 from agent.jobs.reviews import Reviews
 from agent.jobs.runs import Runs
 from agent.records import Job, JobStatus, RunOutcome, RunRecord, Session, SessionState
-from agent.sessions.live import LiveSession
+from agent.sessions.registry.live_session import LiveSession
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
 from tests.stage import Stage
 
@@ -50,7 +50,7 @@ async def test_a_core_that_closes_lets_a_run_store_what_it_came_to(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closing, ended = asyncio.Event(), asyncio.Event()
-    settle, finish = Runs.settle, JobDesk.finish
+    settle, finish = Runs.settle, JobService.finish
     left: list[int] = []
 
     async def late(self: Runs, job: Job, run: RunRecord, live: LiveSession) -> None:
@@ -58,7 +58,7 @@ async def test_a_core_that_closes_lets_a_run_store_what_it_came_to(
         await closing.wait()
         await settle(self, job, run, live)
 
-    async def closes(self: JobDesk) -> None:
+    async def closes(self: JobService) -> None:
         closing.set()
         await finish(self)
 
@@ -67,7 +67,7 @@ async def test_a_core_that_closes_lets_a_run_store_what_it_came_to(
         return False
 
     monkeypatch.setattr(Runs, "settle", late)
-    monkeypatch.setattr(JobDesk, "finish", closes)
+    monkeypatch.setattr(JobService, "finish", closes)
     monkeypatch.setattr(Reviews, "take_back", take_back)
     monkeypatch.setattr(runs, "_STORING_S", 30.0)
     stage.parts["water them"] = lambda _: asyncio.sleep(0, "all watered")

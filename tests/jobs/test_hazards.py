@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from agent.errors import StoreError, UsageError
 from agent.jobs.history import begun
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import JobStop, NoticePosted, decode_event, encode
 from agent.records import Job, JobStatus, JobType, RunOutcome
-from agent.sessions.answers import checked_text
-from agent.tasks.task import TaskContext, TurnEnd
+from agent.sessions.rules.answers import checked_text
 from tests.jobs.reviewing import PROMPT, Act, create, ring, runs_of, settled
 from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 

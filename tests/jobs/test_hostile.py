@@ -13,8 +13,8 @@ from agent.errors import SwitchboardError
 from agent.models.model import ToolCall
 from agent.protocol import JobCreate, JobList, WatcherCreate
 from agent.tools.arguments import BadArguments
-from agent.tools.office_calls import OfficeArguments, op_of
 from agent.tools.registry import read_call
+from agent.tools.service_tool_args import OfficeArguments, op_of
 from tests.stage import Stage
 
 DEEP: list[object] = []

@@ -8,14 +8,17 @@ from msgspec.structs import replace
 from agent.errors import ModelError, UsageError
 from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     DeviceChanged,
+    Interrupt,
     JobChanged,
     JobList,
     JobPause,
     JobResume,
     JobRun,
     JobStop,
+    SessionContinued,
 )
 from agent.records import (
     DeviceState,
@@ -25,9 +28,8 @@ from agent.records import (
     SessionState,
     Trigger,
 )
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.jobs.reviewing import create, ring, sessions_of, settled
-from tests.stage import Cue, Stage, waiting_at
+from tests.stage import Cue, Stage, of_type, waiting_at
 
 ACTIVE, RUNNING, STOPPED = JobStatus.ACTIVE, JobStatus.RUNNING, JobStatus.STOPPED
 COMPLETED, FAILED = JobStatus.COMPLETED, JobStatus.FAILED
@@ -213,6 +215,24 @@ async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
         session = await stage.store.session(session_id)
     assert job.last_result == "done: water them"
     assert session.generation == 1
+
+
+async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["tidy up"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("tidy up")
+        await cue.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.reach(session_id, SessionState.WAITING_FOR_USER)
+        cue.go.set()
+        job = await create(stage, session_target=f"session:{session_id}")
+        await ring(stage)
+        await settled(stage, job.id, COMPLETED)
+        continued = of_type(await stage.msgs(session_id), SessionContinued)
+    assert [one.reason for one in continued] == [f"taken on by job {job.id}"]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.jobs.timing import out_of_quiet_ms
 from agent.records import LATEST_MS, LATEST_SHOWN_MS, QuietHours, Schedule
+from agent.schedules import out_of_quiet_ms
 
 DAY_S = 86_400
 GAPS = {

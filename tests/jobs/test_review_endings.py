@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import UsageError, WrongStateError
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     JobChanged,
     JobPause,
@@ -27,7 +28,6 @@ from agent.records import (
     RunOutcome,
     SessionState,
 )
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.jobs.reviewing import (
     PROMPT,
     Act,

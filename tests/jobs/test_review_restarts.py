@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     JobRun,
 )
@@ -12,7 +13,6 @@ from agent.records import (
     RunOutcome,
     SessionState,
 )
-from agent.tasks.task import TaskContext
 from tests.jobs.reviewing import (
     PROMPT,
     Act,

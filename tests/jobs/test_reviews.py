@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from agent.audit.audit_writer import REVIEW_REQUESTED, REVIEW_RESOLVED, AuditWriter
 from agent.errors import SwitchboardError, WrongStateError
 from agent.protocol import (
     JobChanged,
@@ -22,9 +23,8 @@ from agent.records import (
     RunStatus,
     SessionState,
 )
-from agent.safety.audit import REVIEW_REQUESTED, REVIEW_RESOLVED, Scribe
-from agent.safety.confirmable import is_intact
-from agent.state import attention, from_overview
+from agent.safety.review_binding import is_intact
+from agent.state.reducer import attention, from_overview
 from tests.jobs.reviewing import (
     PROMPT,
     Act,
@@ -181,7 +181,7 @@ async def test_the_audit_has_the_digests_of_a_review_and_nothing_of_the_screen(
         job, question = await waiting_job(stage)
         await say(stage, question, "Deny")
         await settled(stage, job.id, FAILED)
-        scribe = Scribe()
+        scribe = AuditWriter()
         told = [line for e in await stage.all_events() if (line := scribe.fact(e))]
     [asked] = [line for line in told if line["event_type"] == REVIEW_REQUESTED]
     [done] = [line for line in told if line["event_type"] == REVIEW_RESOLVED]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.jobs import schedule
-from agent.jobs.delivery import notice_text
 from agent.records import Job, JobStatus, JobType
 
 NOW_MS = 1_000_000_000
@@ -99,7 +98,7 @@ def test_a_result_is_kept_to_four_thousand_characters() -> None:
     ("mode", "wording", "said"),
     [
         ("notification", "Plants are fine.", "Plants are fine."),
-        ("notification", "", "It has run."),
+        ("notification", "", "Run finished."),
         ("silent", "Plants are fine.", ""),
         ("none", "Plants are fine.", ""),
     ],
@@ -108,7 +107,7 @@ def test_notification_text_vectors(mode: str, wording: str, said: str) -> None:
     job = a_job(
         delivery_json={"mode": mode, "notification_text": wording}, last_result="SECRET TRACE"
     )
-    assert notice_text(job) == said
+    assert job.notice_text == said
 
 
 @given(st.one_of(st.none(), st.integers(0, 2 * NOW_MS)), st.integers(0, NOW_MS))
@@ -143,6 +142,16 @@ def test_a_cron_job_is_armed_for_its_next_time_and_one_that_waits_for_an_event_f
     assert after.next_run_at % 3_600_000 == 0 < after.next_run_at - NOW_MS <= 3_600_000
     event = a_job(schedule_json={"on": ["device_connected"]}, status=JobStatus.RUNNING)
     assert schedule.succeeded(event, "done", NOW_MS).next_run_at == schedule.NEVER_MS
+
+
+def test_a_due_time_that_passed_after_a_run_ended_and_before_that_was_stored_is_not_lost() -> None:
+    cron = a_job(schedule_json={"cron": "0 * * * *", "timezone": "UTC"}, status=JobStatus.RUNNING)
+    ended_ms = NOW_MS - 2 * 3_600_000
+    after = schedule.succeeded(cron, "done", NOW_MS, ended_ms=ended_ms)
+    assert ended_ms < after.next_run_at <= ended_ms + 3_600_000
+    assert schedule.is_due(after, NOW_MS)
+    set_back = schedule.succeeded(cron, "done", NOW_MS, ended_ms=NOW_MS + 7_200_000)
+    assert set_back.next_run_at <= NOW_MS + 3_600_000, "a clock that was set back puts nothing off"
 
 
 @pytest.mark.parametrize("status", list(JobStatus))

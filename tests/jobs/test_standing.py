@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.memory import Memory
+from agent.loop.conversation.memory import Memory
+from agent.loop.task_context import TaskContext
 from agent.models.model import MessageKind
 from agent.protocol import (
     BudgetExtended,
     JobRun,
     JobStop,
     SessionCancel,
+    SessionCreate,
     SessionDelete,
     SessionResume,
     StepCompleted,
     StepStarted,
     UserMessage,
 )
-from agent.records import Job, JobStatus, SessionState, TimeSplit, Usage
-from agent.tasks.task import TaskContext
+from agent.records import Job, JobStatus, Session, SessionState, TimeSplit, Usage
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
 from tests.stage import Cue, Stage, of_type, waiting_at
 
@@ -99,7 +100,7 @@ async def test_a_session_that_a_person_ended_or_uses_is_left_to_them(
         if how == "deleted":
             await stage.do(SessionDelete(session_id=first.session_id))
         elif how == "long":
-            monkeypatch.setattr("agent.jobs.opening.STANDING_STEPS", 0)
+            monkeypatch.setattr("agent.jobs.session_start.STANDING_STEPS", 0)
         else:
             stage.parts["water them"] = waiting_at(cue)
             await stage.do(SessionResume(session_id=first.session_id))
@@ -131,3 +132,49 @@ async def test_a_job_whose_phone_went_away_goes_on_in_a_new_session_on_another(
         await again(stage, job)
         assert (await runs_of(stage, job.id))[0].session_id == runs[0].session_id
         await settled(stage, job.id, JobStatus.ACTIVE)
+
+
+async def test_a_job_for_any_phone_goes_on_where_one_is_free(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["stay"] = waiting_at(cue)
+    async with stage.play():
+        job = await create(stage, interval_ms=60_000)
+        await again(stage, job)
+        stage.rack.plug("phone-2")
+        await stage.do(SessionCreate(goal="stay", serial="phone-1"))
+        await cue.reached.wait()
+        await again(stage, job)
+        [session] = await sessions_of(stage, job.id)
+        assert session.serial == "phone-2"
+
+
+async def test_a_job_that_waits_takes_the_first_phone_that_comes_free(stage: Stage) -> None:
+    stage.rack.plug("phone-2")
+    cues = {f"stay on {serial}": (serial, Cue()) for serial in ("phone-1", "phone-2")}
+    for goal, (_, cue) in cues.items():
+        stage.parts[goal] = waiting_at(cue)
+    for serial in ("phone-1", "phone-2"):
+        stage.rack.label(serial, name="", tags=("lab",), notes="")
+    async with stage.play():
+        stays = {}
+        for goal, (serial, cue) in cues.items():
+            stays[serial] = (await stage.do(SessionCreate(goal=goal, serial=serial))).session_id
+            await cue.reached.wait()
+        job = await create(stage, tags=("lab",), interval_ms=60_000)
+        await stage.do(JobRun(job_id=job.id))
+        await ring(stage, after_ms=0)
+
+        async def waiting() -> Session | None:
+            return next(iter(await sessions_of(stage, job.id)), None)
+
+        waits = await stage.until(waiting, "the session that waits")
+        other = "phone-2" if waits.serial == "phone-1" else "phone-1"
+        await stage.do(SessionCancel(session_id=stays[other]))
+
+        async def done() -> bool | None:
+            [run] = await runs_of(stage, job.id)
+            return True if run.outcome == "task.finished" else None
+
+        await stage.until(done, "the run to end")
+        [session] = await sessions_of(stage, job.id)
+        assert session.serial == other

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.jobs.timing import (
+from agent.records import LATEST_MS, Misfire, QuietHours, Schedule
+from agent.schedules import (
     is_missed,
     lenient_schedule,
     next_due_ms,
     out_of_quiet_ms,
     read_schedule,
 )
-from agent.records import LATEST_MS, Misfire, QuietHours, Schedule
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR_MS = 3_600_000

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from agent.devices.versions import PhoneVersions
+from agent.devices.shell.versions import PhoneVersions
+from agent.jobs.device_snapshots import FILE_NAME, Sightings
 from agent.jobs.schedule import NEVER_MS
-from agent.jobs.sightings import FILE_NAME, Sightings
 from agent.jobs.triggers import updated_packages
 from agent.protocol import DeviceChanged
 from agent.records import DeviceState, Job, JobStatus, Trigger

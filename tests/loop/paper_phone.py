@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr
 
-from agent.devices.device import Button, Capture, Typed, UiTree
-from agent.devices.display import Displays, NoDisplays
 from agent.devices.gestures import Gesture
+from agent.devices.no_displays import NoDisplays
+from agent.devices.protocols import Button, Capture, Displays, Typed, UiTree
 from agent.errors import DeviceError
 from agent.records import (
     AppInfo,

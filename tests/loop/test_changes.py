@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from agent.loop.changes import (
+from agent.loop.screen.changes import (
     FIRST_SCREEN,
     NO_CHANGE,
+    PICTURE_ONLY,
     SHIFTED,
     describe_change,
     fingerprint,
 )
-from agent.loop.elements import number_elements
+from agent.loop.screen.elements import number_elements
+from agent.loop.screen.verify import verify_button, verify_click
 from agent.records import Foreground, Observation, UiNode
 from tests.loop.paper_phone import field, node
 
 
 def seen(
-    *nodes: UiNode, package: str = "org.a", activity: str = "org.a.Main", note: str = ""
+    *nodes: UiNode,
+    package: str = "org.a",
+    activity: str = "org.a.Main",
+    note: str = "",
+    keyboard: bool = False,
+    toast: str = "",
+    picture: float = 0.0,
 ) -> Observation:
-    front = Foreground(package=package, activity=activity)
+    front = Foreground(package=package, activity=activity, keyboard_shown=keyboard)
     elements = number_elements(nodes, redact=str)
     return Observation(
         started_ms=1,
@@ -26,6 +34,8 @@ def seen(
         elements=elements,
         fingerprint=fingerprint(front, elements),
         tree_note=note,
+        toast=toast,
+        picture_change=picture,
     )
 
 
@@ -35,7 +45,7 @@ def test_changes_the_first_screen() -> None:
 
 def test_changes_an_identical_screen() -> None:
     assert describe_change(seen(node("a")), seen(node("a"))) == NO_CHANGE
-    assert NO_CHANGE == "NO_CHANGE: Screen is identical to the previous turn."
+    assert NO_CHANGE == "NO_CHANGE: Nothing on the screen changed."
 
 
 def test_changes_without_a_tree() -> None:
@@ -63,7 +73,8 @@ def test_changes_five_labels_are_shown_and_each_is_cut_at_forty() -> None:
     many = [node(f"{n}" * 50, (0.1, 0.1 + n / 10, 0.9, 0.15 + n / 10)) for n in range(1, 8)]
     change = describe_change(seen(), seen(*many))
     assert change.count('"') == 10
-    assert f'"{"1" * 40}"' in change
+    assert f'"{"1" * 39}…"' in change
+    assert change.endswith(" and 2 more.")
 
 
 def test_changes_layout_is_what_is_left() -> None:
@@ -86,3 +97,55 @@ def test_a_scroll_changes_the_fingerprint() -> None:
 
 def test_what_is_typed_changes_the_fingerprint() -> None:
     assert seen(field("To", 0.4)).fingerprint != seen(field("To", 0.4, "Anna")).fingerprint
+
+
+def test_the_end_of_a_long_label_counts_too() -> None:
+    before, after = seen(node("Items in your basket: 1")), seen(node("Items in your basket: 2"))
+    assert before.fingerprint != after.fingerprint
+    long = "The number of things that are in your basket now is "
+    change = describe_change(seen(node(long + "1")), seen(node(long + "2")))
+    assert change == f'CONTENT_UPDATED: New elements: "{long}2". Removed: "{long}1".'
+
+
+def test_a_third_equal_digit_of_a_pin_is_a_change() -> None:
+    def pin(digits: int) -> Observation:
+        return seen(field("PIN", 0.4, "•" * digits, password=True))
+
+    assert pin(2).fingerprint != pin(3).fingerprint
+    assert (
+        describe_change(pin(2), pin(3)) == 'CONTENT_UPDATED: "PIN" now holds 3 hidden characters.'
+    )
+
+
+def test_the_keyboard_coming_and_going_is_said() -> None:
+    with_it, without = seen(node("a"), keyboard=True), seen(node("a"))
+    assert describe_change(without, with_it) == "CONTENT_UPDATED: The keyboard opened."
+    assert describe_change(with_it, without) == "CONTENT_UPDATED: The keyboard closed."
+    assert verify_button("Pressed BACK", with_it, without).startswith("OK: ")
+
+
+def test_a_toast_is_said_also_where_no_element_changed() -> None:
+    told = seen(node("a"), toast="Added to your cart")
+    assert describe_change(seen(node("a")), told) == (
+        'TOAST: A toast said "Added to your cart". No element changed.'
+    )
+    said = verify_click("Clicked", seen(node("a")), told)
+    assert said == 'OK: Clicked. A toast said "Added to your cart". No element changed.'
+    other = seen(node("b"), toast="Saved")
+    assert verify_click("Clicked", seen(node("a")), other).endswith(
+        'Now shows "b". A toast said "Saved".'
+    )
+
+
+def test_another_picture_of_the_same_elements_is_said_as_such() -> None:
+    now = seen(node("a"), picture=0.01)
+    assert describe_change(seen(node("a")), now) == PICTURE_ONLY
+    assert verify_click("Clicked", seen(node("a")), now) == (
+        "OK: Clicked. The picture changed, no element did."
+    )
+
+
+def test_the_focus_that_moves_is_said() -> None:
+    before = seen(field("To", 0.3, focused=True), field("Text", 0.5))
+    after = seen(field("To", 0.3), field("Text", 0.5, focused=True))
+    assert describe_change(before, after) == 'CONTENT_UPDATED: "Text" has the focus.'

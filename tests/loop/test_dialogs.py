@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.dialogs import dialog_note
+from agent.loop.screen.system_dialogs import dialog_note
 from agent.records import Bounds, Element, Foreground, Observation
 
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from agent.errors import DeviceError
-from agent.loop.hands import TOUCHED, watched
+from agent.loop.task_context import Limits
+from agent.loop.turn.touch_guard import TOUCHED, watched
 from agent.protocol import SessionFlagsChanged
-from agent.tasks.task import Limits
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, Clock, says, scripted, task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol import WarningEvent
-from agent.records import AtLimit, Autonomy, Foreground, Question
+from agent.records import AtLimit, Autonomy, Foreground, Question, UiNode
 from tests.loop.paper_phone import APP, PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task, texts
@@ -54,11 +54,38 @@ async def test_actions_that_are_refused_again_and_again_are_no_way_on_either() -
     assert context.session.steps < 10
 
 
-async def test_a_session_that_may_not_ask_goes_on_within_its_budget() -> None:
-    context = MemoryContext(stubborn(), dead(), at_limit=AtLimit.STOP)
+async def test_a_stuck_session_that_may_not_ask_ends_with_the_reason() -> None:
+    context = MemoryContext(stubborn(30), dead(), at_limit=AtLimit.STOP)
     end = await task().run(context)
-    assert end.completed
+    assert not end.completed
+    assert "changed nothing" in end.message
     assert context.questions == []
+    assert context.session.steps < 10
+
+
+async def test_a_stuck_turn_of_a_job_ends_with_the_reason_too() -> None:
+    waits = [says("click_element", element=99) for _ in range(30)]
+    context = MemoryContext(scripted(*waits, DONE), dead(), background=True)
+    end = await task().run(context)
+    assert not end.completed
+    assert "changed nothing" in end.message
+    assert context.session.steps < 10
+
+
+async def test_scrolling_without_end_is_getting_nowhere_though_each_screen_is_new() -> None:
+    shown = 0
+
+    def longer() -> list[UiNode]:
+        nonlocal shown
+        shown += 1
+        return [button(f"Row {shown}-{n}", n / 10) for n in range(2, 9)]
+
+    scrolls = [says("scroll", direction="down") for _ in range(30)]
+    context = MemoryContext(scripted(*scrolls, DONE), PaperPhone(longer), at_limit=AtLimit.STOP)
+    end = await task().run(context)
+    assert not end.completed
+    assert "only scrolled" in end.message
+    assert context.session.steps < 14
 
 
 def strayed() -> PaperPhone:

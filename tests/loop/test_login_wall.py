@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.login_wall import WARNING, is_login_wall
+from agent.loop.screen.login_wall import WARNING, is_login_wall
 from agent.records import Bounds, Element, UiNode
 from tests.loop.paper_phone import PaperPhone, button, node
 from tests.tasks.context import MemoryContext

@@ -7,12 +7,12 @@ import io
 import pytest
 from PIL import Image
 
-from agent.loop.elements import number_elements
-from agent.loop.marks import intended, marked
-from agent.loop.scaling import LONG_EDGE_PX, SHORT_EDGE_PX, scaled
+from agent.loop.images.scaling import LONG_EDGE_PX, SHORT_EDGE_PX, scaled
+from agent.loop.images.set_of_marks import intended, marked
+from agent.loop.screen.elements import number_elements
 from agent.records import Bounds, Element, Point
-from agent.safety.redaction import redact
-from agent.safety.secrets import SECRET
+from agent.safety.redacting.redaction import redact
+from agent.safety.redacting.secrets import SECRET
 from tests.loop.paper_phone import node
 from tests.pictures import claiming
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import random
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 
-from agent.devices.device import Capture, UiTree
+from agent.devices.protocols import Capture, UiTree
 from agent.errors import DeviceError, DeviceTimeoutError, StoreError, TreeUnavailableError
+from agent.loop.images.image_prep import Pictures
 from agent.loop.observe import Observer, Seen
-from agent.loop.pace import PACE
+from agent.loop.ocr.reader import TextReader
+from agent.loop.timing import PACE
+from agent.records import Frame
 from tests.loop.paper_phone import PaperPhone, button, node
 from tests.tasks.scripted import Clock
 
@@ -206,3 +213,157 @@ async def test_a_dump_that_takes_seconds_is_not_repeated_for_the_picture() -> No
     seen = await observer(clock).observe(Slow(lambda: [button("page", 0.4)]), None)
     assert shows(seen) == ["page"]
     assert looks == 2
+
+
+class SeenPhone(PaperPhone):
+    """A phone whose picture and toasts a test draws."""
+
+    def __init__(self, *arguments: Any, picture: Callable[[], Image.Image]) -> None:
+        super().__init__(*arguments)
+        self.picture = picture
+        self.toasts: list[str] = []
+
+    async def capture(self, *, timeout_s: float = 10.0) -> Capture:
+        out = io.BytesIO()
+        self.picture().save(out, "PNG")
+        data = out.getvalue()
+        frame = Frame(digest="", width_px=180, height_px=400, captured_ms=1)
+        return Capture(frame=frame, data=data)
+
+    async def toast(self, *, timeout_s: float = 2.0) -> str:
+        return self.toasts.pop(0) if self.toasts else ""
+
+
+PAGE = [button(f"b{n}", 0.1 + n / 10) for n in range(6)]
+
+
+def drawn(*rows: float) -> Image.Image:
+    picture = Image.new("RGB", (180, 400), "white")
+    for row in rows:
+        ImageDraw.Draw(picture).rectangle((30, row * 400 + 4, 90, row * 400 + 12), fill="black")
+    return picture
+
+
+WHOLE = drawn(*(0.1 + n / 10 for n in range(6)))
+
+
+def watcher(clock: Clock, *, sees: bool = True, reader: TextReader | None = None) -> Observer:
+    return Observer(
+        put_blob=Blobs().put,
+        now_ms=lambda: round(clock.now * 1000),
+        pace=PACE,
+        sleep=clock.sleep,
+        seconds=clock.seconds,
+        pictures=Pictures() if sees else None,
+        reader=reader,
+    )
+
+
+async def test_a_model_that_sees_is_shown_no_splash_screen_with_the_pages_marks_on_it() -> None:
+    clock = Clock()
+    phone = SeenPhone(lambda: PAGE, picture=lambda: drawn() if clock.now < 0.9 else WHOLE)
+    await watcher(clock).observe(phone, None)
+    assert 0.9 <= clock.now < PACE.first_s
+
+
+async def test_a_model_that_sees_is_shown_a_picture_that_rests() -> None:
+    clock = Clock()
+    phone = SeenPhone(
+        lambda: PAGE,
+        picture=lambda: drawn(*(0.1 + n / 10 + min(clock.now, 0.7) / 10 for n in range(6))),
+    )
+    await watcher(clock).observe(phone, None)
+    assert 0.7 <= clock.now < 0.7 + 3 * PACE.poll_s
+
+
+async def test_a_picture_that_never_rests_costs_a_bounded_time() -> None:
+    clock = Clock()
+    phone = SeenPhone(
+        lambda: PAGE, picture=lambda: drawn(*(0.1 + n / 10 for n in range(6)), clock.now % 1)
+    )
+    await watcher(clock).observe(phone, None)
+    assert clock.now <= PACE.picture_s + 3 * PACE.poll_s
+
+
+async def test_a_model_that_does_not_see_waits_for_no_picture() -> None:
+    clock = Clock()
+    phone = SeenPhone(lambda: PAGE, picture=lambda: drawn(clock.now % 1))
+    await watcher(clock, sees=False).observe(phone, None)
+    assert clock.now <= 2 * PACE.poll_s
+
+
+async def test_a_screen_that_says_it_is_loading_is_waited_for_within_a_bound() -> None:
+    clock = Clock()
+    loaded_at = 4.0
+    phone = PaperPhone(
+        lambda: [*PAGE, *([] if clock.now >= loaded_at else [node("Loading…", (0, 0.9, 1, 0.95))])]
+    )
+    seen = await observer(clock).observe(phone, None)
+    assert clock.now >= loaded_at
+    assert not seen.observation.is_loading
+    began, loaded_at = clock.now, 1e9
+    never = await observer(clock).observe(phone, seen.observation, acted=True)
+    assert never.observation.is_loading
+    assert PACE.settle_s < clock.now - began <= PACE.loading_s + 2 * PACE.poll_s
+    began = clock.now
+    await observer(clock).observe(phone, never.observation)
+    assert clock.now - began <= PACE.settle_s
+
+
+async def test_a_clock_that_runs_on_the_screen_is_no_unrest() -> None:
+    clock = Clock()
+    phone = PaperPhone(lambda: [*PAGE, node(f"0:{clock.now * 100:05.0f}", (0, 0.9, 1, 0.95))])
+    await observer(clock).observe(phone, None)
+    assert clock.now <= 2 * PACE.poll_s
+
+
+async def test_a_toast_and_another_picture_of_the_same_elements_are_in_the_observation() -> None:
+    clock, at = Clock(), 0.75
+    phone = SeenPhone(lambda: PAGE, picture=lambda: drawn(at))
+    eyes = watcher(clock, sees=False)
+    first = await eyes.observe(phone, None)
+    again = await eyes.observe(phone, first.observation, acted=True)
+    assert (again.observation.toast, again.observation.picture_change) == ("", 0.0)
+    phone.toasts, at = ["Saved as 4111 1111 1111 1111"], 0.85
+    after = await eyes.observe(phone, again.observation, acted=True)
+    assert after.observation.toast == "Saved as [CARD REDACTED]"
+    assert after.observation.picture_change > 0
+
+
+SURFACE = node(at=(0.0, 0.0, 1.0, 1.0), class_name="android.view.SurfaceView")
+
+
+def game_reader() -> TextReader:
+    return TextReader(
+        lambda: (
+            lambda _pixels: [
+                ((60, 220, 120, 240), "START GAME", 0.95),
+                ((40, 100, 140, 120), "Call 4111 1111 1111 1111", 0.95),
+            ]
+        )
+    )
+
+
+async def test_text_that_only_the_picture_shows_becomes_elements_that_can_be_pressed() -> None:
+    clock = Clock()
+    phone = SeenPhone(lambda: [SURFACE], picture=lambda: WHOLE)
+    eyes = watcher(clock, sees=False, reader=game_reader())
+    seen = (await eyes.observe(phone, None)).observation
+    assert [(e.number, e.kind, e.label, e.clickable) for e in seen.elements] == [
+        (1, "seen-text", "Call [CARD REDACTED]", True),
+        (2, "seen-text", "START GAME", True),
+    ]
+    assert not seen.is_silent
+    began = clock.now
+    again = (await eyes.observe(phone, seen, acted=True)).observation
+    assert again.fingerprint == seen.fingerprint
+    assert clock.now - began >= PACE.react_s - PACE.poll_s
+
+
+async def test_without_the_extra_a_drawn_screen_says_that_it_is_silent() -> None:
+    phone = SeenPhone(lambda: [SURFACE], picture=lambda: WHOLE)
+    assert (await watcher(Clock()).observe(phone, None)).observation.is_silent
+    blank = SeenPhone(lambda: [SURFACE], picture=drawn)
+    assert not (await watcher(Clock()).observe(blank, None)).observation.is_silent
+    told = SeenPhone(lambda: [SURFACE, *PAGE], picture=lambda: WHOLE)
+    assert not (await watcher(Clock()).observe(told, None)).observation.is_silent

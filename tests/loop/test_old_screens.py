@@ -35,7 +35,8 @@ class Surprise:
 
 async def test_a_dialog_that_came_during_a_long_model_call_never_gets_the_tap() -> None:
     surprise = Surprise(button("Delete everything", 0.2), button("Cancel", 0.8))
-    context = surprise.context(surprise.think_long, DONE)
+    # The dialog is still open, so the first claim is refused.
+    context = surprise.context(surprise.think_long, DONE, DONE)
     await task().run(context)
     assert surprise.phone.done == []
     results = [e.msg for e in context.events if isinstance(e.msg, ToolCallFinished)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from agent.loop.layout import is_navigation
-from agent.loop.masking import summarize
-from agent.loop.phase import Phase, is_support_goal, phase_of
-from agent.loop.prompts import goal_text, observation_text
-from agent.loop.recover import Trail
+from msgspec.structs import replace
+
+from agent.loop.conversation.brief import brief_of
+from agent.loop.conversation.prompts import goal_text, observation_text
+from agent.loop.screen.screen_kind import is_navigation
+from agent.loop.screen.support_phase import Phase, is_support_goal, phase_of
+from agent.loop.signals.recover import Trail
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation
 from tests.loop.paper_phone import PaperPhone, button, node
@@ -47,7 +49,7 @@ def shop(count: int) -> Observation:
 
 
 def written(seen: Observation, phase: Phase | None) -> str:
-    return observation_text(seen, step=1, max_steps=30, plan=(), warnings=(), phase=phase)
+    return observation_text(seen, steps_left=30, plan=(), warnings=(), phase=phase)
 
 
 def test_on_the_way_to_support_long_pages_are_shortened_to_what_leads_on() -> None:
@@ -73,8 +75,8 @@ def test_a_short_page_and_one_without_a_way_on_are_shown_whole() -> None:
 
 
 def test_masking_keeps_the_phase() -> None:
-    line = summarize(written(shop(3), Phase.ON_ORDER_PAGE))
-    assert "Phase: ON_ORDER_PAGE, Turn: 1 / 30" in line
+    text = written(shop(3), Phase.ON_ORDER_PAGE)
+    assert ", Phase: ON_ORDER_PAGE" in brief_of(replace(shop(3), screen_text=text))
 
 
 # --- bans ----------
@@ -136,3 +138,5 @@ def test_a_delegated_session_is_told_where_its_app_has_to_be_in_the_end() -> Non
     told = goal_text("tidy up", (), target="org.example.app", required="DETACHED_SHOWN")
     assert told.splitlines()[-1] == "Required final target presentation: DETACHED_SHOWN"
     assert "Required" not in goal_text("tidy up", (), target="org.example.app")
+    anywhere = goal_text("tidy up", (), target="org.example.app", required="AGENT_CHOICE")
+    assert anywhere.splitlines()[-1] == "Stay in the app org.example.app."

@@ -7,8 +7,8 @@ import io
 import pytest
 from PIL import Image
 
-from agent.loop import pictures
-from agent.loop.pictures import Pictures
+from agent.loop.images import image_prep
+from agent.loop.images.image_prep import Pictures
 from agent.records import Bounds, Element
 
 
@@ -36,8 +36,8 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         frames.append(data)
         return plain(data)
 
-    plain = pictures.scaled
-    monkeypatch.setattr(pictures, "scaled", scaled)
+    plain = image_prep.scaled
+    monkeypatch.setattr(image_prep, "scaled", scaled)
     return frames
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.loop.elements import number_elements, plain_texts
+from agent.loop.screen.elements import number_elements, plain_texts
 from agent.records import Bounds, UiNode
-from agent.safety.redaction import any_may_hold, redact
+from agent.safety.redacting.redaction import any_may_hold, redact
 
 PIECES = st.sampled_from(
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.loop.recover import Trail, oscillates, wrong_app
+from agent.loop.signals.recover import Trail, oscillates, wrong_app
 
 
 def test_oscillation_abab_warns() -> None:

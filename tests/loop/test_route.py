@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.loop.route import Route, find
+from agent.loop.acting.action_replay import Route, find
 from agent.protocol import Event, EventMsg, RouteGiven, ToolCallRequested
 from agent.records import (
     ActionOutcome,
@@ -20,7 +20,7 @@ from agent.records import (
     RouteDeed,
     UiNode,
 )
-from agent.sessions.replaying import deeds_of
+from agent.sessions.lifecycle.replaying import deeds_of
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task

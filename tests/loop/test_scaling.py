@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw, ImageStat
 
-from agent.loop.scaling import fitted, scaled
+from agent.loop.images.scaling import fitted, scaled
 from tests.pictures import claiming
 
 

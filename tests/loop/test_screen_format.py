@@ -8,11 +8,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.loop.elements import MAX_ELEMENTS, number_elements, zone
-from agent.loop.masking import summarize
-from agent.loop.screen import element_line, left_out, screen_text
-from agent.records import Bounds, Element, Foreground, UiNode
-from agent.safety.redaction import redact
+from agent.loop.conversation.brief import MAX_CHARS, brief_of
+from agent.loop.screen.elements import MAX_ELEMENTS, number_elements
+from agent.loop.screen.screen_text import element_line, left_out, screen_text
+from agent.records import Bounds, Element, Foreground, Observation, UiNode
+from agent.safety.redacting.redaction import redact
 from tests.loop.paper_phone import button, field, node
 
 FRONT = Foreground(package="org.example.app", activity="org.example.app.MainActivity")
@@ -38,12 +38,13 @@ def test_screen_format_an_unlabelled_element_is_in_one_of_five_places() -> None:
         assert element_line(elements(image)[0]) == f'[1] icon-btn: "unlabeled" ({place})'
 
 
-def test_screen_format_a_labelled_element_is_left_right_or_neither() -> None:
-    lines = [
-        element_line(elements(node("a", (x - 0.02, 0.4, x + 0.02, 0.45)))[0])
-        for x in (0.2, 0.5, 0.8)
+def test_zones_say_of_a_labelled_element_whether_it_is_left_or_right() -> None:
+    shown = elements(*(node("a", (x - 0.02, 0.4, x + 0.02, 0.45)) for x in (0.2, 0.5, 0.8)))
+    assert screen_text(FRONT, shown, zones=True).splitlines()[-3:] == [
+        '  [1] text: "a" (left)',
+        '  [2] text: "a"',
+        '  [3] text: "a" (right)',
     ]
-    assert lines == ['[1] text: "a" (left)', '[1] text: "a"', '[1] text: "a" (right)']
 
 
 def test_screen_format_the_order_is_top_content_bottom() -> None:
@@ -60,16 +61,16 @@ def test_screen_format_the_order_is_top_content_bottom() -> None:
 
 def test_screen_format_collapsed_items_have_no_number() -> None:
     shown = elements(node("Article one"), button("Help", 0.6))
-    text = screen_text(FRONT, shown, collapse=True)
+    text = screen_text(FRONT, shown, zones=True, collapse=True)
     assert "[1 other items -- NOT paths to support]" in text
     assert '  ~ "Article one"' in text
     assert '  >>> [2] btn: "Help"' in text
     assert "[1]" not in text
 
 
-def test_screen_format_the_31st_item_is_only_counted() -> None:
+def test_zones_only_count_the_31st_item() -> None:
     nodes = [node(f"item {n}", (0.1, 0.2 + n / 60, 0.9, 0.21 + n / 60)) for n in range(31)]
-    text = screen_text(FRONT, elements(*nodes))
+    text = screen_text(FRONT, elements(*nodes), zones=True)
     assert "  (1 more items...)" in text
     assert '"item 29"' in text
     assert '"item 30"' not in text
@@ -78,8 +79,9 @@ def test_screen_format_the_31st_item_is_only_counted() -> None:
 def test_what_the_screen_only_counts_is_what_is_left_out() -> None:
     nodes = [node(f"item {n}", (0.1, 0.2 + n / 60, 0.9, 0.21 + n / 60)) for n in range(33)]
     shown = elements(*nodes, field("Name", 0.85))
-    assert [e.label for e in left_out(shown)] == ["item 30", "item 31", "item 32"]
-    assert left_out(shown[:20]) == ()
+    left = left_out(shown, zones=True)
+    assert [e.label for e in left] == ["item 30", "item 31", "item 32"]
+    assert left_out(shown[:20], zones=True) == ()
 
 
 def test_a_text_that_only_repeats_its_button_is_no_element() -> None:
@@ -92,15 +94,32 @@ def test_a_text_that_only_repeats_its_button_is_no_element() -> None:
     assert labels(day, *child) == ["26 October 2026", "2 events"]
 
 
-def test_screen_format_of_a_whole_screen() -> None:
-    shown = elements(
+def a_chat() -> tuple[Element, ...]:
+    return elements(
         node("Back", (0.0, 0.02, 0.1, 0.06), clickable=True, class_name="a.ImageButton"),
         field("Message", 0.5, focused=True),
         node(at=(0.0, 0.1, 1.0, 0.8), scrollable=True, class_name="a.RecyclerView"),
-        node("Hello", (0.1, 0.3, 0.6, 0.34)),
+        node("Hello", (0.05, 0.3, 0.6, 0.34)),
         node("Chats", (0.0, 0.93, 0.3, 0.97), clickable=True, class_name="a.Tab", selected=True),
     )
-    assert screen_text(FRONT, shown).splitlines() == [
+
+
+def test_a_whole_screen_is_written_as_a_person_reads_it() -> None:
+    assert screen_text(FRONT, a_chat()).splitlines() == [
+        "Package: org.example.app",
+        "Screen: MainActivity",
+        "Layout: chat; (me) is on the right, (them) on the left",
+        "",
+        '[1] nav-btn: "Back"',
+        '[2] scrollable: "unlabeled"',
+        '[3] text: "Hello" (them)',
+        '[4] INPUT: "Message" [FOCUSED]',
+        '[5] tab: "Chats" [SELECTED]',
+    ]
+
+
+def test_a_whole_screen_of_a_support_goal_is_written_in_zones() -> None:
+    assert screen_text(FRONT, a_chat(), zones=True).splitlines() == [
         "Package: org.example.app",
         "Screen: MainActivity",
         "Layout: Chat/messaging interface",
@@ -111,8 +130,8 @@ def test_screen_format_of_a_whole_screen() -> None:
         '  >>> [1] nav-btn: "Back" (left)',
         "[CONTENT]",
         '  >>> [4] INPUT: "Message"',
-        '  [2] text: "Hello"',
-        '  [3] scrollable: "unlabeled" (center)',
+        '  [2] scrollable: "unlabeled"',
+        '  [3] text: "Hello" (left)',
         "  (scrollable)",
         "Focused: Message",
     ]
@@ -172,6 +191,17 @@ def test_a_field_that_shows_its_hint_is_empty() -> None:
     assert (empty.label, empty.value) == ("Title", "")
     assert (full.label, full.value) == ("Title", "Shopping")
     assert element_line(full) == '[1] INPUT: "Title" = "Shopping"'
+
+
+def test_a_drawn_field_is_named_by_the_words_in_it() -> None:
+    drawn = node(at=(0.1, 0.8, 0.9, 0.9), class_name="android.widget.EditText", clickable=True)
+    [field_] = elements(drawn, node("Type a message...", (0.1, 0.82, 0.8, 0.88), parent=0))
+    assert (field_.kind, field_.label, field_.value) == ("INPUT", "Type a message...", "")
+
+
+def test_a_slider_is_named_as_such() -> None:
+    [slider] = elements(node("Volume", class_name="android.widget.SeekBar"))
+    assert slider.kind == "slider"
 
 
 def test_personal_data_is_out_of_labels_before_they_are_cut() -> None:
@@ -245,7 +275,7 @@ def trees(draw: st.DrawFn) -> list[UiNode]:
 def test_any_tree_gives_numbers_in_reading_order_and_one_line_each(nodes: list[UiNode]) -> None:
     found = number_elements(nodes, redact=redact, previous=())
     assert [e.number for e in found] == list(range(1, len(found) + 1))
-    assert [zone(e) for e in found] == sorted(zone(e) for e in found)
+    assert all(element.parent < element.number for element in found)
     for element in found:
         assert len(element.label) <= 120
         assert 0 <= element.bounds.center.x <= 1
@@ -258,4 +288,7 @@ def test_any_tree_gives_numbers_in_reading_order_and_one_line_each(nodes: list[U
     text = screen_text(FRONT, found)
     numbered = [int(n) for n in re.findall(r"^ *(?:>>> )?\[(\d+)\] ", text, re.MULTILINE)]
     assert len(numbered) == len(set(numbered))
-    assert summarize(text).startswith("[Screen: org.example.app/MainActivity, ")
+    line = brief_of(Observation(started_ms=1, ended_ms=2, foreground=FRONT, elements=found))
+    assert line.startswith("[Screen: org.example.app/MainActivity")
+    assert "\n" not in line
+    assert len(line) <= MAX_CHARS + 40

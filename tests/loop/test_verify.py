@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.loop import verify
+from agent.loop.screen import verify
 from tests.loop.paper_phone import button, field, node
 from tests.loop.test_changes import seen
 
@@ -57,3 +57,17 @@ def test_an_end_of_a_list_is_said() -> None:
 def test_a_launch_is_judged_by_the_app_in_front() -> None:
     assert verify.verify_launch("Launched", "org.a", seen()).startswith("OK: ")
     assert verify.verify_launch("Launched", "org.b", seen()).startswith("WARNING: ")
+
+
+def test_a_key_of_a_keypad_that_shows_nothing_is_no_failure_and_its_ok_button_is() -> None:
+    labels = [str(digit) for digit in range(10)] + ["OK"]
+    pad = seen(
+        *(
+            node(label, (0.0, n / 12, 0.3, n / 12 + 0.06), clickable=True)
+            for n, label in enumerate(labels)
+        )
+    )
+    keys = pad.elements
+    one, done = keys[1], keys[-1]
+    assert verify.verify_click("Clicked", pad, pad, one) == f"OK: Clicked. {verify.UNSEEN}"
+    assert verify.verify_click("Clicked", pad, pad, done).startswith("WARNING")

@@ -6,9 +6,9 @@ import io
 
 from PIL import Image
 
-from agent.devices.device import Capture
-from agent.loop.elements import number_elements
-from agent.loop.screen import element_line
+from agent.devices.protocols import Capture
+from agent.loop.screen.elements import number_elements
+from agent.loop.screen.screen_text import element_line
 from agent.models.model import Message
 from agent.records import Frame
 from tests.loop.paper_phone import PaperPhone, button, node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.patterns import Pattern
-from agent.loop.recover import Trail
-from agent.loop.wrong_screen import misleads
+from agent.loop.screen.wrong_screen import misleads
+from agent.loop.signals.recover import Trail
+from agent.loop_features import Pattern
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation, UiNode
 from tests.loop.paper_phone import PaperPhone, button, node
@@ -81,7 +81,7 @@ class Shop:
 async def test_what_led_to_products_is_warned_of_and_not_pressed_again() -> None:
     shop = Shop()
     explore = says("click_element", element=1)
-    model = scripted(explore, says("press_button", button="BACK"), explore, DONE)
+    model = scripted(explore, says("press_button", button="BACK"), explore, DONE, DONE)
     context = MemoryContext(model, shop.phone, goal=GOAL)
     await task().run(context)
     assert shop.phone.done.count("tap Explore") == 1

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelError
-from agent.models.endpoint import Endpoint, Wire
+from agent.models.endpoint import Endpoint
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role
-from agent.models.openai import OpenAIModel
+from agent.models.wires import client_class
+from agent.settings import Wire
 from tests.openai_server import OpenAIServer, Reply, openai_server
 
 KEY = "sk-loopback-0123456789"
@@ -58,7 +59,7 @@ async def ask_at(
     server: OpenAIServer, wire: Wire = Wire.CHAT, timeout_s: float = 20.0
 ) -> ModelReply:
     endpoint = Endpoint(base_url=server.base_url, wire=wire)
-    model = OpenAIModel("m", api_key=KEY, endpoint=endpoint, timeout_s=timeout_s)
+    model = client_class(wire)("m", api_key=KEY, endpoint=endpoint, timeout_s=timeout_s)
     try:
         return await model.complete(REQUEST)
     finally:

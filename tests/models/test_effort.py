@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent.models.endpoint import Endpoint, Provider, Wire
+from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import Message, MessageKind, ModelRequest, Role
 from agent.models.openai import OpenAIModel
+from agent.settings import Wire
 from agent.tools.registry import schemas
 from tests.openai_server import Reply, openai_server, tool
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from agent.errors import ConfigError
+from agent.models.catalog import load_prices, price_of
 from agent.models.choice import build_client, build_model
-from agent.models.endpoint import Endpoint, Provider, Wire, endpoint_for
+from agent.models.endpoint import Endpoint, Provider, endpoint_for
 from agent.models.keys import Source, find_key, keep_in_file, read_key_file
-from agent.models.names import current_name
-from agent.models.openai.strict import strict
-from agent.models.prices import Price, cost_usd, load_prices, price_of
+from agent.models.prices import Price, cost_usd
+from agent.models.wires.strict import strict
 from agent.records import Usage
-from agent.settings import ModelSettings, Settings
+from agent.settings import ModelSettings, Settings, Wire
 from agent.tools.arguments import ClickElement, Wait, decode
 from agent.tools.registry import schemas
 
@@ -69,13 +69,6 @@ def test_the_wire_is_chosen_by_the_model_unless_it_is_set() -> None:
 
 def test_a_claude_without_an_address_is_asked_at_anthropic() -> None:
     assert endpoint_for("", "claude-sonnet-4-5").provider is Provider.ANTHROPIC
-
-
-def test_a_withdrawn_name_moves_on_with_a_notice() -> None:
-    name, notice = current_name("gpt-4-vision-preview")
-    assert name == "gpt-4o"
-    assert "gpt-4-vision-preview" in notice
-    assert current_name("gpt-5-mini") == ("gpt-5-mini", "")
 
 
 # --- prices ----------

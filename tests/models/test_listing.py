@@ -6,8 +6,8 @@ import pytest
 
 from agent.errors import ModelError
 from agent.models.openai import OpenAIModel
-from agent.models.openai.failures import Failures
-from agent.models.openai.listing import MAX_MODELS, named_in
+from agent.models.wires.failures import Failures
+from agent.models.wires.listing import MAX_MODELS, named_in
 from tests.openai_server import openai_server
 
 FAILURES = Failures("m", "http://here/v1", 1.0)

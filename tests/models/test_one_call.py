@@ -6,10 +6,11 @@ import pytest
 
 from agent.errors import UsageError
 from agent.jobs.tool_calls import call_of
+from agent.loop.task_context import TurnEnd
 from agent.models.model import ToolCall
 from agent.models.one_call import OneCall
 from agent.protocol import CommitmentCreate, ToolCallFinished
-from agent.tasks.task import TurnEnd
+from agent.safety.approval import APPROVE
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import task
@@ -18,7 +19,14 @@ from tests.tools.test_watching import answered
 
 async def run(call: ToolCall, *, background: bool = False) -> tuple[TurnEnd, MemoryContext]:
     phone = PaperPhone(lambda: (button("Go", 0.3),))
-    context = MemoryContext(OneCall(call), phone, reply=answered, background=background)
+    context = MemoryContext(
+        OneCall(call),
+        phone,
+        reply=answered,
+        background=background,
+        # Standing work is asked about, whatever calls for it.
+        answer=lambda _question: APPROVE,
+    )
     return await task().run(context), context
 
 

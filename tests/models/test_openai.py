@@ -8,8 +8,8 @@ from agent.errors import ModelError
 from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolSchema
 from agent.models.openai import OpenAIModel
-from agent.models.openai.failures import retry_after_s
 from agent.models.prices import Price
+from agent.models.wires.failures import retry_after_s
 from tests.openai_server import Reply, Tool, openai_server, tool
 
 KEY = "sk-very-secret-key"

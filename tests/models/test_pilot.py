@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from agent.loop.elements import number_elements
-from agent.loop.memory import Memory
-from agent.loop.prompts import observation_text
+from agent.loop.conversation.memory import Memory
+from agent.loop.conversation.prompts import observation_text
+from agent.loop.screen.elements import number_elements
 from agent.models.model import ModelReply, ModelRequest
 from agent.models.pilot import Pilot
 from agent.protocol import (
@@ -39,7 +39,7 @@ class Talk:
         seen = Observation(
             started_ms=1, ended_ms=2, foreground=front, elements=elements, tree_note=note
         )
-        text = observation_text(seen, step=self.step, max_steps=30, plan=(), warnings=())
+        text = observation_text(seen, steps_left=30 - self.step, plan=(), warnings=())
         seen = Observation(started_ms=1, ended_ms=2, foreground=front, screen_text=text)
         self.memory.fold(StepStarted(step=self.step))
         self.memory.fold(ObservationRecorded(step=self.step, observation=seen))

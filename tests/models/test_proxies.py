@@ -7,8 +7,8 @@ import pytest
 from agent.errors import ModelError
 from agent.models.model import Message, MessageKind, ModelRequest, Role
 from agent.models.openai import OpenAIModel
-from agent.models.openai.failures import Failures
-from agent.models.openai.transport import guarded
+from agent.models.wires.failures import Failures
+from agent.models.wires.transport import guarded
 from tests.openai_server import Reply, openai_server
 
 ASKED = ModelRequest(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelError
-from agent.models.openai.transport import MAX_ANSWER_BYTES
+from agent.models.wires.transport import MAX_ANSWER_BYTES
 from tests.models.asking import END, KEY, ask, ask_at, chunk, http, refusal, stream, told
 from tests.openai_server import Reply, openai_server
 

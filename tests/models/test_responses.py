@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import ModelError
-from agent.models.endpoint import Endpoint, Provider, Wire
+from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall
 from agent.models.openai import OpenAIModel
 from agent.models.prices import Price
+from agent.settings import Wire
 from agent.tools.registry import schemas
 from tests.openai_server import Reply, Tool, openai_server, tool
 

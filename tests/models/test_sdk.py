@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from agent.models.endpoint import Wire
+from agent.settings import Wire
 
 FIRST_CALL = """
 import asyncio, sys, threading
@@ -16,20 +16,21 @@ from importlib.abc import MetaPathFinder
 class Watch(MetaPathFinder):
     on_the_loop, beside = [], []
     def find_spec(self, name, path, target=None):
-        if name.partition(".")[0] == "openai":
+        if name.partition(".")[0] in {"openai", "anthropic"}:
             on_loop = threading.current_thread() is threading.main_thread()
             (self.on_the_loop if on_loop else self.beside).append(name)
 
 sys.meta_path.insert(0, Watch())
-from agent.models.endpoint import Endpoint, Wire
+from agent.models.endpoint import Endpoint
 from agent.models.model import Message, MessageKind, ModelRequest, Role
-from agent.models.openai import OpenAIModel
+from agent.models.wires import client_class
+from agent.settings import Wire
 from tests.openai_server import Reply, openai_server
 
 async def main():
     async with openai_server([Reply(text="yes")]) as server:
         endpoint = Endpoint(base_url=server.base_url, wire=Wire(sys.argv[1]))
-        model = OpenAIModel("m", endpoint=endpoint, api_key="k")
+        model = client_class(endpoint.wire)("m", endpoint=endpoint, api_key="k")
         message = Message(role=Role.USER, kind=MessageKind.GOAL, text="well?")
         reply = await model.complete(ModelRequest(messages=(message,), tools=()))
         assert reply.text == "yes", reply

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.models.endpoint import Wire
-from agent.models.openai.failures import Failures
-from agent.models.openai.gathering import Gathering
+from agent.models.wires.failures import Failures
+from agent.models.wires.gathering import Gathering
+from agent.settings import Wire
 from tests.models.asking import (
     END,
     FINISH,
@@ -254,7 +254,7 @@ async def test_an_answer_that_is_whole_is_not_asked_for_again_however_its_connec
 async def test_a_whole_answer_whose_connection_stays_open_is_taken_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agent.models.openai.parts.AFTER_THE_END_S", 0.05)
+    monkeypatch.setattr("agent.models.wires.parts.AFTER_THE_END_S", 0.05)
     # Behind the reason to finish comes what was used, which this endpoint never sends.
     async with openai_server([Reply(text="Now.", stall_after=3)]) as server:
         assert (await ask_at(server)).text == "Now."

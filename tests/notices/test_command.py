@@ -42,6 +42,7 @@ async def test_the_command_gets_the_notice_and_its_output_is_the_reply(tmp_path:
         "kind": "waiting",
         "title": "Input needed; $(touch x)",
         "text": "Which one?",
+        "speaker": "product",
         "options": ["A", "B"],
         "mayReply": True,
     }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent.errors import WrongStateError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     NoticeDone,
     NoticePosted,
@@ -29,8 +30,7 @@ from agent.records import (
     SessionKind,
     SessionState,
 )
-from agent.sessions.live import LiveSession
-from agent.tasks.task import TaskContext
+from agent.sessions.registry.live_session import LiveSession
 from tests.fakes import FakeRack
 from tests.stage import Cue, Stage
 
@@ -87,7 +87,7 @@ async def test_an_answer_from_elsewhere_takes_the_notice_away_and_the_end_is_tol
         notice = await shown(stage, session_id, NoticeKind.WAITING)
         await stage.do(UserInputAnswer(question_id=notice.question_id, answer="that"))
         ended = await shown(stage, session_id, NoticeKind.COMPLETED)
-        assert ended.text == "answer: that" and ended.token != notice.token
+        assert ended.text == "The agent says: answer: that" and ended.token != notice.token
         await stage.do(NoticeDone(session_id=session_id))
         assert (await stage.core.overview()).notices == ()
         posted = [e.msg for e in await stage.all_events() if isinstance(e.msg, NoticePosted)]

@@ -1,10 +1,10 @@
-"""What a tap, Done and Send do, for every kind and state of session (CONTRACTS 1.14)."""
+"""What a tap and Send do, for every kind and state of session (CONTRACTS 1.14)."""
 
 from __future__ import annotations
 
 import pytest
 
-from agent.notices.routing import Done, Send, Tap, continuation, done, send, tap
+from agent.notices.routing import Send, Tap, continuation, send, tap
 from agent.records import Question, Session, SessionKind, SessionState, TargetPresentation
 
 HOME, AGENT, GENIE = SessionKind.HOME, SessionKind.AGENT, SessionKind.GENIE
@@ -59,9 +59,7 @@ def test_a_tap_opens_what_the_session_needs(
 @pytest.mark.parametrize(
     "state", [SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED]
 )
-def test_done_and_send_are_those_of_the_anchor(state: SessionState) -> None:
-    assert done(session(state)) is Done.CONSUME_AND_CLOSE_TARGET
-    assert done(session(state, AGENT)) is Done.CONSUME
+def test_send_is_that_of_the_anchor(state: SessionState) -> None:
     assert send(session(state)) is Send.NEW_HOME_SESSION
     assert send(session(state, AGENT)) is Send.RESUME_PARENT
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.audit_writer import DIRECTORY, audited
+from agent.audit.hash_chain import CUT_BYTES, Chain, Flaw, files_of, read_lines, verify
+from agent.audit.store_comparison import Compared, compare
 from agent.protocol import (
     Event,
     QuestionAnswered,
@@ -19,11 +22,8 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import ActionOutcome, Question, QuestionKind, Session
-from agent.safety.audit import DIRECTORY, audited
-from agent.safety.chain import CUT_BYTES, Chain, Flaw, files_of, read_lines, verify
-from agent.safety.comparison import Compared, compare
-from agent.store.ledger import EventDraft
-from agent.store.sqlite import SqliteStore
+from agent.store.changes.event_ledger import EventDraft
+from agent.store.embedded.sqlite_store import SqliteStore
 
 
 def chain(directory: Path, *facts: str) -> Chain:
@@ -46,7 +46,7 @@ def edit(lines: list[str]) -> list[str]:
 
 def rehash(lines: list[str]) -> list[str]:
     """Edit a line and hash it anew, as somebody would who knows the format."""
-    from agent.safety.chain import line_hash
+    from agent.audit.hash_chain import line_hash
 
     line = {**json.loads(lines[1]), "event_type": "harmless"}
     line["hash"] = line_hash(line)

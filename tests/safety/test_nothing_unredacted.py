@@ -5,10 +5,17 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from agent.protocol import JobCreate, SessionCreate, SteerApplied, UserInput, UserInputAnswer
+from agent.loop.task_context import TaskContext
+from agent.protocol import (
+    JobCreate,
+    SessionCreate,
+    SteerApplied,
+    TextRedacted,
+    UserInput,
+    UserInputAnswer,
+)
 from agent.records import SessionState
-from agent.tasks.task import TaskContext
-from console.logs import keep_log
+from console.core.logs import keep_log
 from tests.fakes import FakeRack
 from tests.stage import Stage
 
@@ -37,6 +44,8 @@ async def test_secrets_of_the_operator_are_in_no_byte_that_is_kept(tmp_path: Pat
     async with stage.play():
         clean_goal = (await stage.do(SessionCreate(goal=SAID, start=False))).session_id
         goal = (await stage.store.session(clean_goal)).goal
+        told = [msg for msg in await stage.msgs(clean_goal) if isinstance(msg, TextRedacted)]
+        assert (told[0].kinds, told[0].where) == (("CARD", "PASSWORD"), "goal")
         stage.parts[goal] = part
         await stage.do(JobCreate(title="a job", prompt=SAID, next_run_at=1 << 47))
         session_id = await stage.create(SAID)

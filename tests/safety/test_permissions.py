@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from agent.loop.guard import permit
-from agent.loop.recover import wrong_app
-from agent.records import Autonomy
+from agent.loop.acting.guard import permit
+from agent.loop.signals.recover import wrong_app
+from agent.records import Autonomy, EffectVerb, Element, Foreground, Observation
 from agent.safety.app_rules import BUILT_IN, AppDecision, AppRule, Match, apply, rule_for
 from agent.safety.capabilities import LEVELS, Capability, Decision, RiskLevel, decide
-from agent.safety.policy import Risk, Verdict, judge_click, judge_enter, judge_typing
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.context import Context
+from agent.safety.effects.judge import judge
+from agent.safety.effects.labels import find_named
+from agent.safety.effects.verdict import Risk, Verdict
 from agent.safety.scope import out_of_scope
 from tests.safety.buttons import element
 
@@ -28,7 +32,16 @@ def test_high_risk_is_asked_about_at_every_level_that_may_act(capability: Capabi
     assert decide(capability, Autonomy.ASK_BEFORE_ACTION) is Decision.ASK
 
 
-@pytest.mark.parametrize("capability", [c for c in Capability if c is not Capability.OBSERVE])
+LOOKS = {Capability.OBSERVE, Capability.READ_ELSEWHERE}
+"""What changes nothing: looking at a phone, and tools that the operator marked as read-only."""
+
+
+@pytest.mark.parametrize("capability", sorted(LOOKS))
+def test_a_session_that_only_observes_may_look(capability: Capability) -> None:
+    assert decide(capability, Autonomy.OBSERVE_ONLY) is Decision.ALLOW
+
+
+@pytest.mark.parametrize("capability", [c for c in Capability if c not in LOOKS])
 def test_a_session_that_only_observes_does_nothing(capability: Capability) -> None:
     assert decide(capability, Autonomy.OBSERVE_ONLY) is Decision.BLOCK
 
@@ -79,11 +92,24 @@ def test_a_denied_app_is_not_touched_and_the_reason_is_the_operators() -> None:
     assert (verdict.decision, verdict.reason) == (Decision.BLOCK, "money lives here")
 
 
+def judged(act: Act, *shown: Element) -> Verdict:
+    """Judge an act on a screen that shows these elements."""
+    front = Foreground(package="a.b")
+    screen = Observation(started_ms=1, ended_ms=2, foreground=front, elements=shown)
+    return judge(act, Context(screen=screen))
+
+
+def verb_of(shown: Element) -> EffectVerb | None:
+    """Return what an element says that it does."""
+    found = find_named(shown)
+    return None if found is None else found.verb
+
+
 def test_a_permission_is_asked_about_and_its_refusal_is_not() -> None:
     package = "com.google.android.permissioncontroller"
-    assert judge_click(element("While using the app", package=package)).risk is Risk.PERMISSION
-    assert judge_click(element("Don't allow", package=package)).decision is Decision.ALLOW
-    assert judge_click(element("While using the app")).decision is Decision.ALLOW
+    assert verb_of(element("While using the app", package=package)) is EffectVerb.GRANT
+    assert verb_of(element("Don't allow", package=package)) is None
+    assert verb_of(element("While using the app")) is None
 
 
 @pytest.mark.parametrize(
@@ -96,27 +122,30 @@ def test_a_permission_is_asked_about_and_its_refusal_is_not() -> None:
     ],
 )
 def test_safety_an_installation_needs_approval(label: str, package: str) -> None:
-    verdict = judge_click(element(label, package=package))
-    assert (verdict.decision, verdict.capability) == (Decision.ASK, Capability.INSTALL)
+    assert verb_of(element(label, package=package)) is EffectVerb.INSTALL
 
 
 def test_a_word_that_installs_only_in_a_store_is_harmless_elsewhere() -> None:
-    assert judge_click(element("Update", package="com.weather")).decision is Decision.ALLOW
-    assert judge_click(element("Installed apps and more of them")).decision is Decision.ALLOW
+    assert verb_of(element("Update", package="com.weather")) is None
+    assert verb_of(element("Installed apps and more of them")) is None
 
 
 def test_safety_without_a_tree_enter_and_typing_are_asked_about() -> None:
-    assert judge_enter([]).risk is Risk.UNSEEN
-    assert judge_typing("hello", None, []).risk is Risk.UNSEEN
-    assert judge_typing("hello\n", None, []).decision is Decision.ASK
+    for act in (
+        Act(kind=ActKind.KEY, key="ENTER"),
+        Act(kind=ActKind.TYPE, text="hello"),
+        Act(kind=ActKind.TYPE, text="hello\n"),
+    ):
+        verdict = judged(act)
+        assert verdict.decision is Decision.ASK
+        assert verdict.effect is not None
+        assert verdict.effect.verb is EffectVerb.UNKNOWN
 
 
 def test_safety_enter_in_a_form_that_pays_is_asked_about() -> None:
-    form = [
-        element("Card", editable=True, focused=True),
-        element("Pay now"),
-    ]
-    assert judge_enter(form).risk is Risk.FINANCIAL
+    enter = Act(kind=ActKind.KEY, key="ENTER")
+    card = element("Card", editable=True, focused=True)
+    assert judged(enter, card, element("Pay now")).risk is Risk.FINANCIAL
 
 
 def test_safety_typing_into_a_password_field_is_asked_about() -> None:
@@ -125,14 +154,18 @@ def test_safety_typing_into_a_password_field_is_asked_about() -> None:
         element("Enter PIN", editable=True),
         element("unlabeled", editable=True, resource_id="com.x:id/login_password"),
     ):
-        verdict = judge_typing("hunter2", field, [field])
-        assert (verdict.risk, verdict.capability) == (Risk.SECRET, Capability.ACCOUNT)
+        for text in ("hunter2", "hunter2\n"):
+            verdict = judged(Act(kind=ActKind.TYPE, element=field, text=text), field)
+            assert (verdict.risk, verdict.capability) == (Risk.SECRET, Capability.ACCOUNT)
     note = element("Pin a note", editable=True)
-    assert judge_typing("hunter2", note, [note]).decision is Decision.ALLOW
+    typing = Act(kind=ActKind.TYPE, element=note, text="hunter2")
+    assert judged(typing, note).decision is Decision.ALLOW
 
 
 def test_safety_a_disguised_label_is_asked_about() -> None:
-    assert judge_click(element("Cоntinue")).risk is Risk.DISGUISED
+    found = find_named(element("Cоntinue"))
+    assert found is not None
+    assert found.risk is Risk.DISGUISED
 
 
 def test_a_session_of_one_app_stays_in_it() -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from agent.records import Bounds, Element
-from agent.safety.capabilities import Capability, Decision
+from agent.records import Bounds, EffectVerb, Element
+from agent.safety.effects.labels import find_named, is_send
 from agent.safety.phrasebook import LANGUAGES, Act, phrases
-from agent.safety.policy import Risk, judge_click, judge_enter
 
 
 def button(label: str, **more: object) -> Element:
@@ -26,6 +25,12 @@ def button(label: str, **more: object) -> Element:
         **more,
     }
     return Element(**fields)  # type: ignore[arg-type]
+
+
+def verb_of(label: str) -> EffectVerb | None:
+    """Return what a button of a label says that it does."""
+    found = find_named(button(label))
+    return None if found is None else found.verb
 
 
 SPENDS = {
@@ -110,25 +115,22 @@ def listed(table: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 @pytest.mark.parametrize("label", listed(SPENDS))
 def test_what_spends_is_asked_about_in_every_language(label: str) -> None:
-    verdict = judge_click(button(label))
-    assert (verdict.decision, verdict.capability) == (Decision.ASK, Capability.PAY)
+    assert verb_of(label) is EffectVerb.SPEND
 
 
 @pytest.mark.parametrize("label", listed(DELETES))
 def test_what_deletes_is_asked_about_in_every_language(label: str) -> None:
-    verdict = judge_click(button(label))
-    assert (verdict.decision, verdict.risk) == (Decision.ASK, Risk.DESTRUCTIVE)
+    assert verb_of(label) is EffectVerb.DELETE
 
 
 @pytest.mark.parametrize("label", listed(SENDS))
 def test_what_sends_is_asked_about_in_every_language(label: str) -> None:
-    assert judge_click(button(label)).decision is Decision.ASK
-    assert judge_click(button(label)).risk is Risk.OUTGOING
+    assert verb_of(label) in {EffectVerb.SEND, EffectVerb.CARRY_OUT}
 
 
 @pytest.mark.parametrize("label", listed(INSTALLS))
 def test_what_installs_is_asked_about_in_every_language(label: str) -> None:
-    assert judge_click(button(label)).capability is Capability.INSTALL
+    assert verb_of(label) is EffectVerb.INSTALL
 
 
 def test_every_language_has_words_for_money_deleting_and_sending() -> None:
@@ -158,7 +160,7 @@ def test_every_language_has_words_for_money_deleting_and_sending() -> None:
     ],
 )
 def test_safety_a_look_alike_of_a_foreign_word_is_asked_about(label: str) -> None:
-    assert judge_click(button(label)).decision is Decision.ASK
+    assert verb_of(label) is not None
 
 
 @pytest.mark.parametrize(
@@ -172,14 +174,14 @@ def test_safety_a_look_alike_of_a_foreign_word_is_asked_about(label: str) -> Non
     ],
 )
 def test_what_only_resembles_such_words_is_not_asked_about(label: str) -> None:
-    assert judge_click(button(label)).decision is Decision.ALLOW
+    assert verb_of(label) is None
 
 
 def test_a_row_that_quotes_such_a_word_is_no_button() -> None:
     row = button("Anna | Kannst du das Paket heute noch für mich senden? | 10:24")
-    assert judge_click(row).decision is Decision.ALLOW
+    assert find_named(row) is None
 
 
-def test_enter_beside_a_send_button_is_asked_about_in_any_language() -> None:
+def test_the_button_that_the_enter_key_presses_is_known_in_any_language() -> None:
     for label in ("Senden", "送信", "보내기", "إرسال"):
-        assert judge_enter([button(label)]).capability is Capability.SEND
+        assert is_send(button(label))

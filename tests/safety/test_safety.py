@@ -8,18 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.tree import parse_tree
+from agent.devices.trees.tree_parser import parse_tree
+from agent.records import EffectVerb, Element, Foreground, Observation
 from agent.safety.approval import is_yes, refused_because
-from agent.safety.policy import (
-    Decision,
-    Risk,
-    judge_click,
-    judge_enter,
-    judge_text,
-)
-from agent.safety.redaction import redact, redact_secrets
-from agent.safety.tree_redaction import redact_tree
+from agent.safety.capabilities import Decision
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.context import Context
+from agent.safety.effects.judge import judge
+from agent.safety.effects.labels import find_named, is_send
+from agent.safety.effects.texts import judge_text
+from agent.safety.effects.verdict import Risk, Verdict
+from agent.safety.redacting.redaction import redact, redact_secrets
+from agent.safety.redacting.tree_redaction import redact_tree
 from tests.safety.buttons import element
+
+
+def entering(*shown: Element) -> Verdict:
+    """Judge the enter key on a screen that shows these elements."""
+    front = Foreground(package="a.b")
+    screen = Observation(started_ms=1, ended_ms=2, foreground=front, elements=shown)
+    return judge(Act(kind=ActKind.KEY, key="ENTER"), Context(screen=screen))
 
 
 def test_safety_a_social_security_number_is_blocked() -> None:
@@ -48,61 +56,64 @@ def test_safety_2001_characters_are_blocked() -> None:
 
 
 def test_safety_pay_now_needs_approval() -> None:
-    verdict = judge_click(element("Pay now"))
-    assert (verdict.decision, verdict.risk) == (Decision.ASK, Risk.FINANCIAL)
+    found = find_named(element("Pay now"))
+    assert found is not None
+    assert found.verb is EffectVerb.SPEND
 
 
 def test_safety_a_word_that_only_holds_pay_needs_none() -> None:
     for label in ("PayPal", "Display", "Repay history page", "Bluetooth", "Buyer protection"):
-        assert judge_click(element(label)).decision is Decision.ALLOW
+        assert find_named(element(label)) is None
 
 
 @pytest.mark.parametrize(
-    ("label", "risk"),
+    ("label", "verb"),
     [
-        ("Buy it for $20", Risk.FINANCIAL),
-        ("Place order", Risk.FINANCIAL),
-        ("Subscribe | 4.99 a month", Risk.FINANCIAL),
-        ("Please press here to pay the bill at once", Risk.FINANCIAL),
-        ("Рay nоw", Risk.FINANCIAL),
-        ("ＰＡＹ", Risk.FINANCIAL),
-        ("P\u0301ay", Risk.FINANCIAL),
-        ("Delete", Risk.DESTRUCTIVE),
-        ("Delete account", Risk.DESTRUCTIVE),
-        ("Erase all data", Risk.DESTRUCTIVE),
-        ("Send", Risk.OUTGOING),
-        ("Send SMS", Risk.OUTGOING),
-        ("Call", Risk.OUTGOING),
-        ("Send | 1 recipient", Risk.OUTGOING),
-        ("Post | 3 photos", Risk.OUTGOING),
+        ("Buy it for $20", EffectVerb.SPEND),
+        ("Place order", EffectVerb.SPEND),
+        ("Subscribe | 4.99 a month", EffectVerb.SPEND),
+        ("Please press here to pay the bill at once", EffectVerb.SPEND),
+        ("Рay nоw", EffectVerb.SPEND),
+        ("ＰＡＹ", EffectVerb.SPEND),
+        ("P\u0301ay", EffectVerb.SPEND),
+        ("Delete", EffectVerb.DELETE),
+        ("Delete account", EffectVerb.DELETE),
+        ("Erase all data", EffectVerb.DELETE),
+        ("Send", EffectVerb.SEND),
+        ("Send SMS", EffectVerb.SEND),
+        ("Call", EffectVerb.CALL),
+        ("Send | 1 recipient", EffectVerb.SEND),
+        ("Post | 3 photos", EffectVerb.SEND),
     ],
 )
-def test_safety_what_cannot_be_undone_needs_approval(label: str, risk: Risk) -> None:
-    verdict = judge_click(element(label))
-    assert (verdict.decision, verdict.risk) == (Decision.ASK, risk)
+def test_safety_what_cannot_be_undone_needs_approval(label: str, verb: EffectVerb) -> None:
+    found = find_named(element(label))
+    assert found is not None
+    assert found.verb is verb
 
 
 def test_safety_a_button_without_a_label_is_judged_by_its_id() -> None:
     for name in ("send_button", "btnSend", "pay_now", "delete"):
-        verdict = judge_click(element("unlabeled", resource_id=f"com.x:id/{name}"))
-        assert verdict.decision is Decision.ASK, name
-    assert judge_click(element("unlabeled", resource_id="com.x:id/menu")).decision is Decision.ALLOW
+        assert find_named(element("unlabeled", resource_id=f"com.x:id/{name}")) is not None, name
+    assert find_named(element("unlabeled", resource_id="com.x:id/menu")) is None
 
 
 def test_safety_what_people_wrote_in_a_row_is_not_a_send_button() -> None:
-    assert judge_click(element("Anna | please send me the file")).decision is Decision.ALLOW
+    assert find_named(element("Anna | please send me the file")) is None
 
 
 def test_safety_a_send_button_with_a_long_label_is_known_by_its_id() -> None:
     for label in ("SMS | to Anna", "To Anna, who is in two of your groups"):
         long = element(label, resource_id="com.x:id/send_message_button")
-        assert judge_click(long).risk is Risk.OUTGOING
-        assert judge_enter([long]).risk is Risk.OUTGOING
+        found = find_named(long)
+        assert found is not None
+        assert found.verb is EffectVerb.SEND
+        assert is_send(long)
 
 
 def test_safety_enter_beside_a_send_button_may_send() -> None:
-    assert judge_enter([element("Send")]).risk is Risk.OUTGOING
-    assert judge_enter([element("Search")]).decision is Decision.ALLOW
+    assert entering(element("Send")).risk is Risk.OUTGOING
+    assert entering(element("Search")).decision is Decision.ALLOW
 
 
 def test_safety_only_a_plain_yes_is_a_yes() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.safety.redaction import find_card, passes_luhn, redact_secrets
-from agent.safety.secrets import SECRET, Secrets, is_placeholder
-from agent.safety.tree_redaction import redact_tree
+from agent.safety.redacting.redaction import find_card, passes_luhn, redact_secrets
+from agent.safety.redacting.secrets import SECRET, Secrets, is_placeholder
+from agent.safety.redacting.tree_redaction import redact_tree
 
 
 def test_a_known_secret_is_hidden_wherever_it_stands() -> None:
@@ -83,13 +83,10 @@ def test_a_tree_loses_a_password_that_the_phone_shows() -> None:
     assert b"staple" not in redacted
 
 
-def test_a_card_far_down_a_list_of_numbers_is_found_and_an_endless_list_lets_nothing_through() -> (
-    None
-):
+def test_a_card_far_down_a_list_of_numbers_is_found_and_the_list_stays() -> None:
     assert "4111" not in redact_secrets("12 " * 400 + "4111 1111 1111 1111")
     endless = redact_secrets("7 " * 60_000 + "4111111111111111")
-    assert "4111" not in endless
-    assert len(endless) < 100
+    assert endless == "7 " * 60_000 + "[CARD REDACTED]"
 
 
 def test_an_attribute_that_stands_twice_in_a_tag_is_looked_at_both_times() -> None:

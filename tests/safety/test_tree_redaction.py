@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.safety.secrets import Secrets
-from agent.safety.tree_redaction import redact_tree
+from agent.safety.redacting.secrets import Secrets
+from agent.safety.redacting.tree_redaction import redact_tree
 
 DUMPS = sorted((Path(__file__).parent.parent / "data").rglob("*.xml"))
 COMMENT = b"<!-- -->"

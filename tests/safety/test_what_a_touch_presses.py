@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.loop.elements import number_elements
-from agent.loop.guard import judge
+from agent.loop.acting.guard import judge
+from agent.loop.screen.elements import number_elements
 from agent.records import Element, Foreground, Observation, UiNode
 from agent.safety.capabilities import Capability, Decision
-from agent.safety.policy import ALLOWED, Risk, Verdict, judge_click
+from agent.safety.effects.labels import find_named
+from agent.safety.effects.verdict import Risk, Verdict
 from agent.safety.words import is_price, squeezed, words
 from agent.tools.actions import resolve
 from agent.tools.arguments import ClickElement, TypeText
@@ -35,7 +36,7 @@ def pressing(nodes: Sequence[UiNode], label: str = "") -> Verdict:
         started_ms=1, ended_ms=2, foreground=Foreground(package="a.b"), elements=elements
     )
     deed = resolve(ClickElement(element=found[-1].number), screen, (), None)  # type: ignore[arg-type]
-    return judge(deed, elements)
+    return judge(deed, screen)
 
 
 BUTTONS: dict[str, tuple[UiNode, ...]] = {
@@ -128,7 +129,7 @@ def test_safety_a_field_under_a_button_is_not_tapped_unasked() -> None:
     )
     at = next(e.number for e in elements if e.editable)
     deed = resolve(TypeText(text="hello", element=at), screen, (), None)  # type: ignore[arg-type]
-    assert judge(deed, elements).risk is Risk.FINANCIAL
+    assert judge(deed, screen).risk is Risk.FINANCIAL
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_safety_a_button_that_is_a_price_buys(label: str) -> None:
     assert is_price(label)
     assert pressing((button(label, 0.6),)).risk is Risk.FINANCIAL
     text = numbered((node(label, HERE),))[0]
-    assert judge_click(text) is ALLOWED, "a price that is no button is read, not pressed"
+    assert find_named(text) is None, "a price that is no button is read, not pressed"
 
 
 @pytest.mark.parametrize("label", ["De | lete", "Era se", "Delete | account"])

@@ -13,8 +13,8 @@ from agent.protocol import (
     TurnAborted,
 )
 from agent.records import SessionState
-from agent.sessions.transitions import may_move
-from agent.state import fold_session
+from agent.sessions.registry.transitions import may_move
+from agent.state.reducer import fold_session
 
 
 def story(events: list[Event]) -> str:
@@ -23,8 +23,8 @@ def story(events: list[Event]) -> str:
     return "; ".join(words)
 
 
-def check_facts(events: list[Event], parents: frozenset[str]) -> None:
-    """Read a session's facts one by one, as a stranger would; `parents` are goals that delegate."""
+def check_facts(events: list[Event]) -> None:
+    """Read a session's facts one by one, as a stranger would."""
     session = None
     generation = 0
     open_turn = ""
@@ -42,8 +42,7 @@ def check_facts(events: list[Event], parents: frozenset[str]) -> None:
                 generation = later
             case SessionStateChanged(state=state):
                 assert before is not None
-                in_tree = bool(before.parent_id) or before.goal in parents
-                allowed = may_move(before.state, state, resuming=resuming, in_tree=in_tree)
+                allowed = may_move(before.state, state, resuming=resuming)
                 assert allowed, (before.state, state)
                 resuming = False
             case TaskStarted(turn_id=turn_id, kind="review" | "compact"):

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 
 from PIL import Image
 
-from agent.devices.device import Capture, Device
-from agent.devices.display import Display
+from agent.devices.protocols import Capture, Device, Display
 from agent.errors import DeviceError
 from agent.records import (
     Frame,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import StoreError, UsageError, WrongStateError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     Interrupt,
     SessionCancel,
     SessionClear,
-    SessionConfigured,
     SessionDelete,
     SessionFork,
     SessionKeep,
@@ -23,10 +23,9 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Session, SessionState
-from agent.sessions.retention import clear
-from agent.state import State, reduce
+from agent.sessions.rules.retention import TreeView, beyond_newest, clear
+from agent.state.reducer import State, reduce
 from agent.store.store import EventDraft
-from agent.tasks.task import TaskContext
 from tests.stage import Cue, Stage, of_type, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
@@ -152,20 +151,25 @@ async def pruned(stage: Stage, *session_ids: str) -> None:
     await stage.until(there, f"{session_ids} to be pruned")
 
 
-async def test_12_terminal_trees_and_3_active_leave_2_pruned_and_the_active_untouched(
+async def test_frames_outlive_many_newer_trees_and_go_by_their_age_but_of_none_that_is_active(
     stage: Stage,
 ) -> None:
-    stage.set(retention={"keep_trees": 100})
+    stage.set(retention={"keep_trees": 2, "keep_days": 14})
     async with stage.play():
         ended = [await done(stage, f"goal {number}") for number in range(12)]
         active = [await stage.create(f"draft {number}", start=False) for number in range(3)]
         blobs = {one: await frame_named(stage, one, one.encode()) for one in (*ended, *active)}
-    stage.set(retention={"keep_trees": 10})
-    async with stage.play():
-        await pruned(stage, *ended[:2])
         assert (await stage.do(SessionPrune())).session_ids == ()
+        stage.now_ms = stage.clock() + 13 * 86_400_000
+        await stage.do(SessionKeep(session_id=ended[2]))
+        assert (await stage.do(SessionPrune())).session_ids == ()
+        for digest in blobs.values():
+            await stage.store.read_blob(digest)
+        stage.now_ms += 2 * 86_400_000
+        loose = [one for one in ended if one != ended[2]]
+        assert set((await stage.do(SessionPrune())).session_ids) == set(loose)
         for session_id, digest in blobs.items():
-            if session_id in ended[:2]:
+            if session_id in loose:
                 with pytest.raises(StoreError, match="gone"):
                     await stage.store.read_blob(digest)
             else:
@@ -174,12 +178,37 @@ async def test_12_terminal_trees_and_3_active_leave_2_pruned_and_the_active_unto
         assert of_type(await stage.msgs(ended[0]), ToolCallRequested)
 
 
+async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than_may_be(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        kept, first, second, third = [await done(stage, f"goal {number}") for number in range(4)]
+        await stage.do(SessionKeep(session_id=kept))
+        digests = {
+            one: await frame_named(stage, one, one.encode() * 1000)
+            for one in (kept, first, second, third)
+        }
+        assert (await stage.do(SessionPrune())).session_ids == ()
+        took = await stage.store.blob_bytes()
+    each = len(first) * 1000
+    assert took >= 4 * each
+    # Room for two of the four: the kept one and the newest.
+    stage.set(retention={"keep_gb": (took - 1.5 * each) / 1e9})
+    async with stage.play():
+        await pruned(stage, first, second)
+        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert await stage.store.blob_bytes() <= took - 2 * each
+        for session_id in (kept, third):
+            assert not (await stage.store.session(session_id)).pruned
+            await stage.store.read_blob(digests[session_id])
+
+
 async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_stays(
     stage: Stage,
 ) -> None:
     cue = Cue()
     stage.parts["slow"] = waiting_at(cue)
-    stage.set(retention={"keep_trees": 0})
+    stage.set(retention={"keep_days": 0})
     async with stage.play():
         tree = await stage.create("parent", "slow")
         await cue.there()
@@ -294,24 +323,23 @@ async def test_a_clear_has_at_most_32_passes() -> None:
 
 
 async def test_trees_are_pruned_by_themselves_as_they_end(stage: Stage) -> None:
-    stage.set(retention={"keep_trees": 1})
+    stage.set(retention={"keep_days": 0})
     async with stage.play():
-        first = await done(stage, "first")
-        await done(stage, "second")
-        await pruned(stage, first)
+        await pruned(stage, await done(stage, "first"))
 
 
-async def test_sessions_of_one_job_are_counted_apart(stage: Stage) -> None:
-
-    stage.set(retention={"keep_trees": 1})
-    async with stage.play():
-        for number, job_id in enumerate((7, 7, 8, 0, 0)):
-            session = Session(
+def test_displays_of_one_jobs_sessions_are_counted_apart() -> None:
+    trees = [
+        TreeView(
+            root=Session(
                 session_id=f"s{number}",
                 goal="water",
                 created_ms=number,
                 job_id=job_id,
                 state=COMPLETED,
             )
-            await stage.store.append(EventDraft(f"s{number}", SessionConfigured(session=session)))
-        assert set((await stage.do(SessionPrune())).session_ids) == {"s0", "s3"}
+        )
+        for number, job_id in enumerate((0, 0, 8, 7, 7))
+    ]
+    beyond = beyond_newest(trees, 1)
+    assert [tree.root.session_id for tree in beyond] == ["s1", "s4"]

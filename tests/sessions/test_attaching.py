@@ -6,6 +6,7 @@ import pytest
 
 from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     Interrupt,
     SessionAttach,
@@ -18,7 +19,6 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import Session, SessionState
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.fakes import FakeRack
 from tests.stage import Cue, Stage, waiting_at
 

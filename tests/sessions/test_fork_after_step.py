@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import UsageError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     AgentMessage,
     SessionFork,
@@ -14,7 +15,6 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import SessionState, TimeSplit, Usage
-from agent.tasks.task import TaskContext
 from tests.stage import Stage, of_type
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.models.pilot import Pilot
 from agent.protocol import (
     ObservationRecorded,
@@ -31,9 +31,9 @@ from agent.records import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
 
 BOUND_S = 90.0
@@ -52,7 +52,7 @@ async def test_a_hidden_target_does_its_work_on_a_display_of_its_own_and_the_mai
         await phones.start()
         [serial] = phones.serials
         store = await stack.enter_async_context(SqliteStore.open(tmp_path / "data"))
-        rack = AdbRack([server.address])
+        rack = AdbFleet([server.address])
         core = await Runtime.spawn(
             Settings(data_dir=tmp_path / "data", config_file=tmp_path / "config.toml"),
             store=store,

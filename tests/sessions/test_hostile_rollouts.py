@@ -47,10 +47,10 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.sessions import rollout_read
-from agent.sessions.rollout_lines import BlobLine, EventLine, line_of
-from agent.sessions.rollout_read import read_blobs, read_rollout
-from agent.sessions.rollout_write import Blobs, blobs_directory, export_rollout
+from agent.sessions.rollout import rollout_read
+from agent.sessions.rollout.rollout_lines import BlobLine, EventLine, line_of
+from agent.sessions.rollout.rollout_read import read_blobs, read_rollout
+from agent.sessions.rollout.rollout_write import Blobs, blobs_directory, export_rollout
 from agent.store.store import EventDraft
 from tests.console.test_jobs_screen import commitment, watcher
 from tests.sessions.test_rollouts import storied

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from agent.codex_bridge.session_object import held_by, session_object
 from agent.errors import FencedError, RuntimeDiedError
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import Interrupt, SessionResume, TurnAborted, WarningEvent
 from agent.records import SessionState
-from agent.runtime import Runtime
-from agent.store.local import LocalDispatcher
-from agent.store.sqlite import SqliteStore
-from agent.tasks.task import TaskContext, TurnEnd
+from agent.runtime.runtime import Runtime
+from agent.store.dispatch.local_dispatcher import LocalDispatcher
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.fakes import PlayedTask
-from tests.stage import PATIENCE_S, Stage
+from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 
 RUNNING, COMPLETED = SessionState.RUNNING, SessionState.COMPLETED
 
@@ -198,3 +199,22 @@ async def test_a_core_whose_store_has_a_newer_owner_dies_and_says_so(
                 await core.wait_closed()
             with pytest.raises(RuntimeDiedError, match="newer owner"):
                 await stage.create("go", serial="phone-1")
+
+
+async def test_a_session_that_is_queued_says_who_has_its_phone(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["first"] = waiting_at(cue)
+    async with stage.play():
+        first = await stage.create("first", serial="phone-1")
+        await cue.there()
+        second = await stage.create("second", serial="phone-1")
+        queued = await stage.reach(second, SessionState.QUEUED)
+        devices = (await stage.core.overview()).devices
+        told = session_object(queued, None, devices)
+        [phone] = [info for info in devices if info.serial == "phone-1"]
+        assert phone.driver
+        assert told["heldBy"] == held_by(queued, devices) == phone.driver
+        working = await stage.store.session(first)
+        assert session_object(working, None, devices)["heldBy"] is None
+        cue.go.set()
+        await stage.reach(second, COMPLETED)

@@ -6,13 +6,13 @@ import pytest
 
 from agent.errors import RuntimeDiedError
 from agent.protocol import Reply, Shutdown
-from agent.sessions.intake import Intake, Submission
+from agent.runtime.op_queue import OpQueue, Submission
 
 DIED = RuntimeDiedError("The core has been closed.", "Start it again.")
 
 
 async def test_closing_answers_every_op_that_was_taken_and_not_settled() -> None:
-    intake = Intake()
+    intake = OpQueue()
     asked = [Submission(Shutdown(), answered=True) for _ in range(3)]
     for submission in asked:
         await intake.put(submission)

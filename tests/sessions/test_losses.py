@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.errors import DeviceLostError
+from agent.loop.task_context import TaskContext
 from agent.protocol import SessionFlagsChanged, SessionMove
 from agent.records import Session, SessionState
-from agent.state import attention, from_overview
-from agent.tasks.task import TaskContext
+from agent.state.reducer import attention, from_overview
 from tests.fakes import FakeRack
 from tests.stage import Cue, Stage, of_type
 

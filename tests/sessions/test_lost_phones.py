@@ -7,11 +7,11 @@ import pytest
 from agent.errors import (
     DeviceLostError,
 )
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     SessionResume,
 )
 from agent.records import SessionState
-from agent.tasks.task import TaskContext
 from tests.stage import Cue, Stage
 
 COMPLETED, QUEUED = SessionState.COMPLETED, SessionState.QUEUED

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.loop.task_context import TaskContext, TaskKind
 from agent.protocol import (
     AbortReason,
     Interrupt,
@@ -21,9 +22,8 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import SessionState
-from agent.sessions.staging import seen_by
+from agent.sessions.rules.turn_input import seen_by
 from agent.tasks.plan import PlanTask
-from agent.tasks.task import TaskContext, TaskKind
 from tests.fakes import FakeRack
 from tests.sessions.scripted import ScriptedModel, call, propose
 from tests.stage import Cue, Stage, of_type, waiting_at

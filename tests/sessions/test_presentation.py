@@ -14,7 +14,7 @@ from agent.records import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.sessions.presentation import (
+from agent.sessions.rules.presentation import (
     agrees,
     derived_runtime,
     roll_up_presented,

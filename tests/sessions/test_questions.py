@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent.errors import UsageError, WrongStateError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     Interrupt,
     QuestionAnswered,
@@ -19,8 +20,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
-from agent.sessions.questions import NO_ANSWER
-from agent.tasks.task import TaskContext
+from agent.sessions.registry.open_questions import NO_ANSWER
 from tests.stage import Cue, Stage, of_type, states
 
 RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
@@ -120,6 +120,22 @@ async def test_silence_is_no_when_the_deadline_passes(stage: Stage) -> None:
     assert [closed.question_id for closed in of_type(msgs, QuestionClosed)] == [
         asked.question.question_id
     ]
+
+
+async def test_a_clock_that_is_set_forward_ends_the_wait_of_a_running_call_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.sessions.questions.deadlines._LOOK_S", 0.01)
+    stage.now_ms = 1_000_000
+    stage.set(run={"answer_timeout_s": 3600.0})
+    stage.parts["ask"] = asks
+    async with stage.play():
+        session_id = await stage.create("ask")
+        await open_question(stage)
+        # A computer that slept: no timer of this process ran meanwhile.
+        stage.now_ms += 3_600_001
+        session = await stage.reach(session_id, COMPLETED)
+    assert session.latest_result == "answer: None"
 
 
 async def test_the_setting_gives_a_question_its_deadline_when_the_asker_gave_none(
@@ -363,3 +379,33 @@ async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: St
             await stage.do(
                 UserInputAnswer(question_id=asked.question.question_id, answer="too late")
             )
+
+
+async def test_a_turn_is_told_once_what_was_asked_and_answered_and_no_secret(stage: Stage) -> None:
+    told: list[object] = []
+
+    async def part(context: TaskContext) -> str:
+        await context.ask("Which one?", call_id="c1", step=1)
+        await context.ask("PIN?", call_id="c2", step=1, secret=True)
+        told.extend(context.take_exchanges())
+        assert not context.take_exchanges()
+        return "done"
+
+    stage.parts["ask"] = part
+    async with stage.play():
+        session_id = await stage.create("ask")
+        for answer in ("Blue", "2580"):
+            question = await open_question(stage)
+            answered = UserInputAnswer(question_id=question.question_id, answer=answer)
+            await stage.do(answered)
+            await stage.until(
+                lambda asked=question: _is_closed(stage, asked), "the question to be closed"
+            )
+        await stage.reach(session_id, COMPLETED)
+    said = [one.answer for one in told if isinstance(one, QuestionAnswered)]
+    asked = [one.question.text for one in told if isinstance(one, RequestUserInput)]
+    assert (asked, said) == (["Which one?", "PIN?"], ["Blue", ""])
+
+
+async def _is_closed(stage: Stage, asked: Question) -> bool:
+    return asked.question_id not in {q.question_id for q in await stage.store.open_questions()}

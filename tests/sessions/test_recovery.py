@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent.errors import StoreError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     AbortReason,
     AgentMessage,
@@ -23,7 +24,6 @@ from agent.protocol import (
 )
 from agent.records import SessionState, TimeSplit, Usage
 from agent.store.store import EventDraft, Lease
-from agent.tasks.task import TaskContext
 from tests.stage import PATIENCE_S, Cue, Stage, of_type, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
@@ -154,7 +154,7 @@ class FailingStore:
 async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_they_can(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.sessions.turn_ends._STORE_RETRY_S", (0.01,) * 2000)
+    monkeypatch.setattr("agent.sessions.turns.turn_closing._STORE_RETRY_S", (0.01,) * 2000)
     cue = Cue()
     said: list[str] = []
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from agent.core import ClientInfo
 from agent.errors import DeviceLostError, ModelError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     AbortReason,
     RecoveryScheduled,
@@ -16,7 +20,6 @@ from agent.protocol import (
     TurnAborted,
 )
 from agent.records import SessionState
-from agent.tasks.task import TaskContext
 from tests.stage import Cue, Stage, of_type, states, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
@@ -25,7 +28,7 @@ RUNNING = SessionState.RUNNING
 
 @pytest.fixture(autouse=True)
 def _at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.sessions.following.RECOVERY_PAUSES_S", (0.001,))
+    monkeypatch.setattr("agent.sessions.rules.next_turn.RECOVERY_PAUSES_S", (0.001,))
     stage.set(recovery={"auto_resume": True, "retries": 3, "device_grace_s": 5.0})
 
 
@@ -94,7 +97,7 @@ async def test_an_attached_session_only_closes_its_turn_and_is_idle(stage: Stage
     assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.FAILED]
 
 
-async def test_an_endpoint_that_answers_and_refuses_is_not_tried_again_by_itself(
+async def test_an_endpoint_that_refuses_for_the_moment_is_tried_again_by_itself(
     stage: Stage,
 ) -> None:
     refused = ModelError("Too many requests.", retryable=True, status=429)
@@ -102,7 +105,8 @@ async def test_an_endpoint_that_answers_and_refuses_is_not_tried_again_by_itself
     async with stage.play():
         session_id = await stage.create("try")
         await stage.idle(session_id)
-        assert of_type(await stage.msgs(session_id), RecoveryScheduled) == []
+        scheduled = of_type(await stage.msgs(session_id), RecoveryScheduled)
+    assert [one.attempt for one in scheduled] == [1, 2, 3]
 
 
 async def test_restarts_count_until_a_turn_is_finished_and_then_the_operator_is_waited_for(
@@ -154,3 +158,28 @@ async def test_a_tree_that_died_with_its_core_completes_after_the_restart(stage:
     async with stage.play():
         parent = await stage.reach(parent_id, COMPLETED)
     assert "result 0" in parent.latest_result and "result 1" in parent.latest_result
+
+
+async def test_one_that_waits_in_line_after_a_restart_keeps_its_place_when_it_is_driven(
+    stage: Stage,
+) -> None:
+    goals = ("first", "second", "third")
+    cues = {goal: Cue() for goal in goals}
+    stage.parts.update({goal: waiting_at(cue) for goal, cue in cues.items()})
+    async with stage.play():
+        _, second, third = [await stage.create(goal, serial="phone-1") for goal in goals]
+        await cues["first"].there()
+    cues["first"].reached.clear()
+    async with stage.play():
+        await cues["first"].there()
+        await stage.reach(second, SessionState.QUEUED)
+        await stage.reach(third, SessionState.QUEUED)
+        driver = ClientInfo(client_id="c-1", name="ann")
+        await stage.core.request_as(driver, SessionAttach(session_id=second, drive=True))
+        working = {task.get_name() for task in asyncio.all_tasks()}
+        assert f"turn of session {second}" not in working
+        cues["first"].go.set()
+        await cues["second"].there()
+        assert (await stage.store.session(third)).state is SessionState.QUEUED
+        cues["second"].go.set()
+        await cues["third"].there()

@@ -26,10 +26,10 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import Question, QuestionKind, Session, SessionState
-from agent.sessions.rollback import visible
-from agent.sessions.rollout_lines import EventLine, SessionMeta, line_of, payload_of
-from agent.sessions.rollout_read import read_blobs, read_rollout
-from agent.sessions.rollout_write import Blobs, export_rollout
+from agent.sessions.rollout.rollout_lines import EventLine, SessionMeta, line_of, payload_of
+from agent.sessions.rollout.rollout_read import read_blobs, read_rollout
+from agent.sessions.rollout.rollout_write import Blobs, export_rollout
+from agent.sessions.rules.rollback import visible
 from agent.store.store import EventDraft
 from tests.stage import Stage, of_type
 

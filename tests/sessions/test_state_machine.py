@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agent.errors import DeviceLostError, SwitchboardError, UsageError, WrongStateError
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import (
     AgentMessage,
@@ -34,9 +36,8 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.sessions.rollup import counting, guarded, roll_up
+from agent.sessions.rules.rollup import counting, guarded, roll_up
 from agent.tasks.plan import PlanTask
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.fakes import FakeRack
 from tests.sessions.facts import check_facts
 from tests.sessions.scripted import call, propose
@@ -130,9 +131,9 @@ class Operators(RuleBasedStateMachine):
         self.ids: list[str] = []
         self.published: list[Event] = []
 
-        self.patience = patch("agent.sessions.turns.HARD_ABORT_S", 0.004)
+        self.patience = patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.004)
         self.patience.start()
-        self.pauses = patch("agent.sessions.following.RECOVERY_PAUSES_S", (0.001,))
+        self.pauses = patch("agent.sessions.rules.next_turn.RECOVERY_PAUSES_S", (0.001,))
         self.pauses.start()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -293,7 +294,7 @@ class Operators(RuleBasedStateMachine):
         assert published == [event for event in events if event.event_id in ids]
         for session_id in self.ids:
             mine = [event for event in events if event.session_id == session_id]
-            check_facts(mine, PARENTS)
+            check_facts(mine)
 
     def teardown(self) -> None:
         async def end() -> None:
@@ -325,12 +326,12 @@ class Operators(RuleBasedStateMachine):
         for session in await self.stage.store.sessions():
             children = await self.stage.store.children(session.session_id)
             if children:
-                counted = counting(children, session.generation)
+                counted = counting(children, session)
                 rolled = roll_up(child.state for child in counted)
                 assert guarded(session.state, rolled) is session.state
 
 
-TestOperators = Operators.TestCase
+TestOperators = pytest.mark.slow(Operators.TestCase)
 TestOperators.settings = settings(
     max_examples=12,
     stateful_step_count=40,

@@ -9,6 +9,7 @@ import pytest
 from agent.errors import (
     WrongStateError,
 )
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     AbortReason,
     AgentMessage,
@@ -25,7 +26,6 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import SessionState, TimeSplit, Usage
-from agent.tasks.task import TaskContext
 from tests.stage import Cue, Stage, ends, of_type, states, waiting_at
 
 COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED

@@ -9,7 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import ModelError, WrongStateError
-from agent.loop.memory import Memory
+from agent.loop.conversation.memory import Memory
+from agent.loop.task_context import TaskContext, TurnEnd
+from agent.loop.turn.compaction import KEPT_WORDS_CHARS, compacted_text
 from agent.models.model import Model, ModelReply, ModelRequest
 from agent.protocol import (
     AbortReason,
@@ -35,9 +37,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import ActionOutcome, SessionState, Usage
-from agent.tasks.compact import KEPT_WORDS_CHARS, compacted_text
 from agent.tasks.review import read_review
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.sessions.scripted import ScriptedModel, call
 from tests.stage import Cue, Stage, of_type, waiting_at
 

@@ -8,7 +8,9 @@ import io
 import pytest
 from PIL import Image
 
+from agent.codex_bridge.session_object import session_object
 from agent.errors import WrongStateError
+from agent.loop.task_context import TaskContext
 from agent.protocol import SessionCancel, SessionCreate, Target, TargetControl, TargetObserved
 from agent.records import (
     Point,
@@ -18,7 +20,6 @@ from agent.records import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.tasks.task import TaskContext
 from tests.fakes import FakeDevice
 from tests.sessions.screens import Screens
 from tests.stage import Cue, Stage, of_type, waiting_at
@@ -198,3 +199,21 @@ async def test_an_app_that_the_operator_hides_in_mid_turn_is_worked_on_where_it_
     main = await stage.rack.device("phone-1")
     assert [deed for deed in main.done if deed.startswith("tap")] == ["tap 0.1 0.1"]
     assert [deed for deed in apart.done if deed.startswith("tap")] == ["tap 0.2 0.2"]
+
+
+async def test_an_app_that_the_operator_names_works_on_the_main_display_and_says_that_it_is_there(
+    stage: Stage,
+) -> None:
+    screens = await screens_of(stage)
+    cue = Cue()
+    stage.parts["there"] = waiting_at(cue)
+    async with stage.play():
+        op = SessionCreate(goal="there", target_package=APP, serial="phone-1")
+        session_id = (await stage.do(op)).session_id
+        await cue.there()
+        working = await stage.store.session(session_id)
+        assert session_object(working)["targetRuntime"] == "ATTACHED"
+        assert working.presentation is ATTACHED
+        cue.go.set()
+        await stage.reach(session_id, COMPLETED)
+    assert not screens.all

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent.core import Overview
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import WrongStateError
 from agent.models.pilot import Pilot
 from agent.protocol import (
@@ -26,9 +26,9 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import DeviceState, Session, SessionKind, SessionState
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.plan import PlanTask
 from agent.tasks.regular import RegularTask
 
@@ -103,7 +103,7 @@ async def house(folder: Path) -> AsyncIterator[House]:
                 recovery=RecoverySettings(device_grace_s=60),
             ),
             store=store,
-            rack=AdbRack([server.address]),
+            rack=AdbFleet([server.address]),
             models=lambda session: Pilot(),
             task=RegularTask,
             plan=PlanTask,

@@ -14,17 +14,18 @@ from agent.errors import (
     UsageError,
     WrongStateError,
 )
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     ErrorEvent,
     ResultPublished,
     SessionAssigned,
+    SessionCreate,
     SessionStart,
     TaskComplete,
     TaskStarted,
     TurnAborted,
 )
 from agent.records import SessionState
-from agent.tasks.task import TaskContext, TurnEnd
 from tests.fakes import FakeModel
 from tests.stage import Cue, Stage, ends, of_type, states, waiting_at
 
@@ -46,6 +47,20 @@ async def test_a_session_goes_from_queued_to_running_to_completed_with_its_resul
     assert len(of_type(msgs, TaskStarted)) == len(ends(msgs)) == 1
     assert session.turn_id == "" and session.serial == "phone-1"
     assert of_type(msgs, SessionAssigned) == [SessionAssigned(serial="phone-1")]
+
+
+async def test_a_request_that_is_made_again_begins_nothing_new(stage: Stage) -> None:
+    async with stage.play():
+        core = stage.core
+        op = SessionCreate(goal="look around", request_id="console-1")
+        first, again = await core.request(op), await core.request(op)
+        other = await core.request(SessionCreate(goal="look around", request_id="console-2"))
+        assert first.session_id == again.session_id != other.session_id
+        assert len(await core.sessions()) == 2
+        assert 0 < first.event_id <= again.event_id <= other.event_id
+        assert await core.history(first.session_id)
+        with pytest.raises(UsageError, match="request_id"):
+            await core.request(SessionCreate(goal="look", request_id="x" * 1000))
 
 
 async def test_a_goal_that_cannot_be_met_fails_with_the_reason(stage: Stage) -> None:

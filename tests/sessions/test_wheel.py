@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import UsageError, WrongStateError
+from agent.loop.task_context import TaskContext
 from agent.protocol import (
     DeviceTag,
     SessionResume,
@@ -24,7 +25,6 @@ from agent.protocol import (
     WheelText,
 )
 from agent.records import ActionOutcome, Point, SessionState
-from agent.tasks.task import TaskContext
 from tests.fakes import FakeRack
 from tests.stage import Cue, Stage, of_type
 

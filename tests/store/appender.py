@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from agent.protocol import Event
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 TASKS = 16

@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol import RequestUserInput, SessionConfigured, StepStarted
 from agent.records import Job, JobStatus, JobType, Question, Session
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 
 
 @pytest.fixture

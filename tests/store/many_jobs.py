@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from agent.records import Job
-from agent.store.sqlite import DATABASE_NAME, SqliteStore
+from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 
 _PUT = (
     "INSERT INTO job (id, status, next_run_at, running_at, search, record) "

@@ -25,13 +25,19 @@ from agent.records import (
     WatcherStatus,
 )
 from agent.store import leases
-from agent.store.job_pages import JobPage
-from agent.store.layers import Layers
+from agent.store.changes.blob_refs import digests_of
+from agent.store.changes.event_ledger import (
+    EventDraft,
+    EventLedger,
+    QuestionHead,
+    SessionHead,
+    body_of,
+)
+from agent.store.changes.overlay import Layers
 from agent.store.leases import Lease
-from agent.store.ledger import EventDraft, Ledger, QuestionHead, SessionHead, body_of
+from agent.store.queries.job_pages import JobPage
+from agent.store.queries.search_words import text_of
 from agent.store.store import Collected, Listener, wall_clock_ms
-from agent.store.uses import digests_of
-from agent.store.words import text_of
 from tests.spending import spent
 
 
@@ -153,12 +159,15 @@ class MemoryStore:
 
     # --- events ----------
 
+    async def check_owned(self) -> None:
+        return
+
     async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
         if under is not None:
             leases.check(self._leases.get(under.key), under)
         if not drafts:
             return ()
-        ledger = Ledger(
+        ledger = EventLedger(
             last_event_id=self._last_id,
             last_job_id=max(self._jobs, default=0),
             sessions=Layers({}, self._sessions),
@@ -379,6 +388,9 @@ class MemoryStore:
         if digest not in self._blobs:
             raise StoreError(f"Blob {digest} is gone.")
         return self._blobs[digest][0]
+
+    async def blob_bytes(self) -> int:
+        return sum(len(data) for data, _ in self._blobs.values())
 
     async def blob_type(self, digest: str) -> str:
         return self._blobs.get(digest, (b"", ""))[1]

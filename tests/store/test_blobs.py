@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError, UsageError
-from agent.store.blobs import BlobFiles
-from agent.store.sqlite import SqliteStore
+from agent.protocol import WarningEvent
+from agent.store.embedded.blobs import BlobFiles
+from agent.store.embedded.sqlite_store import SqliteStore
+from agent.store.store import EventDraft
 
 
 async def test_a_blob_is_read_back_by_its_sha256(store: SqliteStore) -> None:
@@ -22,10 +24,19 @@ async def test_a_blob_is_read_back_by_its_sha256(store: SqliteStore) -> None:
     assert await store.read_blob(await store.put_blob(b"", "text/plain")) == b""
 
 
+async def test_the_store_and_its_files_say_how_much_all_blobs_take(store: SqliteStore) -> None:
+    files = BlobFiles(store.directory / "blobs")
+    assert await store.blob_bytes() == files.size_bytes() == 0
+    for data in (b"x" * 1000, b"y" * 500, b"x" * 1000):
+        await store.put_blob(data, "text/plain")
+    await store.append(EventDraft("", WarningEvent(message="commits the rows")))
+    assert await store.blob_bytes() == files.size_bytes() == 1500
+
+
 async def test_the_same_bytes_are_stored_once(store: SqliteStore) -> None:
     digests = await asyncio.gather(*(store.put_blob(b"same", "text/plain") for _ in range(8)))
     assert len(set(digests)) == 1
-    files = [p for p in (store.directory / "blobs").rglob("*") if p.is_file()]
+    files = [p for p in (store.directory / "blobs").glob("??/*") if p.is_file()]
     assert len(files) == 1
 
 

@@ -25,11 +25,11 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import JobStatus, Question, Session, SessionState
-from agent.state import fold_session
-from agent.store.dispatcher import Dispatcher
+from agent.state.reducer import fold_session
+from agent.store.dispatch.dispatcher import Dispatcher
+from agent.store.dispatch.local_dispatcher import LocalDispatcher
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.leases import Lease
-from agent.store.local import LocalDispatcher
-from agent.store.sqlite import SqliteStore
 from agent.store.store import EventDraft, Store
 from tests.store.conftest import make_job, session_draft, step_draft
 from tests.store.memory import MemoryStore

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import FencedError, StoreError
-from agent.store.lock import LOCK_NAME, owner_pid
-from agent.store.sqlite import DATABASE_NAME, SqliteStore
+from agent.store.database.lock import LOCK_NAME, owner_pid
+from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from tests.store.conftest import make_job, session_draft, step_draft
 
 ROOT = Path(__file__).parent.parent.parent
@@ -90,7 +90,7 @@ def test_a_store_that_nobody_closed_does_not_keep_the_process_alive(
     program = f"""
 import asyncio, sys
 from pathlib import Path
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.store.conftest import session_draft
 
 async def main():

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import agent.store.database
+import agent.store.database.database
 from agent.errors import StoreError, UsageError
 from agent.protocol import WarningEvent
-from agent.store import reader
-from agent.store.quarantine import quarantine
-from agent.store.schema import MIGRATIONS
-from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
+from agent.store.database.schema import MIGRATIONS
+from agent.store.embedded.quarantine import quarantine
+from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
+from agent.store.queries import reader
 from tests.store.conftest import session_draft, step_draft
 
 
@@ -65,14 +65,14 @@ async def test_a_migration_that_fails_changes_nothing_and_can_be_tried_again(
     async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
     broken = (*MIGRATIONS, ("CREATE TABLE later (a INTEGER) STRICT", "CREATE TABLE event (a)"))
-    monkeypatch.setattr(agent.store.database, "MIGRATIONS", broken)
+    monkeypatch.setattr(agent.store.database.database, "MIGRATIONS", broken)
     with pytest.raises(StoreError, match="already exists"):
         async with SqliteStore.open(tmp_path):
             pytest.fail("it was opened")
     assert execute(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
     assert execute(tmp_path, "SELECT name FROM sqlite_schema WHERE name = 'later'") == []
     mended = (*MIGRATIONS, ("CREATE TABLE later (a INTEGER) STRICT",))
-    monkeypatch.setattr(agent.store.database, "MIGRATIONS", mended)
+    monkeypatch.setattr(agent.store.database.database, "MIGRATIONS", mended)
     async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1")) == 1
     assert execute(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]

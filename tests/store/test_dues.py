@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.protocol import JobChanged, JobsDropped
 from agent.records import Job, JobStatus
-from agent.store import dues
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded import due_cache
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.conftest import make_job
 
 EVER_MS = 1 << 60
@@ -65,7 +65,7 @@ def test_any_changes_leave_memory_and_table_agreed(
 
     with pytest.MonkeyPatch.context() as patch:
         # So few that jobs lie beyond what is held.
-        patch.setattr(dues, "SOONEST", 2)
+        patch.setattr(due_cache, "SOONEST", 2)
         asyncio.run(follow(tmp_path_factory.mktemp("dues")))
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import AgentMessage, SessionPruned, ToolCallRequested, WarningEvent
-from agent.store.layers import Layers
-from agent.store.ledger import EventDraft, Ledger, SessionHead, body_of
+from agent.store.changes.event_ledger import EventDraft, EventLedger, SessionHead, body_of
+from agent.store.changes.overlay import Layers
 from tests.store.conftest import session_draft, step_draft
 
 
-def ledger(**heads: SessionHead) -> Ledger:
-    return Ledger(
+def ledger(**heads: SessionHead) -> EventLedger:
+    return EventLedger(
         last_event_id=7,
         last_job_id=0,
         sessions=Layers({}, heads),

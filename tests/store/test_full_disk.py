@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,7 +22,7 @@ import asyncio, json, resource, sys
 from pathlib import Path
 from agent.errors import StoreError
 from agent.protocol import WarningEvent
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.conftest import session_draft
 
 async def main(directory, take_room, make_room):
@@ -127,7 +127,7 @@ OPENER = """
 import asyncio, os, sys
 from pathlib import Path
 from agent.errors import StoreError
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 
 async def main():
     try:
@@ -157,7 +157,9 @@ def test_a_read_only_file_system_is_a_clear_error(tmp_path: Path, exists: bool) 
 
 @needs_mounts
 def test_a_disk_that_is_full_from_the_start_is_a_clear_error(tmp_path: Path) -> None:
-    mount = 'mount -t tmpfs -o size=64k tmpfs "$1" && { cat /dev/zero > "$1/x" 2>&-; true; }'
+    mount = (
+        'mount -t tmpfs -o size=64k,mode=700 tmpfs "$1" && { cat /dev/zero > "$1/x" 2>&-; true; }'
+    )
     ran = run_mounted(mount, tmp_path, OPENER)
     assert "full" in ran.stdout, ran.stdout + ran.stderr
     assert "Free some space" in ran.stdout
@@ -167,7 +169,7 @@ READER = """
 import asyncio, sys
 from pathlib import Path
 from agent.errors import StoreError
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 async def main():
@@ -187,7 +189,7 @@ asyncio.run(main())
 KILLED = """
 import asyncio, os, sys
 from pathlib import Path
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 async def main():

@@ -9,11 +9,11 @@ import pytest
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
-from agent.store.job_pages import PICKS, WALKS
-from agent.store.job_runs import ENDED_JOBS, OPEN_JOBS
-from agent.store.job_words import lookup
-from agent.store.reader import JOBS_FOUND
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
+from agent.store.queries.job_pages import PICKS, WALKS
+from agent.store.queries.job_runs import ENDED_JOBS, OPEN_JOBS
+from agent.store.queries.job_words import lookup
+from agent.store.queries.reader import JOBS_FOUND
 from agent.store.store import EventDraft
 from tests.jobs.test_schedule import a_job
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-import agent.store.database
+import agent.store.database.database
 from agent.errors import FencedError, StoreError, UsageError
 from agent.records import SessionState
-from agent.store.schema import MIGRATIONS
-from agent.store.sqlite import DATABASE_NAME, SqliteStore
+from agent.store.database.schema import MIGRATIONS
+from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from tests.store.conftest import step_draft
 
 DATA = Path(__file__).parent.parent / "data"
@@ -161,7 +161,7 @@ async def test_an_upgrade_that_was_cut_off_goes_on_where_it_was(
 ) -> None:
     restored(1, tmp_path)
     cut = (*MIGRATIONS[:reached], ("this is no SQL",))
-    monkeypatch.setattr(agent.store.database, "MIGRATIONS", cut)
+    monkeypatch.setattr(agent.store.database.database, "MIGRATIONS", cut)
     with pytest.raises(StoreError, match="syntax error"):
         async with SqliteStore.open(tmp_path):
             pytest.fail("it was opened")

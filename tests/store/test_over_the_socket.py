@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.client import Client
-from agent.daemon import serve
 from agent.errors import UsageError
-from agent.rpc import socket_path
-from agent.store.sqlite import SqliteStore
+from agent.rpc.remote_core import Client
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import serve
+from agent.store.embedded.sqlite_store import SqliteStore
 from tests.small_core import SmallCore
 from tests.store.conftest import session_draft, step_draft
 

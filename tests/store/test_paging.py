@@ -14,8 +14,8 @@ from agent.protocol import (
     TaskStarted,
 )
 from agent.records import Session, SessionState
-from agent.state import State, reduce, with_session
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.state.reducer import State, reduce, with_session
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
 

@@ -34,8 +34,8 @@ from agent.records import (
     TimeSplit,
     Usage,
 )
-from agent.state import fold_session
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.state.reducer import fold_session
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.conftest import make_job, question_draft, session_draft
 
 

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.protocol import AgentMessage, Event, EventMsg, UserMessage
+from agent.protocol import AgentMessage, Event, EventMsg, ToolCallRequested, UserMessage
 from agent.records import SearchHit
-from agent.store.search import SEARCH_NAME, Log, SearchIndex
-from agent.store.sqlite import EventDraft, SqliteStore
-from agent.store.words import WORDED, compiled, snippet_of, text_of
+from agent.store.database.identity import SEARCH_NAME
+from agent.store.embedded.search_index import Log, SearchIndex
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
+from agent.store.queries.search_words import WORDED, compiled, snippet_of, text_of
 from tests.store.conftest import session_draft, step_draft
 from tests.test_protocol import values_of
 
@@ -221,3 +222,15 @@ async def test_what_was_deleted_is_not_found(store: SqliteStore) -> None:
 def test_what_has_words_is_read_by_the_index(kind: type[EventMsg], data: st.DataObject) -> None:
     if text_of(data.draw(values_of(kind))):
         assert kind.__struct_config__.tag in WORDED
+
+
+def test_a_call_is_found_by_what_it_says_and_not_by_its_json() -> None:
+    def words(arguments: str) -> str:
+        return text_of(
+            ToolCallRequested(call_id="c", step=1, tool="type_text", arguments=arguments)
+        )
+
+    told = words('{"text": "milk {and} eggs", "items": [{"n": 3}, "two"], "sure": true}')
+    assert told == "type text\nmilk {and} eggs 3 two"
+    assert words('{"text": "cut') == 'type text\n{"text": "cut'
+    assert words("[" * 100_000).startswith("type text\n[")

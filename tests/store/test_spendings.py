@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.client import Client
-from agent.daemon import serve
 from agent.protocol import (
     SessionConfigured,
     SessionStateChanged,
@@ -28,8 +26,10 @@ from agent.records import (
     WatcherStatus,
     WatcherType,
 )
-from agent.rpc import socket_path
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.rpc.remote_core import Client
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import serve
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
 from tests.console.test_cli import call
 from tests.small_core import SmallCore

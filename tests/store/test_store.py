@@ -11,8 +11,8 @@ import pytest
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEvent
 from agent.records import SessionState
-from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
-from agent.store.writer import _FOLDED_COMMITS
+from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
+from agent.store.embedded.writer import _FOLDED_COMMITS
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
 
 

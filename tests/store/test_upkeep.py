@@ -13,9 +13,9 @@ import pytest
 
 from agent.errors import StoreError, UsageError
 from agent.protocol import ToolCallRequested
-from agent.store.blobs import BlobFiles
-from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
-from agent.store.upkeep import check, compact
+from agent.store.embedded.blobs import BlobFiles
+from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
+from agent.store.embedded.upkeep import check, compact
 from tests.store.conftest import session_draft, step_draft
 
 

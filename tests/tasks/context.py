@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agent import records
-from agent.devices.device import Device
+from agent.devices.protocols import Device
 from agent.errors import DeviceLostError
 from agent.knowledge.library import Library, load
+from agent.loop.conversation.operator_words import OperatorWords
+from agent.loop.task_context import DeskOp, Grant, Limits, Steering
 from agent.models.model import Model
+from agent.models.verifying import Verifying
 from agent.protocol import (
     Event,
     EventMsg,
@@ -24,6 +27,7 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import (
+    Allowance,
     AtLimit,
     Autonomy,
     Budget,
@@ -33,12 +37,12 @@ from agent.records import (
     QuestionPart,
     ReviewTicket,
     Session,
+    Speaker,
     Subject,
 )
 from agent.safety.app_rules import AppRule
-from agent.sessions.answers import checked_parts, read_answer, shown_text
-from agent.state import fold_session
-from agent.tasks.task import DeskOp, Grant, Limits, Steering
+from agent.sessions.rules.answers import checked_parts, read_answer, shown_text
+from agent.state.reducer import fold_session
 
 Answer = Callable[[Question], "str | None"]
 
@@ -61,6 +65,8 @@ class MemoryContext:
     model: Model
     phone: Device
     goal: str = "open Settings"
+    verifying: Verifying = field(default_factory=Verifying)
+    output_schema: str = ""
     answer: Answer = no_answer
     background: bool = False
     grant: Grant | None = None
@@ -68,8 +74,10 @@ class MemoryContext:
     reply: Callable[[DeskOp], Reply] = lambda op: Reply(submission_id="")
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
+    destinations: Sequence[str] = ()
     library: Library = field(default_factory=load)
     autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
+    allowances: tuple[Allowance, ...] = ()
     dry_run: bool = False
     budget: Budget = field(default_factory=Budget)
     at_limit: AtLimit = AtLimit.ASK
@@ -84,6 +92,7 @@ class MemoryContext:
     deltas: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     steering: list[Steering] = field(default_factory=list)
+    exchanges: list[RequestUserInput | QuestionAnswered] = field(default_factory=list)
     waits_for_device: int = 0
     checkpoints: int = 0
     pauses: list[str] = field(default_factory=list)
@@ -103,9 +112,11 @@ class MemoryContext:
             target_package=self.target,
             max_steps=self.limits.max_steps,
             autonomy=self.autonomy,
+            allowances=self.allowances,
             dry_run=self.dry_run,
             budget=self.budget,
             at_limit=self.at_limit,
+            output_schema=self.output_schema,
         )
         self.session = first
         for event in self.past:
@@ -189,6 +200,8 @@ class MemoryContext:
         secret: bool = False,
         subject: Subject | None = None,
         deadline_ms: int = 0,
+        speaker: Speaker = Speaker.PRODUCT,
+        note: str = "",
     ) -> str | None:
         question = Question(
             question_id=f"q-{len(self.questions)}",
@@ -197,6 +210,8 @@ class MemoryContext:
             asked_ms=self.now_ms(),
             kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
             options=options,
+            speaker=speaker,
+            note=note,
             secret=secret,
             subject=subject,
             call_id=call_id,
@@ -207,7 +222,9 @@ class MemoryContext:
         answer = self.answer(question)
         if answer is not None:
             stored = "" if secret else answer
-            await self.emit(QuestionAnswered(question_id=question.question_id, answer=stored))
+            answered = QuestionAnswered(question_id=question.question_id, answer=stored)
+            await self.emit(answered)
+            self.exchanges += (RequestUserInput(question=question), answered)
         return answer
 
     async def ask_all(
@@ -235,12 +252,21 @@ class MemoryContext:
         if text is None:
             return None
         answer = read_answer(question, text)
-        await self.emit(
-            QuestionAnswered(
-                question_id=question.question_id, answer=answer.text, answers=answer.by_part
-            )
+        answered = QuestionAnswered(
+            question_id=question.question_id, answer=answer.text, answers=answer.by_part
         )
+        await self.emit(answered)
+        self.exchanges += (RequestUserInput(question=question), answered)
         return answer
+
+    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+        taken = tuple(self.exchanges)
+        self.exchanges.clear()
+        return taken
+
+    @property
+    def said(self) -> Sequence[str]:
+        return OperatorWords("", (event.msg for event in self.events)).written
 
     def take_steering(self) -> tuple[Steering, ...]:
         taken = tuple(self.steering)

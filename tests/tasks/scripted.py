@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agent.errors import ModelError
-from agent.loop.pace import Pace
+from agent.loop.timing import Pace
 from agent.models.model import ModelReply, ModelRequest, ToolCall
 from agent.records import Usage
 from agent.tasks.regular import RegularTask

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
-from agent.loop.eyes import SWITCHED_ON
+from agent.loop.turn.observation_cache import SWITCHED_ON
 from agent.protocol import EventMsg, ObservationRecorded, WarningEvent
 from agent.records import Autonomy, UiNode
 from tests.loop.paper_phone import PaperPhone

@@ -161,7 +161,7 @@ async def test_several_calls_at_once_are_borne_and_the_first_counts() -> None:
     async with wired(Reply(tools=calls)) as turn:
         end = await task().run(turn.context)
     assert (end.completed, turn.phone.done) == (True, ["tap Lamp"])
-    assert "1 other calls were left out" in turn.server.requests[1]["messages"][-2]["content"]
+    assert "1 other call was left out" in turn.server.requests[1]["messages"][-2]["content"]
 
 
 async def test_the_beginning_of_the_conversation_stays_as_it_was_so_that_caches_hit() -> None:

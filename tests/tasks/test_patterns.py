@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.config import load_settings
-from agent.loop.patterns import Pattern
+from agent.loop.conversation.masking import BLOCK, KEEP_TURNS
+from agent.loop.task_context import TurnEnd
+from agent.loop_features import Pattern
 from agent.models.model import ModelReply
 from agent.protocol import ToolCallFinished
 from agent.tasks.regular import RegularTask
-from agent.tasks.task import TurnEnd
 from bench.exercises.cases import CASES
 from bench.exercises.suite import EXERCISES
 from tests.tasks.context import MemoryContext
@@ -63,9 +64,9 @@ async def test_without_the_tracker_and_the_changes_a_screen_stands_alone() -> No
     whole, bare = scripted(PLAN, CLICK, DONE, DONE), scripted(PLAN, CLICK, DONE, DONE)
     await run(whole)
     await run(bare, Pattern.TRACKER, Pattern.CHANGES)
-    assert any("## Progress Tracker" in text for text in texts(whole))
-    assert any("CONTENT_UPDATED" in text for text in texts(whole) if text.startswith("Turn"))
-    assert not any("## Progress Tracker" in text for text in texts(bare))
+    assert any("## Plan" in text for text in texts(whole))
+    assert any("CONTENT_UPDATED" in text for text in texts(whole) if text.startswith("Steps left"))
+    assert not any("## Plan" in text for text in texts(bare))
     assert not any("Change: " in text for text in texts(bare))
 
 
@@ -76,11 +77,12 @@ async def test_without_the_conversation_nothing_is_known_of_what_was_done() -> N
 
 
 async def test_without_masking_every_screen_stays_whole() -> None:
-    masked, whole = scripted(*[CLICK] * 6, DONE), scripted(*[CLICK] * 6, DONE)
+    clicks = [CLICK] * (BLOCK + KEEP_TURNS - 1)
+    masked, whole = scripted(*clicks, DONE), scripted(*clicks, DONE)
     await run(masked)
     await run(whole, Pattern.MASKING)
-    assert sum("## Screen State" in text for text in texts(masked)) == 4
-    assert sum("## Screen State" in text for text in texts(whole)) == 7
+    assert sum("## Screen State" in text for text in texts(masked)) == KEEP_TURNS
+    assert sum("## Screen State" in text for text in texts(whole)) == BLOCK + KEEP_TURNS
 
 
 async def test_without_its_recovery_a_model_that_only_talks_is_told_nothing() -> None:
@@ -93,7 +95,7 @@ async def test_without_its_refusal_and_warnings_the_same_is_done_on_and_on() -> 
     stuck = Pattern.DUPLICATES, Pattern.STAGNATION, Pattern.OSCILLATION
     model = scripted(*[CLICK] * 6, DONE)
     _, results = await run(model, *stuck, still=True)
-    assert all("but the screen did not change" in text for text in results[:6])
+    assert all("but nothing on the screen changed" in text for text in results[:6])
     assert not any("changed nothing" in text or "back and forth" in text for text in texts(model))
 
 

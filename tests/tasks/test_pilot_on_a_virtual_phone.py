@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient
-from agent.devices.device import Device
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
-from agent.loop.eyes import SWITCHED_ON
-from agent.loop.hands import TOUCHED
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.protocols import Device
+from agent.loop.task_context import TurnEnd
+from agent.loop.turn.observation_cache import SWITCHED_ON
+from agent.loop.turn.touch_guard import TOUCHED
 from agent.models.pilot import Pilot
-from agent.phone.phone import Phone
 from agent.protocol import (
     SessionFlagsChanged,
     ToolCallFinished,
@@ -31,8 +31,8 @@ from agent.protocol import (
 )
 from agent.records import Question, QuestionKind
 from agent.tasks.regular import RegularTask
-from agent.tasks.task import TurnEnd
 from tests.tasks.context import MemoryContext
+from virtual_phone.phone import Phone
 
 Answer = Callable[[Question], "str | None"]
 
@@ -48,7 +48,7 @@ async def virtual_phone(folder: Path) -> AsyncIterator[Device]:
     phones = VirtualPhones(folder / "phones", server)
     try:
         [serial] = await phones.start()
-        rack = AdbRack([server.address])
+        rack = AdbFleet([server.address])
         await rack.start()
         try:
             async with rack.lease(serial, "test") as device:

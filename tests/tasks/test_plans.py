@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agent.loop.controls import STAYS_DONE
+from agent.loop.task_context import Steering
+from agent.loop.turn.control_tools import STAYS_DONE
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import PlanUpdate
-from agent.tasks.task import Steering
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, says, scripted, task, texts
@@ -48,4 +48,4 @@ async def test_a_new_goal_begins_without_the_plan_of_the_one_before() -> None:
     later = MemoryContext(model, Counter().phone, past=first.events, prompt="open Notes")
     await task().run(later)
     assert planned(later) == [["completed", "pending"], ["pending"]]
-    assert "Progress Tracker" not in texts(model, 0)[-1]
+    assert "## Plan" not in texts(model, 0)[-1]

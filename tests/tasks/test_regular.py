@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.errors import DeviceLostError, DeviceTimeoutError, ModelError, TreeUnavailableError
+from agent.loop.task_context import Limits, Steering
 from agent.models.model import ModelReply
 from agent.protocol import (
     AgentMessage,
@@ -21,7 +22,6 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import ActionOutcome, UiNode
-from agent.tasks.task import Limits, Steering
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, Clock, raw, says, scripted, task, texts
@@ -231,7 +231,7 @@ async def test_only_the_first_of_several_calls_is_carried_out_and_that_is_said()
     counter = Counter()
     context = await run(scripted(twice, DONE), counter)
     assert counter.count == 1
-    assert "1 other calls were left out" in results(context)[0]
+    assert "1 other call was left out" in results(context)[0]
 
 
 async def test_finish_without_success_ends_incomplete_with_its_reason() -> None:

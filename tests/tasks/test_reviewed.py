@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from agent.loop.task_context import Grant, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import (
     AbortReason,
@@ -19,8 +20,7 @@ from agent.protocol import (
     WarningEvent,
 )
 from agent.records import ActionOutcome, Question, UiNode
-from agent.safety.confirmable import params_digest
-from agent.tasks.task import Grant, TurnEnd
+from agent.safety.review_binding import params_digest
 from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, ScriptedModel, raw, says, scripted, task

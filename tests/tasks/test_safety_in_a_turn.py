@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from agent.loop.task_context import Limits
 from agent.models.model import ModelReply
 from agent.protocol import (
     BudgetExtended,
@@ -15,8 +16,7 @@ from agent.protocol import (
 )
 from agent.records import AtLimit, Autonomy, Budget, Question, QuestionKind, UiNode, Usage
 from agent.safety.app_rules import AppDecision, AppRule
-from agent.safety.secrets import SECRET
-from agent.tasks.task import Limits
+from agent.safety.redacting.secrets import SECRET
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import results
@@ -122,8 +122,8 @@ async def test_a_secret_asked_for_in_the_models_words_is_typed_once_and_kept_by_
     context = await run(model, login.phone, answer=answer)
     assert login.text == PASSWORD + "another one"
     assert [question.secret for question in asked] == [True, True]
-    assert asked[0].text.startswith("The one of the shared account?")
-    assert f'"Password" of {APP}' in asked[0].text
+    assert asked[0].shown.startswith("The agent asks: The one of the shared account?")
+    assert f'"Password" of {APP}' in asked[0].note
     assert results(context)[0].startswith("The operator gave it.")
     assert PASSWORD not in stored(context)
     assert PASSWORD not in "".join(texts(model))
@@ -284,7 +284,7 @@ async def test_a_spent_budget_pauses_and_asks_and_an_extension_is_stored() -> No
     extended = [m for m in context.of(BudgetExtended) if isinstance(m, BudgetExtended)]
     assert [m.amount for m in extended] == [2, 2]
     assert context.session.max_steps == 6
-    assert "Turn: 5 / 6" in texts(model)[-1]
+    assert "Steps left: 2" in texts(model)[-1]
 
 
 async def test_silence_about_a_spent_budget_stops() -> None:
@@ -314,7 +314,7 @@ async def test_tokens_and_money_are_budgets_too() -> None:
         return made
 
     for budget, said in (
-        (Budget(tokens=1000), "1000 tokens"),
+        (Budget(tokens=1000), "1,000 tokens"),
         (Budget(cost_usd=1.0), "$1.00"),
     ):
         context = MemoryContext(model(), Login().phone, budget=budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol import StepCompleted
-from tests.loop.paper_phone import button, field
+from tests.loop.paper_phone import field, node
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, says, scripted
 
@@ -28,11 +28,12 @@ async def test_a_field_is_emptied_before_it_is_typed_into_only_when_the_model_sa
 
 async def test_what_the_screen_only_counts_is_listed_on_demand_and_can_be_clicked() -> None:
     counter = Counter()
-    many = [button(f"b{n}", 0.15 + n / 60) for n in range(40)]
+    many = [node(f"b{n}", (0.1, n / 100, 0.9, n / 100 + 0.008), clickable=True) for n in range(100)]
     counter.phone.screen = lambda: many
     model = scripted(says("more_elements"), says("click_element", element=40), DONE)
     context = await run(model, counter)
-    assert results(context)[0].startswith("OK: 10 more items")
+    assert results(context)[0].startswith("OK: 40 elements, ")
+    assert "1 more at the next call" in results(context)[0]
     assert '  [40] btn: "b39"' in results(context)[0]
     assert counter.phone.done == ["tap b39"]
     counted = [m.counted for m in context.of(StepCompleted) if isinstance(m, StepCompleted)]

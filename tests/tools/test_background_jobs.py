@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from agent.errors import UsageError
+from agent.loop.task_context import DeskOp
+from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply, ToolCallFinished
 from agent.records import Autonomy, JobType, Trigger
-from agent.tasks.task import DeskOp
 from agent.tools import background_jobs as jobs
 from agent.tools.background_jobs import BackgroundJobCreate, JobDelivery, JobSchedule
 from agent.tools.registry import TOOLS, ToolKind, schemas
@@ -42,7 +43,8 @@ def answered(op: DeskOp) -> Reply:
 async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[DeskOp]]:
     """Have a model call a tool in the foreground; gives the reply that it reads."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
-    context = MemoryContext(scripted(says(name, **arguments), DONE), phone, reply=answered)
+    model = scripted(says(name, **arguments), DONE)
+    context = MemoryContext(model, phone, reply=answered, answer=lambda _: "Approve")
     assert (await task().run(context)).completed
     finished = context.of(ToolCallFinished)[0]
     assert isinstance(finished, ToolCallFinished)
@@ -68,7 +70,7 @@ async def test_a_job_that_was_created_is_told_with_its_number_and_its_next_time(
         "status": "background_job.created",
         "job_id": 7,
         "title": "Water the plants",
-        "next_run_at": 123,
+        "next_run_at": iso_time(123),
     }
     assert isinstance(ops[0], JobCreate) and ops[0].prompt == "look at the plants"
 
@@ -91,6 +93,12 @@ async def test_a_stop_is_told_and_an_unknown_job_is_not_found() -> None:
     assert reply == {"status": "background_job.not_found", "job_id": 99}
     reply, ops = await use("background_job_stop", reason="done")
     assert (reply["reason"], ops) == ("bad_background_job_stop", [])
+
+
+async def test_a_stop_whose_job_cannot_be_read_is_refused_in_its_own_words() -> None:
+    for corrupt in ("seven", [7], 7.5, {"id": 7}):
+        reply, ops = await use("background_job_stop", job_id=corrupt, reason="done")
+        assert (reply["reason"], ops) == ("bad_background_job_stop", [])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +154,7 @@ def test_a_schedule_a_delivery_and_a_moment_are_read_in_every_form() -> None:
 async def test_what_is_no_time_is_told_as_that(run_at: str | int) -> None:
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     call = says("background_job_create", **CREATE, run_at=run_at)
-    context = MemoryContext(scripted(call, DONE), phone, reply=answered)
+    context = MemoryContext(scripted(call, DONE), phone, reply=answered, answer=lambda _: "Approve")
     await task().run(context)
     finished = context.of(ToolCallFinished)[0]
     assert isinstance(finished, ToolCallFinished)
@@ -198,3 +206,21 @@ async def test_who_may_only_look_creates_no_job(more: dict[str, Any]) -> None:
     context = MemoryContext(model, phone, reply=answered, **more)
     end = await task().run(context)
     assert end.completed and end.review is None and context.requested == []
+
+
+async def test_a_time_beside_the_schedule_is_read_and_not_left_out() -> None:
+    _, (op,) = await use("background_job_create", **CREATE, cron="0 9 * * 1", timezone="UTC")
+    assert isinstance(op, JobCreate)
+    assert (op.cron, op.timezone) == ("0 9 * * 1", "UTC")
+
+
+async def test_a_name_that_means_nothing_is_refused_before_anything_is_stored() -> None:
+    phone = PaperPhone(lambda: (button("Go", 0.3),))
+    call = says("background_job_create", **CREATE, every="monday", at="09:00")
+    context = MemoryContext(scripted(call, DONE), phone, reply=answered, answer=lambda _: "Approve")
+    await task().run(context)
+    finished = context.of(ToolCallFinished)[0]
+    assert isinstance(finished, ToolCallFinished)
+    assert "there is no `at`, `every`" in finished.text
+    assert "schedule" in finished.text
+    assert not context.requested

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from agent.knowledge.card import Card
 from agent.knowledge.library import Library, load
-from agent.loop.elements import number_elements
+from agent.loop.screen.elements import number_elements
 from agent.models.model import ToolCall
 from agent.records import AppInfo, Foreground, Observation, PlanStatus, UiNode
 from agent.tools.actions import resolve, swipe_for
 from agent.tools.app_names import find_app
 from agent.tools.arguments import (
+    AskUser,
     BadArguments,
     ClickElement,
     Finish,
@@ -24,8 +25,10 @@ from agent.tools.arguments import (
     TypeText,
     UpdatePlan,
     clean_json,
+    decode,
 )
 from agent.tools.registry import TOOLS, ToolKind, read_call, schemas
+from agent.tools.watching import CreateWatcher
 from tests.loop.paper_phone import button, field, node
 
 NO_CARDS = Library({})
@@ -46,13 +49,15 @@ def screen(*nodes: UiNode) -> Observation:
 def test_the_registry_has_the_documented_tools_and_kinds() -> None:
     kinds = {name: tool.kind for name, tool in TOOLS.items()}
     actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
+    actions |= {"tap_point", "drag", "press_keys", "open_link", "clipboard"}
     actions |= {"launch_app", "background_job_create", "background_job_stop"}
     actions |= {"watcher_create", "watcher_stop", "commitment_create", "commitment_update_status"}
     actions |= {"notification_commitment_create", "message_commitment_create"}
     assert {n for n, k in kinds.items() if k is ToolKind.ACTION} == actions
-    control = {"wait", "update_plan", "ask_user", "finish"}
+    control = {"wait", "update_plan", "ask_user", "finish", "remember", "more_tools"}
     assert {n for n, k in kinds.items() if k is ToolKind.CONTROL} == control
-    assert not TOOLS["update_plan"].counted
+    free = {name for name, tool in TOOLS.items() if not tool.counted}
+    assert free == {"update_plan", "remember", "more_elements", "more_tools", "ask_user"}
 
 
 def test_schemas_are_whole_objects_without_references() -> None:
@@ -75,7 +80,7 @@ def test_an_element_is_named_by_a_number_in_any_usual_form(arguments: dict[str, 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("click_element", "{", "not valid JSON"),
+        ("click_element", "{]", "not valid JSON"),
         ("click_element", "[1]", "one JSON object"),
         ("click_element", "{}", "element"),
         ("click_element", '{"element": 0}', "element"),
@@ -89,9 +94,12 @@ def test_an_element_is_named_by_a_number_in_any_usual_form(arguments: dict[str, 
         ("wait", '{"seconds": NaN}', "seconds"),
         ("update_plan", '{"plan": "later"}', "plan"),
         ("update_plan", '{"plan": [{"step": 1}]}', "step"),
-        ("update_plan", '{"plan": [{"step": "a", "status": "doing"}]}', "status"),
+        ("update_plan", '{"plan": [{"step": "a", "status": "sideways"}]}', "status"),
         ("finish", '{"summary": "done"}', "success"),
         ("fly", "{}", 'no tool "fly"'),
+        ("click_elment", "{}", 'did you mean "click_element"?'),
+        ("clickElement", "{}", 'did you mean "click_element"?'),
+        ("remeber", "{}", 'did you mean "remember"?'),
         ("", "{}", "no tool"),
         ("type_text", '{"text": "\\ud800"}', "half of a character"),
         ("background_job_list", '{"query": ["\\udc00"]}', "half of a character"),
@@ -270,3 +278,58 @@ def test_of_many_apps_the_nearest_names_are_told_and_how_many_there_are() -> Non
         assert said.endswith(" and 283 more")
     with pytest.raises(BadArguments, match="the phone told of none"):
         find_app("Maps", (), NO_CARDS)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("red, green or blue", ("red", "green", "blue")),
+        ("red, green, or blue", ("red", "green", "blue")),
+        ("Yes/No", ("Yes", "No")),
+        ("1. red\\n2. dark green\\n- blue", ("red", "dark green", "blue")),
+        ('["red", "green or blue"]', ("red", "green or blue")),
+        ("Approve", ("Approve",)),
+        ("", ()),
+    ],
+)
+def test_answers_to_choose_from_may_be_one_text(written: str, read: tuple[str, ...]) -> None:
+    said = json.dumps({"question": "Which?", "options": written.replace("\\n", "\n")})
+    assert decode(AskUser, said).options == read
+    several = json.dumps({"questions": json.dumps([json.loads(said)])})
+    assert decode(AskUser, several).questions[0].options == read
+
+
+def test_answers_to_choose_from_may_be_objects_with_a_label() -> None:
+    said = json.dumps({"question": "Which?", "options": [{"label": "red"}, {"text": "blue"}, 3]})
+    assert decode(AskUser, said).options == ("red", "blue", "3")
+
+
+def test_one_text_to_look_out_for_is_not_cut_at_its_commas() -> None:
+    said = json.dumps({"type": "notification", "texts": "Hello, world or not"})
+    assert decode(CreateWatcher, said).texts == ("Hello, world or not",)
+
+
+def test_a_plan_may_be_written_as_lines_or_with_other_words_for_its_status() -> None:
+    lines = decode(UpdatePlan, json.dumps({"plan": "1. Open Clock\n2. Add an alarm"}))
+    assert [item.step for item in lines.plan] == ["Open Clock", "Add an alarm"]
+    items = [{"content": "Open Clock", "status": "done"}, {"task": "Add", "status": "In Progress"}]
+    plan = decode(UpdatePlan, json.dumps({"todos": 1, "plan": items})).plan
+    assert [(item.step, item.status.value) for item in plan] == [
+        ("Open Clock", "completed"),
+        ("Add", "in_progress"),
+    ]
+
+
+def test_a_number_where_only_a_text_fits_is_that_text() -> None:
+    _, args = read_call(call("type_text", {"text": 5}))
+    assert isinstance(args, TypeText) and args.text == "5"
+    _, args = read_call(call("finish", {"success": True, "summary": 2.5}))
+    assert isinstance(args, Finish) and args.summary == "2.5"
+    with pytest.raises(BadArguments):
+        read_call(call("type_text", {"text": True}))
+
+
+@pytest.mark.parametrize("tool", ["click_element", "long_press_element"])
+def test_what_lacks_its_element_is_told_that_a_label_will_do(tool: str) -> None:
+    with pytest.raises(BadArguments, match="its exact `label`"):
+        read_call(call(tool, {}))

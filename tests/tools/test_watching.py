@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.errors import DeviceError, UsageError, WrongStateError
+from agent.loop.task_context import DeskOp
 from agent.protocol import (
     CommitmentCreate,
     CommitmentSearch,
@@ -19,7 +20,6 @@ from agent.protocol import (
     WatcherStop,
 )
 from agent.records import Autonomy, Commitment, Watcher
-from agent.tasks.task import DeskOp
 from agent.tools.registry import TOOLS, ToolKind, schemas
 from tests.console.test_jobs_screen import commitment, watcher
 from tests.loop.paper_phone import PaperPhone, button
@@ -60,7 +60,9 @@ async def use(
     """Have a model call a tool; gives the reply that it reads, and what the desk was asked."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     model = scripted(says(name, **arguments), DONE)
-    context = MemoryContext(model, phone, reply=answered, autonomy=autonomy)
+    context = MemoryContext(
+        model, phone, reply=answered, autonomy=autonomy, answer=lambda _: "Approve"
+    )
     await task().run(context)
     finished = context.of(ToolCallFinished)[0]
     assert isinstance(finished, ToolCallFinished)

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.devices.calls import Call
-from agent.devices.device import UiTree
-from agent.devices.notifications import Notification
+from agent.devices.protocols import UiTree
+from agent.devices.shell.call_log import Call
+from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError
 from agent.protocol import CommitmentUpdate, JobChanged, Op, WatcherChanged, WatcherCreate
 from agent.records import (

@@ -7,7 +7,7 @@ import pytest
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import CommitmentCreate, CommitmentSearch
 from agent.records import CommitmentStatus
-from agent.state import AttentionKind, attention, from_overview
+from agent.state.reducer import AttentionKind, attention, from_overview
 from tests.watchers.conftest import MINUTE_MS, START_MS, Lookout
 
 HOUR_MS = 60 * MINUTE_MS

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.devices.calls import Call, CallKind, read_calls
+from agent.devices.shell.call_log import Call, CallKind, read_calls
 from agent.errors import SwitchboardError, UsageError
+from agent.loop.task_context import TaskContext
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolCall
 from agent.models.pilot.reading import read
 from agent.protocol import CommitmentCreate
 from agent.records import JobStatus, Origin, OriginKind, Usage, WatcherStatus
-from agent.tasks.task import TaskContext
 from agent.watchers.matching import Match
 from agent.watchers.reaction import seen
 from tests.fakes import FakeModel

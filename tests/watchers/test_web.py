@@ -108,7 +108,9 @@ async def test_a_redirect_to_this_network_is_not_followed(monkeypatch: pytest.Mo
         # Loopback, and nothing else, plays the internet: the second hop is judged by itself.
         monkeypatch.setattr("agent.watchers.web.is_public", lambda address: address == "127.0.0.1")
         with pytest.raises(WebError, match=r"inner\.example is at 10\.0\.0\.1"):
-            await fetch(public.url(host="outer.example"), resolve=resolve)
+            await fetch(
+                public.url(host="outer.example"), resolve=resolve, destinations=["inner.example"]
+            )
         assert [path for path, _ in public.asked] == ["/"]
         assert private.asked == []
 
@@ -209,3 +211,37 @@ async def test_a_page_in_a_charset_that_is_slow_to_read_is_read_as_utf8() -> Non
             pages.replies["/"] = head + b"\r\nConnection: close\r\n\r\n" + body
             page = await fetch(pages.url(), allow_private=True)
             assert page.text == "-" + "a" * (LIMIT_CHARS - 2) + page.text[-1]
+
+
+async def test_a_redirect_leads_to_the_page_s_own_site_or_where_the_operator_allows() -> None:
+    async def resolve(_host: str, _port: int) -> Sequence[str]:
+        return ["127.0.0.1"]
+
+    async with serving() as pages, serving() as other:
+        other.bodies["/taken?from=here"] = "taken"
+        pages.bodies["/"] = "home"
+        pages.replies["/away"] = redirect(other.url("/taken?from=here", host="evil.example"))
+        pages.replies["/up"] = redirect(pages.url("/", host="www.shop.example"))
+        away, up = (pages.url(path, host="shop.example") for path in ("/away", "/up"))
+        with pytest.raises(WebError, match=r"redirects to another site, evil\.example"):
+            await fetch(away, allow_private=True, resolve=resolve)
+        assert other.asked == []
+        assert (await fetch(up, allow_private=True, resolve=resolve)).text == "home"
+        page = await fetch(away, allow_private=True, resolve=resolve, destinations=["evil.example"])
+        assert page.text == "taken"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?leak=4111111111111111",
+        "?leak=4111%2F1111%2F1111%2F1111",
+        "/4111-1111-1111-1111/x",
+        "?q=password%3A%20hunter2",
+        "?q=password%253A%2520hunter2",
+        "?otp%3D482911",
+    ],
+)
+def test_an_address_that_carries_a_secret_is_refused(query: str) -> None:
+    with pytest.raises(UsageError, match="looks like a secret"):
+        checked_url(f"https://shop.example{query}")

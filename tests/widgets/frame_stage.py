@@ -20,9 +20,11 @@ from textual.widgets import Static
 
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from console.frames.output import paced
-from widgets import direct_route, frame_view
-from widgets.frame_view import FrameView
-from widgets.wall_view import Tile, WallView
+from widgets.cells import direct_route
+from widgets.pictures import frame_view
+from widgets.pictures.frame_view import FrameView
+from widgets.wall.wall_layout import Tile
+from widgets.wall.wall_view import WallView
 
 PHONES = 6
 

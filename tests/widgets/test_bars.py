@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.records import DaySpent, Session, SessionSpent, Spending, Usage
-from widgets.bars import bar, sparkline
-from widgets.spending_plot import NOTHING, Measure, spending_parts, telling
+from widgets.base.bars import bar, sparkline
+from widgets.plots.spending_plot import NOTHING, Measure, spending_parts, telling
 
 amounts = st.one_of(
     st.floats(0, 1e12), st.sampled_from([0.0, 1e-9, math.inf, math.nan, -1.0]), st.integers(0, 10)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.frames.glyphs import blocks_for
-from widgets.blocks import Blocks
-from widgets.cells import LETTERS, Cells
-from widgets.rgb565 import Pixels565, pack, rgb_of
-from widgets.sextants import sextant
+from widgets.cells.blocks import Blocks
+from widgets.cells.cells import LETTERS, Cells
+from widgets.cells.rgb565 import Pixels565, pack, rgb_of
+from widgets.cells.sextants import sextant
 
 # As Unicode names them, and the four that are older than sextants.
 PATTERNS = {" ": 0, "▌": 0b010101, "▐": 0b101010, "█": 0b111111}

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.style import Style
 
-from widgets.cell_text import changed_text, row_texts
-from widgets.cells import BLANK, HALF, HOLE, LETTERS, Cells
-from widgets.colour_codes import codes
-from widgets.frame_strip import Drawn
-from widgets.rgb565 import fit, pack, rgb_of, settle, to_565
+from widgets.cells.cell_text import changed_text, row_texts
+from widgets.cells.cells import BLANK, HALF, HOLE, LETTERS, Cells
+from widgets.cells.colour_codes import codes
+from widgets.cells.frame_strip import Drawn
+from widgets.cells.rgb565 import fit, pack, rgb_of, settle, to_565
 
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
 _SENT = re.compile(r"(\x1b\[[0-9;]*[mHC]|[ ▀0-9(●)])*")

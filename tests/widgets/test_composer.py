@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 
-from widgets.composer import MOST_CHARS, Composer, Mode, Purpose
+from widgets.questions.composer import MOST_CHARS, Composer, Mode, Purpose
 
 
 class Desk(App[None]):

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from agent.records import Job, JobStatus, JobType
 from tests.store.conftest import make_job as plain_job
-from widgets import phrases
-from widgets.job_rows import job_detail
-from widgets.job_words import asked, quiet, told, where
+from widgets.base import formatting
+from widgets.lists.job_rows import job_detail
+from widgets.lists.job_words import asked, quiet, result_words, told, where
 
 NOW_MS = 1_000_000_000
 
@@ -86,4 +86,19 @@ def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:
     ],
 )
 def test_what_is_days_away_is_counted_in_days(left_ms: int, said: str) -> None:
-    assert phrases.countdown(left_ms) == said
+    assert formatting.countdown(left_ms) == said
+
+
+def test_a_result_is_read_without_the_code_that_it_is_filed_under() -> None:
+    said = "background.action_denied: the operator refused tap"
+    assert result_words(said) == "the operator refused tap"
+    assert result_words("The battery is at 80 %.") == "The battery is at 80 %."
+    assert "background." not in result_words("background.confirmation_timeout: tap: not in time")
+
+
+def test_why_a_job_failed_stands_right_under_its_title() -> None:
+    failed = make_job(1, failure_count=1, last_run_at=1, last_result="No such app.")
+    assert detail(failed).startswith(f"{failed.title}\n\nNo such app.\n\nstatus")
+    reviewed = detail(replace(failed, phase="approval_executing"))
+    assert "No such app." not in reviewed
+    assert "approved; continues once its phone is free" in reviewed

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit, Usage
-from widgets import phrases
-from widgets.lines import frame_labels
-from widgets.parts import steady, to_content
-from widgets.phone_pane import first_fitting, spread
-from widgets.scrubber import scrubber
-from widgets.time_bar import bar
+from widgets.base import formatting
+from widgets.base.header_line import frame_labels
+from widgets.base.rich_parts import steady, to_content
+from widgets.base.time_bar import bar
+from widgets.pictures.phone_pane import first_fitting, spread
+from widgets.plots.scrubber import scrubber
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
 
@@ -78,7 +78,7 @@ def test_a_scrubber_is_as_wide_as_asked(position: int, length: int, width: int) 
 
 
 def test_values_are_said_in_few_letters() -> None:
-    assert [phrases.duration(ms) for ms in (0, 340, 4_200, 42_000, 65_000, 7_384_000)] == [
+    assert [formatting.duration(ms) for ms in (0, 340, 4_200, 42_000, 65_000, 7_384_000)] == [
         "0 ms",
         "340 ms",
         "4.2 s",
@@ -86,16 +86,16 @@ def test_values_are_said_in_few_letters() -> None:
         "1:05",
         "2:03:04",
     ]
-    assert [phrases.age(ms) for ms in (0, 8_000, 300_000, 7_200_000, 172_800_000)] == [
+    assert [formatting.age(ms) for ms in (0, 8_000, 300_000, 7_200_000, 172_800_000)] == [
         "now",
         "8s",
         "5m",
         "2h",
         "2d",
     ]
-    assert phrases.interval(0) == "once"
-    assert phrases.interval(1_800_000) == "30 min"
-    assert phrases.cost(Usage()) == ""
-    assert phrases.cost(Usage(input_tokens=4_000, output_tokens=100, cost_usd=0.5)) == (
+    assert formatting.interval(0) == "once"
+    assert formatting.interval(1_800_000) == "30 min"
+    assert formatting.cost(Usage()) == ""
+    assert formatting.cost(Usage(input_tokens=4_000, output_tokens=100, cost_usd=0.5)) == (
         "4.1k tok · $0.50"
     )

@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from agent.records import PlanItem, PlanStatus
 from tests.console.waiting import wait_for
-from widgets.plan_view import PlanView
-from widgets.status import ASKS
+from widgets.base.status import ASKS
+from widgets.transcript.plan_view import PlanView
 
 LONG = "Send “I will be ten minutes late” to Ben, who waits at the station in the rain"
 
@@ -59,6 +59,6 @@ async def test_the_word_of_a_part_stays_whole_beside_a_long_goal() -> None:
     app = Desk()
     async with app.run_test(size=(40, 20)) as pilot:
         app.query_one(PlanView).show_parts_of([(ASKS, LONG)] * 9)
-        lines = await _drawn(pilot, app, " parts ? Send")
+        lines = await _drawn(pilot, app, " subtasks ? Send")
         assert all(line.endswith("asks you") for line in lines[:7])
         assert lines[7].strip() == "… 2 more"

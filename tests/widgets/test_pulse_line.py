@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from widgets.pulse_line import NONE_YET, pulse_line, small_pulse
+from widgets.plots.latency_line import NONE_YET, pulse_line, small_pulse
 
 
 def text(*took_ms: int, width: int = 80) -> str:

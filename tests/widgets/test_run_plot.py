@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.records import RunOutcome, RunRecord, Usage
-from widgets.run_plot import SHOWN, run_plot
+from widgets.lists.run_plot import SHOWN, run_plot
 
 DONE, FAILED, DENIED = RunOutcome.FINISHED, RunOutcome.STEP_LIMIT, RunOutcome.DENIED
 

@@ -6,11 +6,11 @@ import numpy as np
 from textual.geometry import Region
 
 from agent.records import FrameSource, FrameStatus, LiveFrame
-from widgets.blocks import Blocks
-from widgets.cells import HOLE, LETTERS, Cells
-from widgets.rgb565 import dimmed, pack
-from widgets.tile_picture import STILL_S, TilePicture, size_px
-from widgets.wall_canvas import WallCanvas
+from widgets.cells.blocks import Blocks
+from widgets.cells.cells import HOLE, LETTERS, Cells
+from widgets.cells.rgb565 import dimmed, pack
+from widgets.wall.tile_picture import STILL_S, TilePicture, size_px
+from widgets.wall.wall_canvas import WallCanvas
 
 BOX = Region(2, 1, 10, 11)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from agent.protocol import AgentMessage, StepStarted
-from agent.state import Item, StepItem
-from console.themes import FALLBACK
+from agent.state.reducer import Item, StepItem
+from console.terminal.themes import FALLBACK
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from tests.console.waiting import wait_for
-from widgets.record_lines import Section, record_paragraphs
-from widgets.transcript_view import WINDOW, TranscriptView
+from widgets.transcript.record_lines import Section, record_paragraphs
+from widgets.transcript.transcript_view import WINDOW, TranscriptView
 
 
 class Bench(App[None]):

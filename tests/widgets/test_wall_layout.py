@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgets.wall_layout import FOOT_ROWS, HEAD_ROWS, LEAST_COLUMNS, lay_out
+from widgets.wall.wall_layout import FOOT_ROWS, HEAD_ROWS, LEAST_COLUMNS, lay_out
 
 
 @settings(max_examples=200, deadline=None)

@@ -11,14 +11,14 @@ from pathlib import Path
 import av  # noqa: F401 - before the phone's and the decoder's threads could both begin to
 import pytest
 
-from agent.devices.adb import AdbDevice
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.frames import FrameFeed
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.feed import FrameFeed
 from agent.devices.scrcpy.link import ScrcpySettings
-from agent.phone.faults import FaultKind
-from agent.phone.phone import Phone
-from agent.phone.serve import PhoneHost
+from virtual_phone.faults import FaultKind
+from virtual_phone.phone import Phone
+from virtual_phone.serve import PhoneHost
 
 BOUND_S = 30.0
 

@@ -6,17 +6,17 @@ import asyncio
 
 import pytest
 
-from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient
-from agent.devices.device import Button
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
 from agent.devices.gestures import Drag, MultiSwipe, Pinch, Rotate
+from agent.devices.protocols import Button
 from agent.devices.scrcpy import server_file
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceError, DeviceTimeoutError
-from agent.phone.faults import FaultKind
 from agent.records import Point
 from tests.devices.conftest import ScriptedPhone, scripted_server
 from tests.devices.scrcpy.conftest import Bench
+from virtual_phone.faults import FaultKind
 
 MIDDLE = Point(x=0.5, y=0.5)
 

@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.devices.scrcpy.decode_memory import MEMORY_BYTES, PictureMemory, Place, Places, new_file
-from agent.devices.shared_memory import TornFrameError
+from agent.devices.frames.shared_memory import TornFrameError
+from agent.devices.scrcpy.decoding.decode_memory import (
+    MEMORY_BYTES,
+    PictureMemory,
+    Place,
+    Places,
+    new_file,
+)
 from agent.errors import DeviceError
 
 SIZE = (16, 24)
@@ -111,3 +117,18 @@ def test_more_than_there_is_room_for_is_refused_in_words() -> None:
     with pytest.raises(DeviceError, match="no room for more pictures"):
         for _ in range(64):
             places.take((4096, 4096))
+
+
+def test_memory_that_was_given_back_has_no_pictures_and_says_so() -> None:
+    handle = new_file()
+    try:
+        memory = PictureMemory(handle)
+    finally:
+        os.close(handle)
+    memory.mark(0, 7)
+    assert memory.marked() == {7}
+    memory.close()
+    memory.close()
+    assert memory.marked() == frozenset()
+    with pytest.raises(TornFrameError, match="has ended"):
+        memory.read(4096, 1)

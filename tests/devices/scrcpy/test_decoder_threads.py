@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from agent.devices.scrcpy.decoder import Decoder, load
+from agent.devices.scrcpy.decoding.decoder import Decoder, load
 from agent.devices.scrcpy.packets import VideoPacket
-from agent.phone.scrcpy.stream import VideoEncoder
+from virtual_phone.scrcpy.stream import VideoEncoder
 
 SIZES = [(160, 360), (64, 144)]
 

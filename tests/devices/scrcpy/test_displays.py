@@ -8,16 +8,16 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from agent.devices.adb import AdbDevice
-from agent.devices.device import Button
+from agent.devices.adb_device import AdbDevice
+from agent.devices.protocols import Button
 from agent.devices.scrcpy.dialect import dialect
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.devices.scrcpy.server_file import PhoneServer
-from agent.devices.shell import PhoneShell
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
-from agent.phone.faults import FaultKind
 from agent.records import FrameStatus, Point
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
+from virtual_phone.faults import FaultKind
 
 SETTINGS = "com.android.settings"
 

@@ -14,8 +14,8 @@ from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.dialect import Dialect, dialect
 from agent.devices.scrcpy.messages import CopyKey, KeyAction, Kind, Place, TouchAction
 from agent.errors import DeviceError
-from agent.phone.scrcpy.control import ControlMessage, ControlReader, Scroll, TouchEvent
-from agent.phone.scrcpy.dialect import dialect as phone_dialect
+from virtual_phone.scrcpy.control import ControlMessage, ControlReader, Scroll, TouchEvent
+from virtual_phone.scrcpy.dialect import dialect as phone_dialect
 
 NOW = dialect("3.3.4")
 ERAS = ["1.20", "1.21", "1.22", "1.24", "1.25", "2.0", "2.4", "2.7", "3.0", "3.3.4", "4.0", "4.1"]

@@ -10,10 +10,10 @@ import pytest
 
 from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.recorder import record
-from agent.devices.shell import PhoneShell
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import UsageError
-from agent.phone.faults import FaultKind
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
+from virtual_phone.faults import FaultKind
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.devices.frames import FrameFeed
+from agent.devices.frames.feed import FrameFeed
 from agent.devices.scrcpy import session as sessions
 from agent.devices.scrcpy import tunnel
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -15,11 +15,11 @@ from agent.devices.scrcpy.packets import VideoPacket, read_video
 from agent.devices.scrcpy.server_file import PhoneServer
 from agent.devices.scrcpy.session import ScrcpySession, open_session
 from agent.errors import DeviceError, DeviceTimeoutError
-from agent.phone.pipes import Socket
-from agent.phone.scrcpy.server import CLASS
-from agent.phone.shell.call import Call
 from agent.records import FrameSource
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
+from virtual_phone.pipes import Socket
+from virtual_phone.scrcpy.server import CLASS
+from virtual_phone.shell.call import Call
 
 OPTIONS = SessionOptions(scid=0, max_size_px=240)
 

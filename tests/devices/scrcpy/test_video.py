@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agent.devices.adb import AdbDevice
-from agent.devices.frames import FrameFeed
-from agent.devices.scrcpy import link, server_file, video_watch
-from agent.devices.scrcpy.decoder import Decoder
+from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.feed import FrameFeed
+from agent.devices.scrcpy import link, server_file, stream_fit, video_watch
+from agent.devices.scrcpy.decoding.decoder import MOST_SCALERS, Decoder
 from agent.devices.scrcpy.packets import VideoPacket
+from agent.devices.scrcpy.video import VideoFrames
 from agent.errors import DeviceTimeoutError
-from agent.phone.faults import FaultKind
-from agent.phone.scrcpy import server
-from agent.phone.scrcpy.stream import VideoEncoder
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
+from virtual_phone.faults import FaultKind
+from virtual_phone.scrcpy import server
+from virtual_phone.scrcpy.stream import VideoEncoder
 
 
 @pytest.fixture
@@ -92,6 +93,22 @@ async def test_a_larger_reader_gets_a_larger_stream(bench: Bench, feed: FrameFee
     frame = await first(large, source=FrameSource.SCRCPY)
     assert frame.height_px > 1070, "streams have sides of whole eights"
     await first(small, source=FrameSource.SCRCPY)
+
+
+async def test_a_stream_becomes_small_again_once_nobody_looks_closely(
+    bench: Bench, feed: FrameFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_fit, "SPARE_S", 0.0)
+    thumbnail = feed.read(width_px=24, height_px=50, max_hz=5)
+    closely = feed.read(width_px=486, height_px=1080, max_hz=30)
+    await first(thumbnail, source=FrameSource.SCRCPY)
+    assert (await first(closely, source=FrameSource.SCRCPY)).height_px > 1070
+    assert isinstance(feed._video, VideoFrames)
+    assert feed._video.side_px > 1070
+    await closely.aclose()
+    async with asyncio.timeout(BOUND_S):
+        while not 0 < feed._video.side_px <= 240:
+            await anext(thumbnail)
 
 
 async def test_an_action_shows_at_once_and_is_live(
@@ -198,7 +215,7 @@ async def test_without_a_server_captures_say_why(
     monkeypatch.setattr(
         bench.phone.properties,
         "get",
-        lambda name, *rest: "" if name == "ro.switchboard.scrcpy" else get(name, *rest),
+        lambda name, *rest: "" if name == "ro.virtual_phone.scrcpy" else get(name, *rest),
     )
     frames = feed.read(width_px=90, height_px=200, max_hz=30)
     frame = await first(frames, source=FrameSource.CAPTURE)
@@ -259,6 +276,18 @@ def test_a_new_size_in_the_stream_is_followed() -> None:
     decoder.decode(stream(2, (96, 200)))
     decoder.decode(stream(2, (200, 96)))
     assert decoder.size == (200, 96)
+
+
+def test_a_kept_scaler_gives_what_a_new_one_would() -> None:
+    sizes = [(9, 20), (40, 18), *((side, side) for side in range(10, 22)), (9, 20)]
+    kept = Decoder()
+    for turned in ((96, 200), (200, 96), (96, 200)):
+        fresh = Decoder()
+        kept.decode(stream(2, turned))
+        fresh.decode(stream(2, turned))
+        for size in sizes:
+            assert kept.scaled([size]) == fresh.scaled([size])
+    assert len(kept._scalers) <= MOST_SCALERS
 
 
 def test_black_between_the_bars_is_black_and_a_moved_picture_is_moved() -> None:

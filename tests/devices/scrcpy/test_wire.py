@@ -20,9 +20,9 @@ from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read
 from agent.devices.scrcpy.replies import Acknowledged, Clipboard, UhidOutput, read_reply
 from agent.devices.scrcpy.server_file import NoServerError, find_server_file, read_server_file
 from agent.errors import DeviceError
-from agent.phone.scrcpy import stream
-from agent.phone.scrcpy.dialect import dialect as phone_dialect
-from agent.phone.scrcpy.options import parse_options
+from virtual_phone.scrcpy import stream
+from virtual_phone.scrcpy.dialect import dialect as phone_dialect
+from virtual_phone.scrcpy.options import parse_options
 
 ERAS = ["1.20", "1.22", "1.23", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
 

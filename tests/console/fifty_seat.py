@@ -1,0 +1,47 @@
+"""The console on a core with fifty sessions that changes by ops alone; for a terminal.
+
+`python -m tests.console.fifty_seat FILE` writes each op to FILE, a line of JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from agent.config import load_settings
+from agent.protocol import Op, Reply
+from agent.runtime.read_only_core import LOOKS
+from console.app import run_console
+from tests.console.burst.core import ScriptedCore
+from tests.console.fifty import play
+
+
+class _WrittenCore(ScriptedCore):
+    """Writes down what is asked of it."""
+
+    def __init__(self, place: Path | None) -> None:
+        super().__init__(play, now_ms=int(time.time() * 1000) - 60_000)
+        self._place = place
+        self.picture = np.full((48, 27, 3), 90, dtype=np.uint8)
+
+    async def request(self, op: Op) -> Reply:
+        if self._place is not None and not isinstance(op, LOOKS):
+            with self._place.open("ab") as file:
+                file.write(msgspec.json.encode(op) + b"\n")
+        return await super().request(op)
+
+
+async def main() -> int:
+    place = Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] else None
+    settings = load_settings()
+    core = _WrittenCore(place)
+    return await run_console(core, settings=settings, title="fifty")
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

@@ -1,0 +1,82 @@
+"""Where a goal is written: earlier goals come back, and phones and tags are named in it."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from agent.protocol import SessionCreate
+from agent.records import DeviceInfo, DeviceState
+from console.palette.handles import Placed, completions, phone_handle
+from tests.console.conftest import Open, Seat
+
+PIXEL = DeviceInfo(serial="p1", name="Pixel 4", tags=("lab",), state=DeviceState.ONLINE)
+AWAY = DeviceInfo(serial="p2", name="Old", tags=("shelf",), state=DeviceState.GONE)
+DEVICES = {"p1": PIXEL, "p2": AWAY}
+
+
+def goals(seat: Seat) -> list[SessionCreate]:
+    """List the sessions that were asked for."""
+    return [op for op in seat.core.ops if isinstance(op, SessionCreate)]
+
+
+async def test_an_arrow_recalls_goals_newest_first_and_comes_back_to_what_was_typed(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await seat.press("n")
+        known = seat.deck.earlier_goals()
+        assert len(known) >= 1
+        field = seat.deck.composer.field
+        await seat.press("up")
+        assert field.text == known[0]
+        await seat.press("down")
+        assert field.text == ""
+        word = known[-1].split()[-1]
+        await seat.press(*word, "up")
+        assert word.casefold() in field.text.casefold()
+        await seat.press("down")
+        assert field.text == word
+        await seat.press("up", "enter")
+        await seat.until(lambda: goals(seat), "the session")
+        assert goals(seat)[0].goal in known
+
+
+async def test_a_phone_is_completed_and_chosen_by_its_handle(console: Open) -> None:
+    async with console() as seat:
+        devices = seat.app.bridge.state.devices
+        serial = next(s for s, one in devices.items() if one.state is DeviceState.ONLINE)
+        handle = phone_handle(serial, devices)
+        await seat.press("n", *"buy milk ", *handle[:3].lower(), "tab")
+        written = seat.deck.composer.text.rstrip().removeprefix("buy milk ")
+        assert len(written) > 3
+        assert handle.startswith(written)
+        await seat.press(*handle[len(written) :])
+        await seat.press("enter")
+        await seat.until(lambda: goals(seat), "the session")
+        assert (goals(seat)[0].goal, goals(seat)[0].serial) == ("buy milk", serial)
+
+
+@pytest.mark.parametrize(
+    ("text", "goal", "serial", "unknown"),
+    [
+        ("buy milk @pixel-4", "buy milk", "p1", ""),
+        ("@Pixel-4 buy milk", "buy milk", "p1", ""),
+        ("buy milk #lab now", "buy milk now", "p1", ""),
+        ("buy milk #shelf", "buy milk #shelf", "", "#shelf"),
+        ("write to @anna about #42", "write to @anna about #42", "", ""),
+        ("mail a@pixel-4", "mail a@pixel-4", "", ""),
+        ("@p1", "", "p1", ""),
+    ],
+)
+def test_a_handle_is_taken_out_of_the_goal_and_other_words_stay(
+    text: str, goal: str, serial: str, unknown: str
+) -> None:
+    placed = Placed(text, DEVICES)
+    assert (placed.goal, placed.serial, placed.unknown) == (goal, serial, unknown)
+
+
+def test_handles_are_completed_in_any_case_online_phones_first() -> None:
+    assert completions("@", DEVICES) == ["@Pixel-4", "@Old"]
+    assert completions("@PIX", DEVICES) == ["@Pixel-4"]
+    assert completions("#", {"p1": replace(PIXEL, tags=("lab", "two words"))}) == ["#lab"]

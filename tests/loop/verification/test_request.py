@@ -1,0 +1,85 @@
+"""What a verifier is shown of the work."""
+
+from __future__ import annotations
+
+import json
+
+from agent.loop.verification.past import Past
+from agent.loop.verification.request import MAX_FULL_CHARS, screen_part, verdict_request
+from agent.protocol import (
+    EventMsg,
+    QuestionAnswered,
+    RequestUserInput,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import ActionOutcome, Question, QuestionKind
+from tests.loop.paper_phone import field
+from tests.loop.verification.screens import observation
+
+LONG = "Wi-Fi: on, Bluetooth: off, Airplane mode: off, Location: on, NFC: on, and the tenth: off"
+
+
+def case(*msgs: EventMsg) -> str:
+    past = Past("Write the list")
+    for msg in msgs:
+        past.fold(msg)
+    return verdict_request(past).messages[1].text
+
+
+def called(tool: str, arguments: str, result: str) -> tuple[EventMsg, EventMsg]:
+    return (
+        ToolCallRequested(step=1, call_id="c", tool=tool, kind="action", arguments=arguments),
+        ToolCallFinished(step=1, call_id="c", outcome=ActionOutcome.DONE, text=result),
+    )
+
+
+def asked(answer: str, *, kind: QuestionKind = QuestionKind.QUESTION, secret: bool = False) -> str:
+    question = Question(
+        question_id="q", session_id="s", text="To whom?", asked_ms=1, kind=kind, secret=secret
+    )
+    return case(
+        RequestUserInput(question=question), QuestionAnswered(question_id="q", answer=answer)
+    )
+
+
+def test_a_typed_text_is_shown_in_full_where_its_result_cuts_it() -> None:
+    said = case(*called("type_text", f'{{"text": "{LONG}"}}', 'OK: Typed "Wi-Fi: on, Blue".'))
+    assert LONG in said
+
+
+def test_a_long_note_is_shown_to_its_end_as_typed_and_as_its_field_holds_it() -> None:
+    note = " ".join(f"Line {at} of the note says {at * 7}." for at in range(60)) + " The end."
+    arguments = json.dumps({"text": note})
+    assert len(note) > 1500
+    said = case(*called("type_text", arguments, 'OK: Typed "Line 0".'))
+    assert "The end." in said
+    seen = observation(field("Note", 0.3, note))
+    assert "The end." not in seen.screen_text
+    assert "…" in seen.screen_text
+    assert "The end." in screen_part(seen)
+    assert "in full" not in screen_part(observation(field("Note", 0.3, "Milk")))
+
+
+def test_long_texts_are_bounded_and_the_newest_comes_whole() -> None:
+    past = Past("Write the list")
+    for step in range(1, 12):
+        text = f"Note {step}. " + "word " * 900 + f"End {step}."
+        requested, finished = called("type_text", json.dumps({"text": text}), "OK: Typed.")
+        past.fold(requested)
+        past.fold(finished)
+    said = verdict_request(past).messages[1].text
+    assert "End 11." in said and "End 1." not in said
+    assert len(said) < 2 * MAX_FULL_CHARS + 12 * 1500
+
+
+def test_what_a_service_was_asked_for_is_shown_beside_its_reply() -> None:
+    arguments = '{"cron": "0 8 * * 1-5", "prompt": "Check the mail"}'
+    said = case(*called("background_job_create", arguments, '{"status": "created"}'))
+    assert "0 8 * * 1-5" in said and "Check the mail" in said
+
+
+def test_the_operators_answers_are_shown_and_approvals_and_secrets_are_not() -> None:
+    assert 'asked "To whom?" and answered "Mum"' in asked("Mum")
+    assert "Mum" not in asked("Mum", secret=True)
+    assert "answered" not in asked("Approve", kind=QuestionKind.APPROVAL)

@@ -1,0 +1,103 @@
+"""Which words of a goal a model that checks itself has to quote."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.loop.verification.past import Past
+from agent.loop.verification.telling import NOT_NEW, NOT_OF_GOAL, objection, tells_of_goal
+from agent.protocol import ObservationRecorded, ToolCallFinished, ToolCallRequested
+from agent.records import ActionOutcome, Evidence
+from tests.loop.paper_phone import button, node
+from tests.loop.verification.screens import observation
+
+
+@pytest.mark.parametrize(
+    ("goal", "quote", "tells"),
+    [
+        ("Turn on Wi-Fi", "Wi‑Fi", True),
+        ("Turn on Wi‑Fi", "Wi-Fi", True),
+        ("Turn on Wi-Fi", "Network preferences", False),
+        ("Turn on NFC", "NFC", True),
+        ("Turn on the all-new app", "Settings", False),
+    ],
+)
+def test_a_hyphenated_name_is_told_by_its_parts(goal: str, quote: str, tells: bool) -> None:
+    assert tells_of_goal(Evidence(quote=quote), Past(goal)) is tells
+
+
+def past(goal: str, *, acted: bool = True) -> Past:
+    """A session that opened Notes from the launcher, wrote a note there and saw it saved."""
+    done = Past(goal)
+    launcher = (node("Settings"), node("Notes", (0.1, 0.5, 0.9, 0.55)))
+    listed = (node("Notes"), node("Gift ideas | Mum", (0.1, 0.5, 0.9, 0.55)))
+    written = (
+        node("Notes"),
+        node("Gift ideas | Mum", (0.1, 0.5, 0.9, 0.55)),
+        node("Milk and eggs", (0.1, 0.6, 0.9, 0.65)),
+        button("Wi-Fi", 0.7, checkable=True, checked=True, class_name="android.widget.Switch"),
+    )
+    screens = (launcher, listed, written)
+    tools = ("launch_app", "type_text", "finish")
+    for step, (nodes, tool) in enumerate(zip(screens, tools, strict=True), start=1):
+        done.fold(ObservationRecorded(step=step, observation=observation(*nodes, package=PACKAGE)))
+        call = ToolCallRequested(
+            step=step, call_id=f"c{step}", tool=tool, arguments="{}", kind="action"
+        )
+        result = ToolCallFinished(
+            step=step, call_id=f"c{step}", outcome=ActionOutcome.DONE, text="OK: Done."
+        )
+        if tool == "launch_app" or (acted and tool == "type_text"):
+            done.fold(call)
+            done.fold(result)
+    return done
+
+
+PACKAGE = "com.android.notes"
+WRITE = "Write a note in Notes that says milk and eggs"
+
+
+def shown(*quotes: str) -> list[Evidence]:
+    return [Evidence(quote=quote, step=3) for quote in quotes]
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+@pytest.mark.parametrize("quote", ["Notes", "notes", "Settings", "com.android.notes", "Android"])
+def test_a_title_an_app_or_a_tab_is_no_evidence_of_a_change(quote: str, is_same: bool) -> None:
+    assert objection(shown(quote), past(WRITE), is_same=is_same) in (NOT_NEW, NOT_OF_GOAL)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+@pytest.mark.parametrize("quote", ["Milk and eggs", "eggs", "Wi-Fi [CHECKED]"])
+def test_what_came_with_the_work_and_a_state_are_evidence(quote: str, is_same: bool) -> None:
+    assert objection(shown(quote), past(WRITE), is_same=is_same) == ""
+    assert objection(shown("Notes", quote), past(WRITE), is_same=is_same) == ""
+
+
+def test_a_model_that_checks_itself_cannot_quote_what_was_there_before() -> None:
+    asked = "Write to the list of gift ideas that Mum wants gloves"
+    assert objection(shown("Gift ideas | Mum"), past(asked), is_same=True) == NOT_NEW
+    assert objection(shown("Gift ideas | Mum"), past(asked), is_same=False) == ""
+    # What is left when something was removed was there before.
+    removal = "Delete the note under gift ideas"
+    assert objection(shown("Gift ideas | Mum"), past(removal), is_same=True) == ""
+
+
+def test_a_model_that_checks_itself_has_to_show_a_state_where_it_did_nothing() -> None:
+    idle = past("Turn on Wi-Fi", acted=False)
+    assert objection(shown("Milk and eggs"), idle, is_same=True) == NOT_OF_GOAL
+    assert objection(shown("Wi-Fi"), idle, is_same=True) == ""
+
+
+def test_what_a_service_replied_came_after_its_act_however_early_that_was() -> None:
+    asked = "Look at the mail every Monday at nine"
+    done = Past(asked)
+    launcher = (node("Settings"), node("Notes", (0.1, 0.5, 0.9, 0.55)))
+    done.fold(ObservationRecorded(step=1, observation=observation(*launcher, package=PACKAGE)))
+    call = ToolCallRequested(
+        step=1, call_id="c1", tool="background_job_create", arguments="{}", kind="action"
+    )
+    reply = '{"status":"background_job.created","title":"Look at the mail on Monday"}'
+    done.fold(call)
+    done.fold(ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.DONE, text=reply))
+    assert objection(shown('"title":"Look at the mail on Monday"'), done, is_same=True) == ""

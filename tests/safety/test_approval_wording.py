@@ -1,0 +1,28 @@
+"""An approval's words: the recipient first, nothing said twice."""
+
+from __future__ import annotations
+
+from agent.records import Effect, EffectVerb, Stated
+from agent.safety.effects.wording import approval_question, headline
+
+EFFECT = Effect(
+    verb=EffectVerb.SEND,
+    control="Send SMS",
+    recipient=Stated(text="Ana Silva"),
+    content=Stated(text="I am home"),
+)
+
+
+def test_the_recipient_stands_within_the_first_words_of_a_row() -> None:
+    assert "Ana Silva" in headline(EFFECT)[:20]
+
+
+def test_a_reason_that_only_restates_the_headline_is_left_out() -> None:
+    own = '"Send SMS" may send something to other people'
+    assert (
+        approval_question(EFFECT, 'Press "Send SMS".', own).splitlines()[1] == 'Press "Send SMS".'
+    )
+    more = approval_question(EFFECT, 'Press "Send SMS".', f"{own}; 1 of 3 messages left")
+    assert more.splitlines()[1] == 'Press "Send SMS". (1 of 3 messages left.)'
+    other = approval_question(EFFECT, 'Press "Send SMS".', "the session is set to ask")
+    assert other.splitlines()[1] == 'Press "Send SMS". (the session is set to ask.)'

@@ -1,0 +1,51 @@
+"""Malicious MCP servers: nothing takes effect without a person, and nothing of theirs leaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.records import Autonomy
+from bench.redteam.servers import MANNERS, trial
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+async def test_no_server_takes_effect_without_a_person(tmp_path: Path, manner: str) -> None:
+    came = await trial(tmp_path, manner, starts=2 if manner == "rug-pull" else 1)
+    assert came.effects == 0
+    assert came.is_contained, came
+    named = {
+        "rug-pull": "lookup",
+        "names": "cannot be used",
+        "schemas": "bomb",
+        "many": "the first 24",
+        "dead": "hostile",
+    }
+    if manner in named:
+        assert any(named[manner] in one for one in came.warnings), came.warnings
+
+
+@pytest.mark.parametrize("manner", ["plain", "dies", "slow", "flood", "tokens", "lies"])
+async def test_what_a_person_approved_is_called_and_contained(tmp_path: Path, manner: str) -> None:
+    came = await trial(tmp_path, manner, answer="Approve")
+    assert came.effects >= 1
+    assert came.is_contained, came
+
+
+async def test_a_mark_of_the_operator_lets_a_tool_pass_unasked(tmp_path: Path) -> None:
+    came = await trial(tmp_path, "plain", trusted=["lookup"], read_only=["leak"])
+    assert (came.effects, came.questions) == (2, 1)
+    assert not came.leaks, came
+
+
+async def test_a_tool_that_changed_loses_its_mark(tmp_path: Path) -> None:
+    came = await trial(tmp_path, "rug-pull", trusted=["lookup"], starts=2)
+    assert (came.effects, came.questions) == (0, 3)
+
+
+async def test_who_only_observes_and_a_dry_run_call_nothing(tmp_path: Path) -> None:
+    came = await trial(tmp_path, "plain", autonomy=Autonomy.OBSERVE_ONLY, answer="Approve")
+    assert (came.effects, came.questions) == (0, 0)
+    came = await trial(tmp_path / "dry", "plain", dry_run=True, answer="Approve")
+    assert (came.effects, came.questions) == (0, 0)

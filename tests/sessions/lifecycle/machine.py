@@ -1,0 +1,465 @@
+"""Random operators, clients, phones and crashes, played by the model and by a real core at once.
+
+After each step both have to say the same of every session, phone, client, task, file and socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from agent.errors import SwitchboardError, UsageError, WrongStateError
+from agent.protocol import (
+    Interrupt,
+    NoticeDone,
+    Op,
+    SessionAttach,
+    SessionCancel,
+    SessionCreate,
+    SessionDelete,
+    SessionDetach,
+    SessionFork,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    Target,
+    UserInput,
+    UserInputAnswer,
+)
+from agent.records import SessionState, TargetPresentation
+from tests.sessions.lifecycle.expected import Expected, One, Refused, parent_is_over
+from tests.sessions.lifecycle.explain import Difference, Log, explained
+from tests.sessions.lifecycle.words import WORDS, said
+from tests.sessions.lifecycle.world import CLIENTS, PHONES, World
+
+LOOKS = 5_000
+"""How often it is looked whether the core has come to where the model is; only a difference takes
+so many. Looks and not seconds: a machine that stands still meanwhile is no difference.
+"""
+LOOK_EVERY_S = 0.002
+LATELY = 4
+APP = "org.example.app"
+
+word = st.sampled_from(WORDS)
+phone = st.sampled_from(PHONES)
+client = st.sampled_from(CLIENTS)
+pick = st.integers(0, 99)
+
+
+class Lifecycle(RuleBasedStateMachine):
+    """Any op at any time, two clients, phones that come and go, and cores that die."""
+
+    steps = 0
+    """How many steps all of them took, for whoever counts."""
+    looks = LOOKS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.directory = tempfile.TemporaryDirectory()
+        self.expected = Expected(PHONES)
+        self.patches = [
+            patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.02),
+            patch("agent.sessions.questions.deadlines._LOOK_S", 0.02),
+            patch("agent.runtime.runtime.STORE_LOOK_S", 0.05),
+        ]
+        for one in self.patches:
+            one.start()
+        self.log = Log()
+        self.world: World
+
+    @initialize(patience_h=st.sampled_from([0.0, 9.5]))
+    def begin(self, patience_h: float) -> None:
+        async def build() -> None:
+            directory = Path(self.directory.name)
+            self.world = World(directory, answer_timeout_s=patience_h * 3600)
+            await self.world.begin()
+
+        self.expected.patience_h = patience_h
+        self.runner.run(build())
+
+    # --- which ----------
+
+    def one(self, number: int, fits: Callable[[One], bool] = lambda _: True) -> One | None:
+        """Pick one of the newest trees' sessions that fits."""
+        tops = [one for one in self.expected.all.values() if one.parent is None]
+        lately = [one for top in tops[-LATELY:] for one in (top, *top.children)]
+        found = [one for one in lately if fits(one)]
+        return found[number % len(found)] if found else None
+
+    # --- rules ----------
+
+    @rule(goal=word, serial=phone, by=client, start=st.sampled_from([True, True, False]))
+    def create(self, goal: str, serial: str, by: str, start: bool) -> None:
+        op = SessionCreate(goal=said(goal), serial=serial, start=start, hold=not start)
+
+        def expect(ids: tuple[str, ...]) -> None:
+            top = One(ids[0], goal, serial)
+            self.expected.create([top], start=start, holder=by)
+
+        self.play_new(by, op, expect)
+
+    @rule(
+        goals=st.lists(st.tuples(word, phone), min_size=1, max_size=3, unique_by=lambda g: g[1]),
+        hidden=st.booleans(),
+        by=client,
+        start=st.sampled_from([True, True, False]),
+    )
+    def create_tree(self, goals: list[tuple[str, str]], hidden: bool, by: str, start: bool) -> None:
+        where = TargetPresentation.DETACHED_HIDDEN if hidden else TargetPresentation.AGENT_CHOICE
+        app = APP if hidden else ""
+        targets = tuple(
+            Target(objective=said(goal), serial=serial, package=app, presentation=where)
+            for goal, serial in goals
+        )
+        op = SessionCreate(goal=said("quick"), targets=targets, start=start, hold=not start)
+
+        def expect(ids: tuple[str, ...]) -> None:
+            children = [
+                One(child_id, goal, serial, hidden)
+                for child_id, (goal, serial) in zip(ids[1:], goals, strict=True)
+            ]
+            self.expected.create([One(ids[0], "quick"), *children], start=start, holder=by)
+
+        self.play_new(by, op, expect)
+
+    @rule(serial=phone, by=client)
+    def create_direct(self, serial: str, by: str) -> None:
+        op = SessionCreate(goal="Look around.", serial=serial, direct=True)
+
+        def expect(ids: tuple[str, ...]) -> None:
+            self.expected.create_direct(One(ids[0], "look", serial, program=by))
+
+        self.play_new(by, op, expect)
+
+    @rule(number=pick)
+    def a_program_gives_up(self, number: int) -> None:
+        one = self.one(number, lambda one: bool(one.program) and _hangs(one))
+        if one is not None:
+            self.runner.run(self.world.fail_directly(one.program, one.session_id))
+            self.expected.fails(one)
+            self.compare(f"the program of {one.session_id} gives up")
+
+    @rule(number=pick, by=client)
+    def fork(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: not (one.delegates or one.has_turn or one.program))
+        if one is not None:
+            op = SessionFork(session_id=one.session_id)
+            self.play_new(by, op, lambda ids: self.expected.fork(one, ids[0]))
+
+    @rule(number=pick, by=client)
+    def start(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            op = SessionStart(session_id=one.session_id)
+            self.play(by, op, lambda: self.expected.start(one, by))
+
+    @rule(number=pick, text=word, by=client)
+    def tell(self, number: int, text: str, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            op = UserInput(session_id=one.session_id, text=said(text))
+            self.play(by, op, lambda: self.expected.tell(one, text, by))
+
+    @rule(number=pick, by=client)
+    def answer(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.asks)
+        if one is None:
+            return
+        open_now = self.runner.run(self.world.store.open_questions())
+        (asked,) = [q for q in open_now if q.session_id == one.session_id]
+        op = UserInputAnswer(question_id=asked.question_id, answer="this")
+        self.play(by, op, lambda: self.expected.answer(one))
+
+    @rule(number=pick, by=client)
+    def stop(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            self.play(by, Interrupt(session_id=one.session_id), lambda: self.expected.stop(one))
+
+    @rule(number=pick, by=client)
+    def stop_what_asks(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.asks)
+        if one is not None:
+            self.play(by, Interrupt(session_id=one.session_id), lambda: self.expected.stop(one))
+
+    @rule(number=pick, by=client)
+    def cancel(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            self.play(
+                by, SessionCancel(session_id=one.session_id), lambda: self.expected.cancel(one)
+            )
+
+    @rule(number=pick, by=client)
+    def pause(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            self.play(by, SessionPause(session_id=one.session_id), lambda: self.expected.pause(one))
+
+    @rule(number=pick, by=client)
+    def resume(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            op = SessionResume(session_id=one.session_id)
+            self.play(by, op, lambda: self.expected.resume(one, by))
+
+    @rule(number=pick)
+    def what_hangs_goes_on(self, number: int) -> None:
+        one = self.one(number, lambda one: _hangs(one) and not one.program)
+        if one is None:
+            return
+        self.world.gates.let_go(one.session_id)
+        self.expected.let_go(one)
+        self.compare(f"{one.session_id} is let go")
+
+    @rule(number=pick, by=client)
+    def delete(self, number: int, by: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            self.play(
+                by, SessionDelete(session_id=one.session_id), lambda: self.expected.delete(one)
+            )
+
+    @rule(number=pick, by=client)
+    def take_as_read(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.parent is None)
+        if one is not None:
+            self.play(by, NoticeDone(session_id=one.session_id), lambda: self.expected.done(one))
+
+    # --- clients ----------
+
+    @rule(number=pick, by=client, drive=st.sampled_from([True, True, False]))
+    def attach(self, number: int, by: str, drive: bool) -> None:
+        one = self.one(number)
+        if one is not None:
+            op = SessionAttach(session_id=one.session_id, drive=drive)
+            self.play(by, op, lambda: self.expected.attach(one, by, drive=drive))
+
+    @rule(number=pick, by=client)
+    def detach(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.session_id in self.expected.watchers.get(by, ()))
+        if one is not None:
+            op = SessionDetach(session_id=one.session_id)
+            self.play(by, op, lambda: self.expected.detach(one, by))
+
+    @rule(by=client)
+    def hang_up(self, by: str) -> None:
+        self.runner.run(self.world.hang_up(by))
+        self.expected.hang_up(by)
+        self.compare(f"{by} hangs up")
+
+    # --- the world ----------
+
+    @rule(serial=phone)
+    def a_phone_comes_and_goes(self, serial: str) -> None:
+        async def pull() -> None:
+            self.world.rack.unplug(serial)
+            await _a_moment()
+            self.world.rack.plug(serial)
+
+        self.expected.unplug(serial)
+        self.expected.plug(serial)
+        self.runner.run(pull())
+        self.compare(f"{serial} goes and comes back")
+
+    # One rule for all deaths: each makes most of what was before it plain.
+    @rule(
+        how=st.sampled_from(["at rest", "overtaken", "creating", "told", "answered"]),
+        number=pick,
+        text=word,
+        serial=phone,
+        by=client,
+    )
+    def the_core_dies(self, how: str, number: int, text: str, serial: str, by: str) -> None:
+        match how:
+            case "at rest":
+                self.dies()
+            case "overtaken":
+                self.runner.run(self.world.lose_the_store())
+                self.expected.die()
+                self.compare("the store is taken over")
+            case "creating":
+                self.dies_while_it_creates(text, serial, by)
+            case "told":
+                self.dies_while_it_is_told(number, text, by)
+            case _:
+                self.dies_while_it_is_answered(number, by)
+
+    def dies(self) -> None:
+        async def die() -> None:
+            await self.world.end()
+            assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
+            await self.world.begin()
+
+        self.runner.run(die())
+        self.expected.die()
+        self.compare("the core dies")
+
+    def dies_while_it_creates(self, goal: str, serial: str, by: str) -> None:
+        request_id = f"request-{len(self.expected.all)}-{self.steps}"
+        op = SessionCreate(goal=said(goal), serial=serial, request_id=request_id)
+        self.runner.run(self.world.ask_and_die(by, op))
+        # What the request created is found by the same request.
+        reply = self.runner.run(self.world.ask(by, op))
+        self.expected.stopped = True
+        self.expected.create([One(reply.session_id, goal, serial)], start=True)
+        self.expected.die()
+        self.compare(f"the core dies while it creates {reply.session_id}")
+
+    def dies_while_it_is_told(self, number: int, text: str, by: str) -> None:
+        one = self.one(number, lambda one: one.is_idle and not one.delegates)
+        if one is None or parent_is_over(one) or one.program:
+            return
+        op = UserInput(session_id=one.session_id, text=said(text))
+        self.die_at(by, op, lambda: self.expected.tell(one, text, by))
+
+    def dies_while_it_is_answered(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.asks and one.state is not SessionState.QUEUED)
+        if one is None:
+            return
+        open_now = self.runner.run(self.world.store.open_questions())
+        (asked,) = [q for q in open_now if q.session_id == one.session_id]
+        op = UserInputAnswer(question_id=asked.question_id, answer="this")
+        self.die_at(by, op, lambda: self.expected.answer(one))
+
+    def die_at(self, by: str, op: Op, expect: Callable[[], None]) -> None:
+        """Let the core die when the op's facts are stored and nobody has been told of them."""
+        self.expected.stopped = True
+        try:
+            expect()
+        except Refused:
+            self.expected.stopped = False
+            return
+        self.runner.run(self.world.ask_and_die(by, op))
+        self.expected.die()
+        self.compare(f"the core dies at {op}")
+
+    @rule(hours=st.sampled_from([-30, -1, 1, 30]))
+    def the_clock_jumps(self, hours: int) -> None:
+        self.world.skew_ms += hours * 3_600_000
+        self.expected.jump(hours)
+        self.compare(f"the clock jumps by {hours} h")
+
+    # --- both ----------
+
+    def play_new(self, by: str, op: Op, expect: Callable[[tuple[str, ...]], None]) -> None:
+        reply = self.runner.run(self.world.ask(by, op))
+        expect((reply.session_id, *reply.child_ids))
+        self.compare(type(op).__name__)
+
+    def play(self, by: str, op: Op, expect: Callable[[], None]) -> None:
+        refusal: SwitchboardError | None = None
+        try:
+            self.runner.run(self.world.ask(by, op))
+        except (WrongStateError, UsageError) as error:
+            refusal = error
+        refused = False
+        try:
+            expect()
+        except Refused:
+            refused = True
+        if refused is not (refusal is not None):
+            wrong = [f"{op}: the model refuses: {refused}; the core: {refusal}"]
+            told = self.runner.run(explained(self.world, self.log, wrong, looks=0))
+            raise Difference(told)
+        self.compare(f"{by}: {op}")
+
+    def compare(self, after: str) -> None:
+        type(self).steps += 1
+        self.runner.run(self._compare(after))
+
+    async def _compare(self, after: str) -> None:
+        wrong: list[str] = []
+        for looks in range(self.looks):
+            wrong = await self._differences()
+            if not wrong:
+                await _a_moment()
+                wrong = await self._differences()
+            if not wrong:
+                self.log.note(f"{after}, alike after {looks} looks")
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+        self.log.note(after)
+        told = await explained(self.world, self.log, wrong, looks=self.looks)
+        raise Difference(f"After {after}:\n{told}")
+
+    async def _differences(self) -> list[str]:
+        world, expected = self.world, self.expected
+        wrong: list[str] = []
+
+        def same(what: str, core: object, model: object) -> None:
+            if core != model:
+                wrong.append(f"{what}: the core says {core}, the model {model}")
+
+        found = await world.sessions()
+        same("sessions", sorted(found), sorted(expected.all))
+        asking = Counter(q.session_id for q in await world.store.open_questions())
+        for session_id, one in expected.all.items():
+            record = found.get(session_id)
+            if record is None:
+                continue
+            name = f"{session_id} ({one.goal}, {'part' if one.parent else 'top'})"
+            same(f"{name} state", record.state, one.state)
+            same(f"{name} generation", record.generation, one.generation)
+            same(f"{name} paused", record.paused, one.paused)
+            same(f"{name} held", record.held, one.held)
+            same(f"{name} lost", record.lost, one.lost)
+            same(f"{name} deferred", record.deferred, one.deferred)
+            same(f"{name} questions", asking[session_id], int(one.asks))
+            if _hangs(one) and not one.program:
+                same(f"{name} words", world.gates.shown.get(session_id), one.words)
+        if wrong:
+            return wrong
+        turns = {key for key, one in expected.all.items() if one.has_turn and one.begun}
+        same("tasks", sorted(world.turns()), sorted(turns))
+        heads = {s: queue[0].session_id if queue else "" for s, queue in expected.queues.items()}
+        same("who drives the phones", world.rack.driven_by(), heads)
+        displays = Counter(one.serial for one in expected.all.values() if one.display)
+        same("displays", world.rack.open_displays(), {s: displays[s] for s in PHONES})
+        same("clients", world.daemon.clients, len(CLIENTS))
+        status = await world.daemon.status()
+        same("listed clients", sorted(_name(c.name) for c in status.clients), sorted(CLIENTS))
+        notices = {n.session_id for n in (await world.core.overview()).notices}
+        stale = sorted(notices - expected.all.keys())
+        same("notices of what is not there", stale, [])
+        return wrong
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "world"):
+                self.runner.run(self._end())
+        finally:
+            for one in self.patches:
+                one.stop()
+            self.runner.close()
+            self.directory.cleanup()
+
+    async def _end(self) -> None:
+        # A crash may leave files that no row knows; a sweep finds them.
+        await self.world.store.sweep_blobs()
+        await self.world.end()
+        assert self.world.blob_files() == self.world.blob_rows(), "files and rows differ"
+        assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
+        assert not any(self.world.rack.driven_by().values()), "a phone is still driven"
+        assert not self.world.daemon.path.exists(), "the socket outlives its core"
+
+
+def _hangs(one: One) -> bool:
+    return one.has_turn and one.state is SessionState.RUNNING and not one.paused
+
+
+def _name(said_name: str) -> str:
+    return said_name.split(" (")[0]
+
+
+async def _a_moment() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)

@@ -1,0 +1,249 @@
+"""What random lifecycles found (`tests.sessions.lifecycle`), each by itself and plainly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from agent.core import ClientInfo
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    Interrupt,
+    NoticeDone,
+    Op,
+    SessionAttach,
+    SessionCancel,
+    SessionCreate,
+    SessionDelete,
+    SessionFork,
+    SessionPrune,
+    SessionResume,
+    SessionStart,
+    SessionStateChanged,
+    Target,
+    UserInput,
+)
+from agent.records import SessionState, TargetPresentation, TargetRuntime
+from tests.sessions.lifecycle.words import said
+from tests.sessions.lifecycle.world import PATIENCE_S, PHONES, World
+from tests.stage import Cue, Stage, waiting_at
+
+RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
+COMPLETED, FAILED, CANCELLED = (
+    SessionState.COMPLETED,
+    SessionState.FAILED,
+    SessionState.CANCELLED,
+)
+HIDDEN = TargetPresentation.DETACHED_HIDDEN
+ANN, BEN = ClientInfo("c-ann", "Ann"), ClientInfo("c-ben", "Ben")
+
+
+async def hidden_tree(world: World, *goals: str) -> str:
+    targets = tuple(
+        Target(objective=said(goal), serial=serial, package="org.example.app", presentation=HIDDEN)
+        for goal, serial in zip(goals, PHONES, strict=False)
+    )
+    reply = await world.ask("ann", SessionCreate(goal=said("quick"), targets=targets))
+    return reply.session_id
+
+
+async def until(found: Callable[[], Awaitable[bool]], what: str) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not await found():
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"waited in vain for {what}") from None
+
+
+@pytest.mark.parametrize(
+    ("ends", "op"),
+    [
+        (COMPLETED, lambda top: NoticeDone(session_id=top)),
+        (COMPLETED, lambda top: SessionDelete(session_id=top)),
+        (RUNNING, lambda top: SessionCancel(session_id=top)),
+        (COMPLETED, lambda top: SessionPrune()),
+    ],
+    ids=["done", "delete", "cancel", "prune"],
+)
+async def test_displays_are_closed_once_nobody_can_want_them_any_more(
+    tmp_path: Path, ends: SessionState, op: Callable[[str], Op]
+) -> None:
+    world = World(tmp_path)
+    if isinstance(op(""), SessionPrune):
+        world.keep_trees(0)
+    await world.begin()
+    try:
+        word = "quick" if ends is COMPLETED else "hangs"
+        top = await hidden_tree(world, word, word)
+
+        async def is_up() -> bool:
+            return (await world.store.session(top)).state is ends and (
+                ends is COMPLETED or sum(world.rack.open_displays().values()) == 2
+            )
+
+        await until(is_up, "the tree")
+        await world.ask("ann", op(top))
+
+        async def is_closed() -> bool:
+            return not any(world.rack.open_displays().values())
+
+        await until(is_closed, "the displays to close")
+        if not isinstance(op(top), SessionDelete):
+
+            async def is_told() -> bool:
+                found = await world.store.children(top)
+                return all(child.target_runtime is TargetRuntime.NONE for child in found)
+
+            await until(is_told, "the records to say so")
+    finally:
+        await world.end()
+
+
+async def test_what_a_client_drove_is_let_go_when_it_leaves_though_one_of_it_was_deleted(
+    stage: Stage,
+) -> None:
+    cue = Cue()
+    stage.parts["work"] = waiting_at(cue)
+    async with stage.play():
+        gone = await stage.create("gone", start=False)
+        driven = await stage.create("work")
+        await cue.there()
+        draft = SessionCreate(goal="draft", start=False, hold=True)
+        draft_id = (await stage.core.request_as(ANN, draft)).session_id
+        for session_id in (gone, driven):
+            await stage.core.request_as(ANN, SessionAttach(session_id=session_id, drive=True))
+        await stage.do(SessionCancel(session_id=gone))
+        await stage.do(SessionDelete(session_id=gone))
+        await stage.core.leave(ANN)
+        assert not (await stage.store.session(driven)).held
+        assert (await stage.store.session(draft_id)).state is CANCELLED
+
+
+async def test_a_held_draft_ends_with_the_core_that_its_client_was_connected_to(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        held = SessionCreate(goal="draft", start=False, hold=True)
+        draft_id = (await stage.core.request_as(ANN, held)).session_id
+        driven_id = (await stage.core.request_as(ANN, held)).session_id
+        await stage.core.request_as(ANN, SessionAttach(session_id=driven_id, drive=True))
+        mine = await stage.create("mine", start=False)
+    async with stage.play():
+        assert (await stage.store.session(draft_id)).state is CANCELLED
+        assert (await stage.store.session(driven_id)).state is WAITING
+        assert (await stage.store.session(mine)).state is SessionState.CREATED
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+async def test_new_words_take_the_place_of_the_question_that_was_open(
+    tmp_path: Path, crashes: bool
+) -> None:
+    world = World(tmp_path)
+    await world.begin()
+    try:
+        asks = SessionCreate(goal=said("asks"), serial="phone-1")
+        session_id = (await world.ask("ann", asks)).session_id
+
+        async def is_asked() -> bool:
+            return bool(await world.store.open_questions())
+
+        await until(is_asked, "the question")
+        if crashes:
+            await world.end()
+            await world.begin()
+        else:
+            await world.ask("ann", Interrupt(session_id=session_id))
+        await world.ask("ann", UserInput(session_id=session_id, text=said("quick")))
+
+        async def is_done() -> bool:
+            return (await world.store.session(session_id)).state is COMPLETED
+
+        await until(is_done, "the new words to be done")
+        assert world.gates.shown[session_id] == "quick"
+    finally:
+        await world.end()
+
+
+async def test_a_part_of_a_settled_tree_starts_or_hears_nothing_without_its_parent(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        parent_id = await stage.create("both", "one", "two", start=False)
+        one, two = await stage.store.children(parent_id)
+        await stage.do(SessionCancel(session_id=one.session_id))
+        await stage.reach(parent_id, CANCELLED)
+        for op in (
+            SessionStart(session_id=two.session_id),
+            UserInput(session_id=two.session_id, text="go"),
+            SessionAttach(session_id=two.session_id, drive=True),
+        ):
+            with pytest.raises(WrongStateError, match=parent_id):
+                await stage.do(op)
+        await stage.do(SessionResume(session_id=two.session_id))
+        assert (await stage.reach(parent_id, COMPLETED)).generation == 1
+
+
+async def test_a_late_hint_defers_nothing_that_a_stop_of_its_turn_could_leave_behind(
+    stage: Stage,
+) -> None:
+    cues = [Cue(), Cue()]
+    calls = iter(cues)
+
+    async def part(context: object) -> str:
+        await next(calls).wait()
+        return "done"
+
+    stage.parts["work"] = part
+    async with stage.play():
+        session_id = await stage.create("work")
+        await cues[0].there()
+        await stage.core.request_as(ANN, SessionAttach(session_id=session_id, drive=True))
+        await stage.core.request_as(ANN, UserInput(session_id=session_id, text="and more"))
+        cues[0].go.set()
+        await cues[1].there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.core.leave(ANN)
+        left = await stage.store.session(session_id)
+    assert (left.state, left.held, left.deferred) == (WAITING, False, None)
+
+
+async def test_what_waits_in_line_since_a_restart_hears_the_operator(stage: Stage) -> None:
+    stage.set(recovery={"auto_resume": True, "retries": 3})
+    cue = Cue()
+    stage.parts["first"] = waiting_at(cue)
+    async with stage.play():
+        await stage.create("first", serial="phone-1")
+        await cue.there()
+        second = await stage.create("second", serial="phone-1")
+    again = Cue()
+    stage.parts["first"] = waiting_at(again)
+    async with stage.play():
+        await again.there()
+        await stage.reach(second, SessionState.QUEUED)
+        await stage.do(UserInput(session_id=second, text="other words"))
+        again.go.set()
+        done = await stage.reach(second, COMPLETED)
+    assert done.latest_result == "done: other words"
+
+
+async def test_a_fork_ends_before_a_message_or_after_a_step_and_not_both(stage: Stage) -> None:
+    async with stage.play():
+        session_id = await stage.create("done")
+        await stage.reach(session_id, COMPLETED)
+        with pytest.raises(UsageError, match="not both"):
+            await stage.do(SessionFork(session_id=session_id, before_message=0, after_step=1))
+
+
+async def test_who_waits_in_line_is_told_who_has_the_phone(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["first"] = waiting_at(cue)
+    async with stage.play():
+        first = await stage.create("first", serial="phone-1")
+        await cue.there()
+        second = await stage.create("second", serial="phone-1")
+        queued = [msg for msg in await stage.msgs(second) if isinstance(msg, SessionStateChanged)]
+    assert queued[0].reason == f"waiting for phone-1, which {first} drives"

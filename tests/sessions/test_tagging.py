@@ -1,0 +1,83 @@
+"""Tags of sessions and what the operator dismisses: in the record, for all consoles to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    DeviceDismiss,
+    SessionDismiss,
+    SessionResume,
+    SessionStateChanged,
+    SessionTag,
+)
+from agent.records import DeviceState, SessionState
+from agent.state.reducer import attention, from_overview
+from tests.fakes import FakeRack
+from tests.stage import Stage
+
+COMPLETED = SessionState.COMPLETED
+
+
+async def test_tags_are_kept_in_the_record_each_once_and_outlive_the_core(stage: Stage) -> None:
+    async with stage.play():
+        made = await stage.create("anything")
+        await stage.reach(made, COMPLETED)
+        await stage.do(SessionTag(session_id=made, tags=("bench", "nightly", "bench")))
+        assert (await stage.store.session(made)).tags == ("bench", "nightly")
+    async with stage.play():
+        [kept] = [s for s in (await stage.core.overview()).sessions if s.session_id == made]
+        assert kept.tags == ("bench", "nightly")
+        await stage.do(SessionTag(session_id=made))
+        assert (await stage.store.session(made)).tags == ()
+
+
+@pytest.mark.parametrize("tags", [("two words",), ("",), tuple(f"t{n}" for n in range(21))])
+async def test_what_cannot_be_a_tag_is_refused_by_name(stage: Stage, tags: tuple[str, ...]) -> None:
+    async with stage.play():
+        made = await stage.create("anything")
+        with pytest.raises(UsageError):
+            await stage.do(SessionTag(session_id=made, tags=tags))
+
+
+async def test_a_dismissed_session_is_no_news_to_a_console_that_comes_later_until_it_is_resumed(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        made = await stage.create("anything")
+        ended = await stage.reach(made, COMPLETED)
+        await stage.do(SessionDismiss(session_id=made))
+        overview = await stage.core.overview()
+        [known] = [s for s in overview.sessions if s.session_id == made]
+        assert known.dismissed and known.updated_ms == ended.updated_ms
+        assert [n for n in overview.notices if n.session_id == made] == []
+        await stage.do(SessionDismiss(session_id=made, dismissed=False))
+        assert not (await stage.store.session(made)).dismissed
+        await stage.do(SessionDismiss(session_id=made))
+        await stage.do(SessionResume(session_id=made))
+        assert not (await stage.reach(made, COMPLETED)).dismissed
+
+
+async def test_what_has_not_ended_cannot_be_dismissed(stage: Stage) -> None:
+    async with stage.play():
+        made = await stage.create("anything", start=False)
+        with pytest.raises(WrongStateError):
+            await stage.do(SessionDismiss(session_id=made))
+        msgs = await stage.msgs(made)
+        assert not any(isinstance(m, SessionStateChanged) and m.state is COMPLETED for m in msgs)
+
+
+async def test_a_dismissed_device_waits_for_nobody_until_its_state_changes(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeRack("p1"))
+    async with stage.play():
+        away = replace(
+            stage.rack.infos["p1"], state=DeviceState.UNAUTHORIZED, note="Allow debugging."
+        )
+        stage.rack.tell(away)
+        assert attention(from_overview(await stage.core.overview()))
+        await stage.do(DeviceDismiss(serial="p1"))
+        assert attention(from_overview(await stage.core.overview())) == ()

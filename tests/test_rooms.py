@@ -1,0 +1,64 @@
+"""The rooms inside the packages: small floors, imports one way, a picture that is true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from scripts.rooms import PICTURE, ROOT, Graph, circles, drawn, house, imports, modules, rooms
+
+# One worker reads the sources, and no other needs to.
+pytestmark = pytest.mark.xdist_group("doors")
+
+MOST_ON_A_FLOOR = 20
+ONE_WAY = (
+    "agent",
+    "agent.devices",
+    "agent.devices.scrcpy",
+    "agent.loop",
+    "agent.models",
+    "agent.protocol",
+    "agent.safety",
+    "agent.sessions",
+    "agent.store",
+    "agent.tools",
+    "console.commands",
+    "console.screens",
+    "widgets",
+)
+"""The packages whose rooms import each other one way."""
+
+
+@cache
+def graph() -> Graph:
+    return imports()
+
+
+def test_no_floor_holds_more_modules_than_a_reader_can_see() -> None:
+    floors = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in modules().values()
+        if path.name != "__init__.py"
+    )
+    assert {room: n for room, n in floors.items() if n > MOST_ON_A_FLOOR} == {}
+
+
+@pytest.mark.parametrize("package", ONE_WAY)
+def test_rooms_of_a_package_import_each_other_one_way(package: str) -> None:
+    assert circles(rooms(graph(), package)) == []
+
+
+def test_no_module_of_the_core_or_the_widgets_is_in_a_circle() -> None:
+    # The console's app and its screens still name each other, for the type checker.
+    guilty = [
+        group
+        for group in circles(graph())
+        if not all(module.startswith("console.") for module in group)
+    ]
+    assert guilty == []
+
+
+def test_the_picture_of_the_rooms_is_drawn_from_the_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == drawn(house()), "run: make docs"

@@ -1,0 +1,190 @@
+"""No identifier of the code stands on a screen: every value of the records has a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+import pytest
+from msgspec.structs import replace
+
+from agent import protocol, records
+from agent.protocol import (
+    AbortReason,
+    BudgetExtended,
+    Event,
+    EventMsg,
+    SessionDeferred,
+    SessionStateChanged,
+    TargetObserved,
+    ToolCallRequested,
+    TurnAborted,
+    WheelActed,
+)
+from agent.records import (
+    ActionOutcome,
+    BudgetKind,
+    DeviceInfo,
+    DeviceState,
+    Job,
+    JobStatus,
+    JobType,
+    RunOutcome,
+    RunRecord,
+    RunStatus,
+    Session,
+    SessionState,
+    TargetPresentation,
+    TargetRuntime,
+)
+from agent.state.event_text import sentence
+from agent.state.reducer import ActionView, SessionView, State, attention
+from agent.state.terms import term, without_codes
+from agent.tools.planning import NAMES as PLANNING
+from agent.tools.registry import TOOLS
+from console.runs.narration import narrate
+from tests.console.fakes import job as job_record
+from widgets.base import formatting, status
+from widgets.lists.job_rows import job_detail, job_rows
+from widgets.lists.session_list import Look, session_rows
+from widgets.lists.session_rows import session_title
+from widgets.transcript.session_pane import session_head
+
+
+def enums() -> Iterator[StrEnum]:
+    """List the values of every enum of records and protocol."""
+    for module in (records, protocol):
+        for found in vars(module).values():
+            if isinstance(found, type) and issubclass(found, StrEnum):
+                yield from found
+
+
+VALUES = list(enums())
+INTERNAL = {
+    *(one.value for one in VALUES if "_" in one.value or "." in one.value),
+    *(one.value for one in VALUES if one.value.isupper()),
+    *TOOLS,
+    *PLANNING,
+    "background.action_denied",
+    "background.confirmation_timeout",
+} - {"wait", "scroll", "clipboard", "drag", "finish", "remember", "OK", "NONE"}
+_WORD = re.compile(r"[A-Za-z][A-Za-z_.]*[A-Za-z]")
+
+
+def identifiers(text: str) -> set[str]:
+    """Return the identifiers of the code in a text."""
+    return {word for word in _WORD.findall(text) if word in INTERNAL or "_" in word}
+
+
+def test_every_value_has_a_word_that_is_no_identifier() -> None:
+    for value in VALUES:
+        word = term(value)
+        assert word and not identifiers(word), value
+        assert not re.search(r"[A-Z]{3,}|_|\w\.\w", word), value
+
+
+EVENTS: list[EventMsg] = [
+    *(SessionStateChanged(state=state) for state in SessionState),
+    *(SessionDeferred(state=state) for state in SessionState),
+    *(TurnAborted(turn_id="t", reason=reason) for reason in AbortReason),
+    *(
+        TargetObserved(presentation=TargetPresentation.ATTACHED, runtime=one)
+        for one in TargetRuntime
+    ),
+    *(BudgetExtended(kind=kind, amount=1) for kind in BudgetKind),
+    *(WheelActed(serial="d", said="Tap", outcome=one) for one in ActionOutcome),
+    *(
+        ToolCallRequested(step=1, call_id="c", tool=name, arguments="{}")
+        for name in (*TOOLS, *PLANNING, "some_other_tool")
+    ),
+]
+
+
+@pytest.mark.parametrize("msg", EVENTS, ids=lambda msg: type(msg).__name__)
+def test_no_event_is_told_by_an_identifier(msg: EventMsg) -> None:
+    event = Event(event_id=1, session_id="s", seq=1, ts_ms=1, msg=msg)
+    said = [narrate(event)]
+    if not isinstance(msg, ToolCallRequested):
+        said += sentence(msg)[1:]  # type: ignore[arg-type]
+    for text in said:
+        assert not identifiers(str(text)), text
+
+
+def test_no_tool_is_called_by_its_name_in_the_transcript() -> None:
+    for name in (*TOOLS, *PLANNING, "some_other_tool"):
+        action = ActionView(call_id="c", tool=name, arguments="{}")
+        assert not identifiers(formatting.action_verb(action)), name
+
+
+def text_of(parts: object) -> str:
+    """Return the words of rows or parts."""
+    if isinstance(parts, str):
+        return parts
+    if isinstance(parts, tuple | list):
+        return " ".join(text_of(one) for one in parts)
+    return ""
+
+
+@pytest.mark.parametrize("kind", list(JobType))
+@pytest.mark.parametrize("state", list(JobStatus))
+def test_no_job_is_shown_by_an_identifier(state: JobStatus, kind: JobType) -> None:
+    job: Job = job_record(1, status=state, type=kind, last_result="background.action_denied: no")
+    runs = [
+        RunRecord(
+            run_id=str(at),
+            job_id=1,
+            due_at=1,
+            started_at=1,
+            ended_at=2,
+            status=RunStatus.ENDED,
+            outcome=outcome,
+            result="background.confirmation_timeout: tap",
+        )
+        for at, outcome in enumerate(RunOutcome)
+    ]
+    shown = text_of(job_detail(job, 10, runs)) + text_of(job_rows([job], now_ms=10, width=140))
+    assert not identifiers(shown), identifiers(shown)
+
+
+@pytest.mark.parametrize("runtime", list(TargetRuntime))
+@pytest.mark.parametrize("state", list(SessionState))
+def test_no_session_is_shown_by_an_identifier(state: SessionState, runtime: TargetRuntime) -> None:
+    session = Session(
+        session_id="s1",
+        goal="turn on Bluetooth",
+        created_ms=1,
+        state=state,
+        target_runtime=runtime,
+        deferred=state,
+        stopped=True,
+    )
+    view = SessionView(session=session)
+    shown = text_of(session_head(view, {}, 10, asks=False))
+    shown += text_of(session_rows(State(sessions={"s1": view}), Look(), now_ms=10, asking=set()))
+    assert not identifiers(shown), identifiers(shown)
+
+
+@pytest.mark.parametrize("state", list(DeviceState))
+def test_no_device_waits_under_an_identifier(state: DeviceState) -> None:
+    device = DeviceInfo(serial="d", state=state, note="Unlock it.")
+    for one in attention(State(devices={"d": device})):
+        assert not identifiers(one.text), one.text
+
+
+def test_a_code_in_a_stored_result_is_left_out() -> None:
+    assert without_codes("background.action_denied: the operator refused it") == (
+        "the operator refused it"
+    )
+    assert without_codes("task.finished") == ""
+    assert without_codes("See example.com.") == "See example.com."
+
+
+def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
+    session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1)
+    idle = replace(session, state=SessionState.WAITING_FOR_USER)
+    assert status.of_session(idle).word == "idle"
+    assert status.of_session(replace(idle, stopped=True)).word == "stopped"
+    branch = replace(idle, forked_from="s0", forked_step=6)
+    assert session_title(branch) == "Branch from step 6: turn on Bluetooth"
+    assert session_title(replace(branch, forked_step=0)) == "Branch: turn on Bluetooth"
