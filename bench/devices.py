@@ -15,11 +15,11 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer, find_adb
-from agent.devices.shell import PhoneShell
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer, find_adb
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.shell.phone_shell import PhoneShell
 
 ROUNDS = 60
 BLOCK = 10
@@ -32,7 +32,7 @@ def main() -> None:
 
 async def _measure() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        server = AdbServer(Path(folder) / "adb")
+        server = AdbServer(Path(folder) / "adb", on_port=True)
         phones = VirtualPhones(Path(folder) / "phones", server)
         (serial,) = await phones.start()
         try:
@@ -105,7 +105,7 @@ async def _in_turn(
 
 
 async def _device(server: AdbServer, serial: str) -> None:
-    rack = AdbRack([server.address])
+    rack = AdbFleet([server.address])
     await rack.start()
     device = await rack.wait_for(serial, timeout_s=10)
     print("| device call | p50 ms | p95 ms |\n|---|---|---|")

@@ -15,7 +15,7 @@ import json
 import statistics
 import time
 
-from agent.devices.shared_memory import FrameReader, FrameWriter
+from agent.devices.frames.shared_memory import FrameReader, FrameWriter
 
 WIDTH_PX, HEIGHT_PX = 1080, 2400
 ROUNDS = 40

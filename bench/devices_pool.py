@@ -10,12 +10,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from agent.devices.adb import AdbDevice
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.pool import PhonePool
-from agent.devices.pool_setup import make_pool
-from agent.devices.server import AdbServer
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.adb_device import AdbDevice
+from agent.devices.pool.pool import PhonePool
+from agent.devices.pool.pool_setup import make_pool
 from agent.settings import PoolSettings
 
 PHONES = WORKERS = 64

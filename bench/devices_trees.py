@@ -8,15 +8,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient
-from agent.devices.display_size import DisplaySize
-from agent.devices.server import AdbServer
-from agent.devices.shell import PhoneShell
-from agent.devices.tree_source import DumpTrees, TreeSource
-from agent.devices.tree_warm import WarmTrees
-from agent.devices.uiautomator_service import UiautomatorService
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.display_size import DisplaySize
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees.tree_provider import WarmTrees
+from agent.devices.trees.tree_source import DumpTrees, TreeSource
+from agent.devices.trees.uiautomator_service import UiautomatorService
 
 WARM_ROUNDS, COLD_ROUNDS = 100, 15
 TIMEOUT_S = 30.0

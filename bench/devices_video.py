@@ -19,16 +19,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from agent.devices.adb import AdbDevice
-from agent.devices.client import AdbClient
-from agent.devices.device import Device
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.gestures import Tap
-from agent.devices.rack import AdbRack
-from agent.devices.scrcpy.decoder import Decoder, load
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.devices.protocols import Device
+from agent.devices.scrcpy.decoding.decoder import Decoder, load
 from agent.devices.scrcpy.dialect import dialect
 from agent.devices.scrcpy.packets import VideoPacket, read_video
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
 from agent.records import Point
 from bench._peers import Peer, newer_python
 
@@ -98,7 +98,7 @@ async def _on_a_phone() -> None:
         server = AdbServer(Path(folder) / "adb")
         phones = VirtualPhones(Path(folder) / "phones", server)
         (serial,) = await phones.start()
-        rack = AdbRack([server.address])
+        rack = AdbFleet([server.address])
         await rack.start()
         try:
             await rack.wait_for(serial, timeout_s=10)
@@ -132,7 +132,7 @@ async def _touches(server: AdbServer, serial: str, warm: Device) -> None:
         print(f"| {name} | {_row(taken)} |", flush=True)
 
 
-async def _glass_to_frame(rack: AdbRack, serial: str, device: Device) -> None:
+async def _glass_to_frame(rack: AdbFleet, serial: str, device: Device) -> None:
     """Time from telling the phone to change until a reader has a frame that shows it."""
     assert isinstance(device, AdbDevice)
     control = await device.control()
@@ -208,8 +208,8 @@ def _send(ports: tuple[int, ...], ends: Any) -> None:
     import numpy as np
     from PIL import Image
 
-    from agent.phone.scrcpy.dialect import dialect as phone_dialect
-    from agent.phone.scrcpy.stream import (
+    from virtual_phone.scrcpy.dialect import dialect as phone_dialect
+    from virtual_phone.scrcpy.stream import (
         VideoEncoder,
         configuration_packet,
         frame_packet,

@@ -20,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.protocol import Event
-from agent.store.sqlite import DATABASE_NAME, SqliteStore
+from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.store import Listener
 from bench.store import opening_draft, step_draft
 

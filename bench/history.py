@@ -25,12 +25,12 @@ from agent.protocol import (
     ToolCallRequested,
 )
 from agent.records import ActionOutcome, Session, SessionState, TimeSplit, Usage
-from agent.state import from_overview, tree
-from agent.store.sqlite import DATABASE_NAME, EventDraft, SqliteStore
+from agent.state.reducer import from_overview, tree
+from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
 from bench.store import step_draft
-from console.playback import Playback
-from console.screens.replay import PAGE_EVENTS
-from console.stored import StoredRecords
+from console.core.stored_core import StoredRecords
+from console.screens.history.replay import PAGE_EVENTS
+from console.steps.playback import Playback
 
 EVENTS = int(os.environ.get("SWITCHBOARD_BENCH_EVENTS", "1000000"))
 SESSIONS = 10_000

@@ -22,14 +22,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from agent.jobs.job_scheduler import Wake
 from agent.jobs.runs import Runs
-from agent.jobs.wake import Wake
 from agent.models.pilot import Pilot
 from agent.protocol import JobChanged, WarningEvent
 from agent.records import Job, JobStatus, JobType, RunRecord
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import Settings
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.tasks.regular import RegularTask
 from tests.fakes import FakeRack
 

@@ -23,13 +23,13 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from agent.devices.device import Capture, Rack, UiTree
+from agent.devices.protocols import Capture, Fleet, UiTree
 from agent.models.model import Model, ModelReply, ModelRequest, ToolCall
 from agent.protocol import ObservationRecorded, SessionCreate, SessionStateChanged, StepStarted
 from agent.records import Bounds, Foreground, Frame, Point, SessionState, UiNode
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RunSettings, Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
 from tests.fakes import FakeDevice, FakeRack
 from tests.tasks.context import MemoryContext
@@ -156,6 +156,21 @@ class BenchModel:
         return None
 
 
+class KeepingModel(BenchModel):
+    """Taps on, and keeps what it was asked."""
+
+    def __init__(self, calls: int, *, sees: bool = False) -> None:
+        super().__init__(calls, sees=sees)
+        self.requests: list[ModelRequest] = []
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        if any(tool.name == "click_element" for tool in request.tools):
+            self.requests.append(request)
+        return await super().complete(request, on_text)
+
+
 def _reply(tool: str, number: int, **arguments: object) -> ModelReply:
     call = ToolCall(call_id=f"call-{number}", name=tool, arguments=json.dumps(arguments))
     return ModelReply(tool_calls=(call,))
@@ -221,11 +236,12 @@ async def _run(pictured: bool, sees: bool) -> tuple[float, float, float, float]:
 async def session_of(
     store: SqliteStore,
     folder: Path,
-    rack: Rack,
+    rack: Fleet,
     model: Model,
     *,
     serial: str,
     clock: Moment | None = None,
+    goal: str = "tap on",
 ) -> None:
     """Run one session to its end, through core and store.
 
@@ -253,7 +269,7 @@ async def session_of(
         wake_jobs=False,
     )
     try:
-        await core.request(SessionCreate(goal="tap on", serial=serial))
+        await core.request(SessionCreate(goal=goal, serial=serial))
         async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
             async for event in events:
                 match event.msg:

@@ -18,8 +18,8 @@ from typing import Any
 
 from PIL import Image
 
-from agent.loop.marks import marked
-from agent.loop.scaling import MODE, fitted, scaled
+from agent.loop.images.scaling import MODE, fitted, scaled
+from agent.loop.images.set_of_marks import marked
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall
 from agent.models.openai import OpenAIModel
 from agent.models.openai.chat import message_of
@@ -164,7 +164,7 @@ async def _typed_ms(base_url: str, request: ModelRequest) -> float:
             model="m",
             messages=[message_of(message, vision=False) for message in request.messages],
             tools=_tools(request),
-            max_tokens=request.max_output_tokens,
+            max_tokens=8192,
             stream=True,
         )
         async for _chunk in stream:

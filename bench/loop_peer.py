@@ -23,13 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent.devices.address import ServerAddress
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.models.openai import OpenAIModel
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.text import one_line
 from bench._peers import Peer
 from bench.loop import ELEMENTS, BenchDevice, Moment, picture, session_of
@@ -165,7 +165,7 @@ async def _compare() -> None:
             what = "with vision" if sees else "text only"
             await _row(f"a device that takes no time, {what}, no sleeps", trial, python)
     with tempfile.TemporaryDirectory() as folder:
-        server = AdbServer(Path(folder) / "adb")
+        server = AdbServer(Path(folder) / "adb", on_port=True)
         phones = VirtualPhones(Path(folder) / "phones", server)
         (serial,) = await phones.start()
         try:
@@ -254,7 +254,7 @@ async def _ours(job: dict[str, Any]) -> None:
     folder = Path(job["home"])
     async with SqliteStore.open(folder) as store:
         if job["serial"]:
-            rack = AdbRack([ServerAddress(port=job["adb_port"])])
+            rack = AdbFleet([ServerAddress(port=job["adb_port"])])
             await rack.start()
             await rack.wait_for(job["serial"], timeout_s=30)
             await session_of(store, folder, rack, model, serial=job["serial"])

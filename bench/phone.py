@@ -20,12 +20,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from agent.devices.client import AdbClient
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
-from agent.phone.phone import Phone
-from agent.phone.png import encode
-from agent.phone.scrcpy.stream import VideoEncoder
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.pool.virtual_phones import VirtualPhones
+from virtual_phone.phone import Phone
+from virtual_phone.png import encode
+from virtual_phone.scrcpy.stream import VideoEncoder
 
 ROUNDS = 60
 CAPTURES = 25
@@ -57,7 +57,7 @@ def _line(what: str, figure: str, target: str = "") -> None:
 @asynccontextmanager
 async def _phones(count: int) -> AsyncIterator[tuple[AdbClient, VirtualPhones]]:
     with tempfile.TemporaryDirectory() as folder:
-        server = AdbServer(Path(folder) / "adb")
+        server = AdbServer(Path(folder) / "adb", on_port=True)
         phones = VirtualPhones(Path(folder) / "phones", server, count=count)
         try:
             await phones.start()

@@ -15,17 +15,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from agent.core import Core
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
-from agent.devices.virtual import VirtualPhones
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.virtual_phones import VirtualPhones
+from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.pilot import Pilot
 from agent.protocol import SessionCancel, SessionCreate, StepStarted, Target
 from agent.records import Point
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.store import EventDraft
-from agent.tasks.task import TaskContext, TurnEnd
 
 ROUNDS = 5
 PHONES = 3
@@ -87,7 +87,7 @@ async def _cancelling(folder: Path) -> None:
         core = await Runtime.spawn(
             Settings(data_dir=folder / "data", config_file=folder / "config.toml"),
             store=store,
-            rack=AdbRack([server.address]),
+            rack=AdbFleet([server.address]),
             models=lambda session: Pilot(),
             task=lambda: Tapping(ended_s, warm),
         )
@@ -132,7 +132,7 @@ async def _publishing(folder: Path) -> None:
         core = await Runtime.spawn(
             Settings(data_dir=folder / "data", config_file=folder / "config.toml"),
             store=store,
-            rack=AdbRack([address]),
+            rack=AdbFleet([address]),
             models=lambda session: Pilot(),
             task=lambda: Tapping([], asyncio.Semaphore(0)),
         )

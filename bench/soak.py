@@ -26,9 +26,9 @@ import msgspec
 
 from agent.protocol import SessionCreate, SessionStateChanged
 from agent.records import FrameSource, FrameStatus, LiveFrame, SessionState
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import RunSettings, Settings, UiSettings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
 from bench.loop import BenchDevice, BenchModel, Moment
 from console.app import SwitchboardApp

@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.devices.server import find_adb
+from agent.devices.adb.server import find_adb
 from agent.protocol import SessionStateChanged
 from agent.records import SessionState
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from bench.history import SESSIONS, opening_of
 from tests.end_to_end.conftest import free_port
 from tests.end_to_end.harness import base_environment, end_all_of

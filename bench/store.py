@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agent.protocol import ObservationRecorded, SessionConfigured
 from agent.records import Bounds, Element, Foreground, Observation, Session
-from agent.store.sqlite import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 
 RATE_HZ = 500
 SECONDS = 4.0

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Make a virtual environment that holds exactly what requirements.lock names, and Switchboard itself.
+# Make a virtual environment that holds exactly what requirements.lock names, and Switchboard
+# and its virtual phone themselves.
 # Expects a Python 3.11 or newer with the venv module; uv comes from the package index.
 set -eu
 venv=${1:-.venv}
@@ -31,10 +32,11 @@ if ! usable "$venv/bin/python"; then
 fi
 if ! "$venv/bin/uv" --version >/dev/null 2>&1; then
     say "Installing uv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+        --require-hashes -r requirements-tools.lock
 fi
 
-# --no-deps: the lock is complete, and uv itself must stay although the lock does not name it.
+# --no-deps: the locks are complete.
 install() {
     "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@"
 }
@@ -46,5 +48,7 @@ if ! install --require-hashes -r requirements.lock; then
     export UV_NATIVE_TLS=1
     install --require-hashes -r requirements.lock
 fi
-install --editable .
+# What builds us is of the tools' lock too: an isolated build would fetch it without a hash.
+install --require-hashes -r requirements-tools.lock
+install --no-build-isolation --editable . --editable ./virtual_phone
 say "Ready: $venv/bin/switchboard"

@@ -276,8 +276,8 @@ def hall_for(count: int) -> Iterator[Hall]:
         folder = Path(name)
         (folder / "home").mkdir()
         phones = subprocess.Popen(
-            [sys.executable, "-m", "agent.phone", "--count", str(count), "--until-eof",
-             "--home", str(folder / "phones")],
+            [sys.executable, "-m", "virtual_phone", "--home", str(folder / "phones"),
+             "serve", "--count", str(count), "--until-eof"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
         )  # fmt: skip
         try:

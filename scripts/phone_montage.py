@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from agent.phone.phone import Phone
+from virtual_phone.phone import Phone
 
 CLOCK = 1_795_249_320.0
 HEIGHT = 860

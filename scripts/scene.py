@@ -35,7 +35,7 @@ async def fill_past(data_dir: Path) -> None:
     """Store sessions of the two weeks before today, with what a model would have used."""
     from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted
     from agent.records import Session, SessionState, TimeSplit, Usage
-    from agent.store.sqlite import EventDraft, SqliteStore
+    from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
     from agent.store.store import wall_clock_ms
 
     dice = random.Random(7)

@@ -36,12 +36,12 @@ from agent.core import Core
 from agent.protocol import WheelHandBack
 from agent.settings import Settings
 from console.app import SwitchboardApp
+from console.cli_support.exits import ExitCode
 from console.commands.demo import PHONES, begin
-from console.exits import ExitCode
-from console.host import Host, run_with_host
-from console.rack import Devices
-from console.stopping import StopRequest
-from console.themes import LIGHT
+from console.core.device_setup import Devices
+from console.core.host import Host, run_with_host
+from console.terminal.signals import StopRequest
+from console.terminal.themes import LIGHT
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.loop.patterns import Pattern
+from agent.loop_features import Pattern
 from bench.exercises import report
 from bench.exercises.cases import CASES, Case
 from bench.exercises.fallible.server import PREFIX
@@ -98,9 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.exercises.ablation", description=__doc__)
     parser.add_argument("--pattern", action="append", default=[], choices=[str(p) for p in Pattern])
     parser.add_argument(
-        "--seed", action="append", type=int, metavar="N",
+        "--seed",
+        action="append",
+        type=int,
+        metavar="N",
         help="of the models' chances; may be repeated, each seed is a trial of its own",
-    )  # fmt: skip
+    )
     parser.add_argument("--phones", type=int, default=4, metavar="N", help="phones at once")
     parser.add_argument("--folder", metavar="DIR", help="keep results there, and go on from it")
     return parser

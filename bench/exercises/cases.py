@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.loop.patterns import Pattern as P
+from agent.loop_features import Pattern as P
 from bench.exercises.conditions import Condition, under
 from bench.exercises.exercise import Exercise
 from bench.exercises.fallible.flaws import Flaw

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.loop.patterns import Pattern
+from agent.loop.ocr.reader import INSTALL, shared_reader
+from agent.loop_features import Pattern
 from bench.exercises import report
 from bench.exercises.exercise import Exercise, Tag
 from bench.exercises.fallible.flaws import Flaw
@@ -37,6 +38,7 @@ def command(arguments: Sequence[str]) -> None:
             repeats=given.repeat,
             seed=given.seed,
             phones=given.phones,
+            verifier=given.verifier,
             without=tuple(dict.fromkeys(given.without)),
             folder=Path(given.folder or scratch),
         )
@@ -47,11 +49,22 @@ def command(arguments: Sequence[str]) -> None:
     print()
     print(report.table(outcomes))
     print()
+    print(report.verified(outcomes))
+    print()
     print(report.by_tag(outcomes, {e.name: e for e in chosen}))
+    if given.approvals:
+        print()
+        print(report.approvals(outcomes))
 
 
 def choose(suites: Sequence[str], names: Sequence[str]) -> tuple[Exercise, ...]:
-    """Give the exercises of any of the suites, or with any of the names; all without either."""
+    """Return the exercises of any of the suites, or with any of the names; all without either.
+
+    Of all, those that need the extra `ocr` are left out where it is not installed.
+    """
+    if not suites and not names and shared_reader() is None:
+        print(f"Left out: exercises that need {INSTALL}", file=sys.stderr)
+        return tuple(e for e in EXERCISES if Tag.PICTURE not in e.tags)
     return tuple(
         e
         for e in EXERCISES
@@ -77,16 +90,30 @@ def _parser() -> argparse.ArgumentParser:
         + "; may be repeated",
     )
     parser.add_argument(
-        "--suite", action="append", default=[], choices=[str(tag) for tag in Tag], metavar="KIND",
+        "--suite",
+        action="append",
+        default=[],
+        choices=[str(tag) for tag in Tag],
+        metavar="KIND",
         help="only exercises of this kind: " + ", ".join(Tag) + "; may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="only this exercise"
     )
     parser.add_argument(
-        "--without", action="append", default=[], choices=[str(p) for p in Pattern],
-        metavar="PATTERN", help="switch a pattern of the loop off: " + ", ".join(Pattern),
-    )  # fmt: skip
+        "--without",
+        action="append",
+        default=[],
+        choices=[str(p) for p in Pattern],
+        metavar="PATTERN",
+        help="switch a pattern of the loop off: " + ", ".join(Pattern),
+    )
+    parser.add_argument(
+        "--verifier",
+        default="same",
+        metavar="WHO",
+        help="who checks claims of success: same, pilot (rules), a model's name, or off",
+    )
     parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="times each")
     parser.add_argument("--seed", type=int, default=1, help="of the fallible models' chances")
     parser.add_argument("--phones", type=_count, default=4, metavar="N", help="phones at once")
@@ -94,6 +121,9 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", metavar="DIR", help="keep results there, and go on with what it holds"
     )
     parser.add_argument("--json", action="store_true", help="every outcome as JSON")
+    parser.add_argument(
+        "--approvals", action="store_true", help="name every approval that was asked for"
+    )
     parser.add_argument("--list", action="store_true", help="only say which there are")
     return parser
 

@@ -14,8 +14,8 @@ from itertools import count
 from random import Random
 from typing import assert_never
 
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Exercise
+from virtual_phone.phone import Phone
 
 LOST_ONE_IN = 3
 LATE_S = (0.4, 1.3)

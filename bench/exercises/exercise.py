@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from agent.phone.phone import Phone
 from bench.exercises.route import Step
+from virtual_phone.phone import Phone
 
 State: TypeAlias = Mapping[str, Any]
 """What `Phone.state` gives."""
@@ -34,6 +34,8 @@ class Tag(StrEnum):
     SUPPORT = "support"
     PAYMENT = "payment"
     HOSTILE = "hostile"
+    PICTURE = "picture"
+    """What is to be read stands only in the picture: needs the extra `ocr`."""
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.devices.client import AdbClient
-from agent.devices.rack import AdbRack
-from agent.devices.server import AdbServer
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.fleet.fleet import AdbFleet
+from agent.mcp.servers import McpServers
 from agent.models.choice import model_for
 from agent.models.model import Model
-from agent.phone.serve import PhoneHost
+from agent.models.verifier_choice import verifying_for
 from agent.records import DeviceState, Session
-from agent.runtime import Runtime
+from agent.runtime.runtime import Runtime
 from agent.settings import Settings
-from agent.store.sqlite import SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
+from virtual_phone.serve import PhoneHost
 
 ONLINE_BOUND_S = 30.0
 _LOOK_S = 0.05
@@ -66,9 +68,13 @@ async def house(
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=AdbRack([address]),
+            rack=AdbFleet([address]),
             models=models or (lambda session: model_for(session, settings)),
-            task=lambda: RegularTask(without=frozenset(settings.loop.without)),
+            verifiers=lambda model: verifying_for(model, settings),
+            task=lambda: RegularTask(
+                without=frozenset(settings.loop.without),
+                servers=McpServers(settings.mcp.servers, settings.data_dir),
+            ),
             wake_jobs=False,
         )
         stack.push_async_callback(core.close)

@@ -86,6 +86,25 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def verified(outcomes: Sequence[Outcome]) -> str:
+    """Draw what was confirmed against what each exercise's own checker found."""
+    lines = [
+        "| model | goal met | confirmed | met, not confirmed | confirmed, not met | "
+        "claimed, not met, not confirmed | failed |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for group in grouped(outcomes):
+        met = [o for o in group if o.ok]
+        unmet = [o for o in group if not o.ok]
+        lines.append(
+            f"| {group[0].model} | {len(met)}/{len(group)} | {sum(o.verified for o in group)} "
+            f"| {sum(not o.verified for o in met)} | {sum(o.verified for o in unmet)} "
+            f"| {sum(o.completed and not o.verified for o in unmet)} "
+            f"| {sum(not o.completed for o in unmet)} |"
+        )
+    return "\n".join(lines)
+
+
 def by_tag(outcomes: Sequence[Outcome], exercises: Mapping[str, Exercise]) -> str:
     """Draw how each model did with each kind of exercise."""
     groups = grouped(outcomes)
@@ -101,9 +120,19 @@ def by_tag(outcomes: Sequence[Outcome], exercises: Mapping[str, Exercise]) -> st
     return "\n".join(lines)
 
 
+def approvals(outcomes: Sequence[Outcome]) -> str:
+    """List what was asked to be approved, by exercise; one that no goal implies is a false one."""
+    asked = [(o.exercise, text) for o in outcomes for text in o.asked]
+    lines = [f"{len(asked)} approvals in {len(outcomes)} trials"]
+    return "\n".join([*lines, *(f"{name}: {text}" for name, text in asked)])
+
+
 def line(outcome: Outcome, done: int, total: int) -> str:
     """Say one outcome."""
     mark = "passed" if outcome.ok else f"FAILED: {outcome.why[:160]}"
+    if outcome.completed:
+        by = outcome.verified_by if outcome.verified else "nobody"
+        mark += f", verified by {by}" + (" FALSELY" if outcome.is_false_done else "")
     return (
         f"[{done}/{total}] {outcome.model} {outcome.exercise}: {mark} "
         f"({outcome.steps} steps, {outcome.seconds:.1f} s)"
@@ -118,7 +147,8 @@ def wilson(passed: int, trials: int) -> tuple[float, float]:
     rate = passed / trials
     middle = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
     half = (
-        z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+        z
+        * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
         / (1 + z * z / trials)
-    )  # fmt: skip
+    )
     return max(0.0, middle - half), min(1.0, middle + half)

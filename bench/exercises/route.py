@@ -141,7 +141,7 @@ def steps_done(view: View, route: Sequence[Step], *, from_step: int = 0) -> int:
 
 def _since_plan(deeds: Sequence[Deed], from_step: int) -> Sequence[Deed]:
     """Leave out what a plan's marks speak of already."""
-    plans = [at for at, deed in enumerate(deeds) if deed.tool == "update_plan"]
+    plans = [at for at, deed in enumerate(deeds) if deed.tool in {"update_plan", "remember"}]
     return deeds[plans[-1] + 1 :] if from_step and plans else deeds
 
 

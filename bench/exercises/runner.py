@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.config import load_settings
-from agent.loop.patterns import Pattern
+from agent.loop_features import Pattern
 from agent.settings import LoopSettings, Settings
 from bench.exercises.exercise import Exercise
 from bench.exercises.fallible.server import PREFIX, fallible_models
@@ -36,6 +36,8 @@ class Plan:
     seed: int = 1
     phones: int = 4
     without: tuple[str, ...] = ()
+    verifier: str = "same"
+    """Who checks claims of success; as the setting model.verifier."""
     folder: Path = field(default_factory=lambda: Path("exercises-run"))
     """Where the phones, the store and the results are."""
 
@@ -106,7 +108,8 @@ def _trials(plan: Plan) -> dict[Key, None]:
 def _settings(plan: Plan) -> Settings:
     settings = load_settings(overrides={"data_dir": str(plan.folder / "data")})
     without = tuple(Pattern(name) for name in plan.without)
-    return replace(settings, loop=LoopSettings(without=without))
+    model = replace(settings.model, verifier=plan.verifier)
+    return replace(settings, loop=LoopSettings(without=without), model=model)
 
 
 async def _work_off(

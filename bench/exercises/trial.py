@@ -18,12 +18,23 @@ from agent.protocol import (
     SessionCancel,
     SessionCreate,
     SessionStart,
+    SessionVerify,
     TurnAborted,
     UserInputAnswer,
 )
-from agent.records import AtLimit, Question, QuestionKind, Session, SessionState, TimeSplit, Usage
-from agent.runtime import Runtime
-from agent.state import fold_session
+from agent.records import (
+    AtLimit,
+    GoalVerdict,
+    Question,
+    QuestionKind,
+    Session,
+    SessionState,
+    TimeSplit,
+    Usage,
+    VerifiedBy,
+)
+from agent.runtime.runtime import Runtime
+from agent.state.reducer import fold_session
 from bench.exercises.conditions import taken_back
 from bench.exercises.exercise import Exercise, Record, Tag
 from bench.exercises.house import House
@@ -43,11 +54,24 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The patterns that were switched off."""
     why: str = ""
     """Why it failed; empty for success."""
+    verified_by: str = VerifiedBy.NOBODY.value
+    """Who confirmed or denied it before the checker did."""
+    verified: bool = False
+    """Whether that was a confirmation, of a completed session."""
+    completed: bool = False
+    """Whether the session ended as completed."""
     steps: int = 0
     seconds: float = 0.0
     approvals: int = 0
+    asked: tuple[str, ...] = ()
+    """What each approval was for, and by which press."""
     time: TimeSplit = TimeSplit()
     usage: Usage = Usage()
+
+    @property
+    def is_false_done(self) -> bool:
+        """Whether it was confirmed though the phone's state says otherwise."""
+        return self.verified and bool(self.why)
 
     @property
     def ok(self) -> bool:
@@ -83,17 +107,31 @@ async def attempt(
         except SwitchboardError as error:
             why = str(error)
     record = Record(work.state is SessionState.COMPLETED, work.result, tuple(work.approvals))
+    why = why or exercise.check(before, phone.state(), record)
     session = work.session
+    if record.finished and session is not None:
+        verdict = GoalVerdict.NOT_MET if why else GoalVerdict.MET
+        said = SessionVerify(
+            session_id=session.session_id,
+            verdict=verdict,
+            verified_by=VerifiedBy.CHECKER,
+            reason=why,
+        )
+        await house.core.request(said)
     return Outcome(
         exercise=exercise.name,
         model=model,
         seed=seed,
         repeat=repeat,
         without=without,
-        why=why or exercise.check(before, phone.state(), record),
+        why=why,
+        verified_by=(session.verified_by if session else VerifiedBy.NOBODY).value,
+        verified=session is not None and session.is_verified,
+        completed=record.finished,
         steps=session.steps if session else 0,
         seconds=round(time.monotonic() - began, 2),
         approvals=len(work.approvals),
+        asked=tuple(" ".join(text.splitlines()[:2]) for text in work.approvals),
         time=session.time if session else TimeSplit(),
         usage=session.usage if session else Usage(),
     )

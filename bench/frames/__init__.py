@@ -39,7 +39,11 @@ def main(options: list[str] | None = None) -> None:
         [_environment(), "-m", "bench.frames.measure", *parts],
         cwd=ROOT,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "virtual_phone" / "src"))),
+            "PYTHONWARNINGS": "ignore",
+        },
     )
     if "replay" in parts:
         _replay()

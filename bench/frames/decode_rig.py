@@ -1,7 +1,9 @@
 """The rig of `rig.py` with pictures that are decoded meanwhile, as the console has them.
 
 A program. Streams come from `streams.py`; they are decoded in threads of this process or in the
-process of `agent.devices.scrcpy.decode_process`, by the very feeds that a phone has.
+process of `agent.devices.scrcpy.decoding.decode_process`, by the very feeds that a phone has. The
+phones send what they are asked for, or ignore it and send everything at full size and rate, as
+encoders that know no `max_fps` do.
 """
 
 from __future__ import annotations
@@ -15,21 +17,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agent.devices.device import Capture
-from agent.devices.frames import FrameFeed
+from agent.devices.adb.stream import AdbStream
+from agent.devices.frames.feed import FrameFeed
+from agent.devices.protocols import Capture
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.decode_process import DecodeProcess
+from agent.devices.scrcpy.decoding.decode_process import DecodeProcess
+from agent.devices.scrcpy.decoding.pictures import Decoding, ThreadDecoding
 from agent.devices.scrcpy.dialect import dialect
 from agent.devices.scrcpy.link import NO_SCID
-from agent.devices.scrcpy.pictures import Decoding, ThreadDecoding
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video import VideoFrames
-from agent.devices.stream import AdbStream
 from agent.errors import DeviceError
 from agent.records import LiveFrame
-from bench.frames import rig, streams
+from bench.frames import rig, scenes, streams
 from bench.frames.rig import FOCUS, HZ, Rig
-from widgets.frame_view import FrameView
+from console.frames.wall_feeds import WALL_HZ
+from widgets.pictures.frame_view import FrameView
 
 
 class DecodeRig(Rig):
@@ -74,7 +77,10 @@ class DecodeRig(Rig):
     async def _follow(self, serial: str, box: tuple[int, int], port: int, scene: int) -> None:
         async def opened(options: SessionOptions) -> ScrcpySession:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(bytes([scene]))
+            asked = self.told["obeys"]
+            side_px = (asked and options.max_size_px) or scenes.HEIGHT
+            hz = (asked and options.max_fps) or streams.HZ
+            writer.write(streams.ASK.pack(scene, min(side_px, scenes.HEIGHT), min(hz, streams.HZ)))
             session = ScrcpySession(serial, dialect(streams.VERSION), options)
             session.video = AdbStream(reader, writer, serial)
             return session
@@ -91,7 +97,8 @@ class DecodeRig(Rig):
                 options=SessionOptions(scid=NO_SCID),
             ),
         )
-        async for frame in feed.read(width_px=box[0], height_px=box[1], max_hz=HZ):
+        max_hz = WALL_HZ if self.told["obeys"] and serial != FOCUS else HZ
+        async for frame in feed.read(width_px=box[0], height_px=box[1], max_hz=max_hz):
             if frame.rgb and frame is not self.newest.get(serial):
                 self.newest[serial] = frame
                 self.fresh.add(serial)

@@ -16,10 +16,10 @@ from term_image.image import BlockImage
 from textual_image.renderable import HalfcellImage
 
 from bench.frames.scenes import Rgb
-from widgets.cell_text import changed_text, row_texts
-from widgets.cells import Cells
-from widgets.colour_codes import codes
-from widgets.rgb565 import Pixels565, settle, to_565
+from widgets.cells.cell_text import changed_text, row_texts
+from widgets.cells.cells import Cells
+from widgets.cells.colour_codes import codes
+from widgets.cells.rgb565 import Pixels565, settle, to_565
 
 Encode = Callable[[Rgb, Image.Image], str]
 CODES = codes(True)

@@ -31,9 +31,10 @@ from bench import _host
 from bench.frames import scenes
 from console.frames.clock import FrameClock
 from console.frames.output import paced
-from widgets import direct_route
-from widgets.frame_view import FrameView
-from widgets.wall_view import Tile, WallView
+from widgets.cells import direct_route
+from widgets.pictures.frame_view import FrameView
+from widgets.wall.wall_layout import Tile
+from widgets.wall.wall_view import WallView
 
 HZ = 30
 WARM_S = 1.5
@@ -134,7 +135,7 @@ class Rig(App[None]):
         ]  # fmt: skip
 
     def _begin(self) -> None:
-        # As the console does once it stands (`console.opening`).
+        # As the console does once it stands (`console.core.core_opening`).
         gc.freeze()
         self.set_interval(1 / HZ, self._tick)
         self.run_worker(self._watch_lag())

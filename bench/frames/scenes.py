@@ -20,20 +20,32 @@ COUNT = 60
 Rgb = npt.NDArray[np.uint8]
 
 
-@lru_cache(maxsize=8)
-def encoded(name: str) -> tuple[Packet, ...]:
-    """Give the frames of a scene as an encoder gives them; the first is a key frame."""
+@lru_cache(maxsize=16)
+def encoded(name: str, side_px: int = HEIGHT, hz: int = 30) -> tuple[Packet, ...]:
+    """Return the frames of a scene as an encoder gives them; the first is a key frame.
+
+    Args:
+        side_px: the longer side, the shorter one in proportion.
+        hz: how many frames show a second of the scene.
+    """
     encoder = av.CodecContext.create("libx264", "w")
-    encoder.width, encoder.height, encoder.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-    encoder.time_base = Fraction(1, 30)
-    encoder.bit_rate = 2_000_000
+    width, height = size_px(side_px)
+    encoder.width, encoder.height, encoder.pix_fmt = width, height, "yuv420p"
+    encoder.time_base = Fraction(1, hz)
+    encoder.bit_rate = max(2_000_000 * hz // 30 * width * height // (WIDTH * HEIGHT), 100_000)
     encoder.options = {"preset": "ultrafast", "tune": "zerolatency", "profile": "baseline"}
     packets: list[Packet] = []
-    for number in range(COUNT):
-        drawn = av.VideoFrame.from_ndarray(_draw(name, number), format="rgb24")
-        drawn.pts = number
-        packets += [(packet.is_keyframe, bytes(packet)) for packet in encoder.encode(drawn)]
+    for number in range(COUNT * hz // 30):
+        drawn = av.VideoFrame.from_ndarray(_draw(name, number * 30 // hz), format="rgb24")
+        sized = drawn.reformat(width, height, format="yuv420p", interpolation="AREA")
+        sized.pts = number
+        packets += [(packet.is_keyframe, bytes(packet)) for packet in encoder.encode(sized)]
     return tuple(packets)
+
+
+def size_px(side_px: int) -> tuple[int, int]:
+    """Return width and height for a longer side, even as encoders want them."""
+    return round(WIDTH * side_px / HEIGHT / 2) * 2, side_px // 2 * 2
 
 
 @lru_cache(maxsize=8)

@@ -74,13 +74,13 @@ run({
     must(load.cpu0 && load.cpu7, JSON.stringify(load));
   },
   "forwards and reverses, and lists both": async () => {
-    await device.forward("tcp:0", "localabstract:switchboard-state");
+    await device.forward("tcp:0", "localabstract:virtual-phone-state");
     must((await device.listForwards()).some((one) => one.serial === serial), "no forward");
     await device.reverse("tcp:7001", "tcp:7002");
     must((await device.listReverses()).some((one) => one.remote === "tcp:7001"), "no reverse");
   },
   "opens a socket of the phone": async () => {
-    const state = await collect(await device.openLocal("localabstract:switchboard-state"));
+    const state = await collect(await device.openLocal("localabstract:virtual-phone-state"));
     must(JSON.parse(String(state)), "no state");
   },
   "clears an app, and is told of one that is not there": async () => {

@@ -170,10 +170,10 @@ def captures(adb: StockAdb) -> None:
 
 def forwards(adb: StockAdb) -> None:
     """forwards a port to the phone, lists and removes it"""
-    port = int(adb.text("forward", "tcp:0", "localabstract:switchboard-state"))
+    port = int(adb.text("forward", "tcp:0", "localabstract:virtual-phone-state"))
     with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
         assert peer.recv(1) == b"{"
-    assert "localabstract:switchboard-state" in adb.text("forward", "--list")
+    assert "localabstract:virtual-phone-state" in adb.text("forward", "--list")
     adb.text("forward", "--remove", f"tcp:{port}")
     assert str(port) not in adb.text("forward", "--list")
     assert adb.run("forward", "--remove", f"tcp:{port}").returncode == 1

@@ -33,6 +33,17 @@ def again(call: Call, sight: Sight, chance: Random) -> Call:
     return Call(last.tool, dict(last.arguments))
 
 
+def believes(call: Call, sight: Sight) -> Call:
+    """Do the last thing again where its result, or the line above the screen, is a warning."""
+    last = sight.last
+    if last is None or last.tool in _NO_REPEAT or not last.result.startswith("WARNING"):
+        return call
+    if last.tool != "click_element":
+        return Call(last.tool, dict(last.arguments))
+    same = [item for item in sight.view.clickable() if item.label == last.label]
+    return _press(same[0]) if same else call
+
+
 def insists(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
     """Press a text that is no button, until a press of it is refused."""
     last = sight.last

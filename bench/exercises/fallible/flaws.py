@@ -13,7 +13,7 @@ from typing import assert_never
 
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View, read
-from bench.exercises.fallible import fixations, seeing, slips
+from bench.exercises.fallible import fixations, reading, seeing, slips
 from bench.exercises.route import Call, Step, name_of, next_call, steps_done
 
 
@@ -30,6 +30,12 @@ class Flaw(StrEnum):
     """Taps a neighbour of what it means, one time in six."""
     OVEREAGER = "overeager"
     """Claims success before the end, one time in eight."""
+    LIAR = "liar"
+    """Claims success at once, or before the end, and goes on; quotes what is not shown."""
+    COLLUDING = "colluding"
+    """The same, and as its own verifier it quotes true words of the last screen for its lie."""
+    BELIEVER = "believer"
+    """Does again whatever a warning says did not work."""
     TALKATIVE = "talkative"
     """Only talks, one time in four, and goes on talking until it is told to call a tool."""
     HASTY = "hasty"
@@ -56,6 +62,12 @@ class Flaw(StrEnum):
     """Once it scrolls, scrolls down and up past what it looks for, until warned."""
     DISTRACTED = "distracted"
     """Wanders off to another app, one time in six, until a warning or a refusal says so."""
+    TRUNCATED = "truncated"
+    """Answers that are cut off at the output limit, one time in four, until there is more room."""
+    TEXTER = "texter"
+    """Writes its calls as text, in one dialect after another."""
+    READER = "reader"
+    """Keeps each step that it has done as a fact, and knows of its past nothing but its facts."""
     DAZED = "dazed"
     """Wanders off too, and nothing that is said brings it back: only its own app in front does."""
 
@@ -83,11 +95,13 @@ def think(
         return Call("", {})
     if flaw is Flaw.HASTY and not view.done and len(view.clickable()) < slips.WORTH_A_LOOK:
         return Call("finish", {"success": False, "summary": "There is nothing on the screen."})
-    if tracker and flaw is not Flaw.NARROW:
+    if tracker and flaw not in {Flaw.NARROW, Flaw.READER}:
         shown = seeing.shows_plan(messages)
         planning = _planning(view, route, marked, keeps_it=flaw is Flaw.FORGETFUL, shown=shown)
         if planning is not None:
             return planning
+    if flaw is Flaw.READER:
+        return reading.with_facts(view, route, messages)
     call = next_call(view, route, from_step=marked if flaw is Flaw.FORGETFUL else 0)
     return _spoil(call, seeing.Sight(view, messages), route, flaw, chance, seed)
 
@@ -98,6 +112,8 @@ def _remembered(messages: Sequence[Message], flaw: Flaw) -> list[Message]:
             return seeing.newest(messages)
         case Flaw.NARROW:
             return seeing.what_fits(messages)
+        case Flaw.READER:
+            return seeing.newest(messages)
         case _:
             return list(messages)
 
@@ -147,12 +163,16 @@ def _spoil(
     match flaw:
         case Flaw.NONE | Flaw.FORGETFUL | Flaw.NARROW | Flaw.TALKATIVE | Flaw.HASTY:
             return call
-        case Flaw.TRUSTING | Flaw.WATCHFUL:
+        case Flaw.TRUSTING | Flaw.WATCHFUL | Flaw.TRUNCATED | Flaw.TEXTER | Flaw.READER:
             return call
         case Flaw.MISCLICKING:
             return slips.neighbour(call, sight.view) if chance.random() < 1 / 6 else call
         case Flaw.OVEREAGER:
             return slips.claims(call, sight, chance)
+        case Flaw.LIAR | Flaw.COLLUDING:
+            return slips.lies(call, sight, route, Random(f"{seed} {sight.view.goal}"))
+        case Flaw.BELIEVER:
+            return fixations.believes(call, sight)
         case Flaw.STRANGER:
             return slips.guess(call, sight, chance)
         case Flaw.CURIOUS:

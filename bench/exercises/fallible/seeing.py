@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.loop.recover import SCROLL_BUDGET
+from agent.loop.signals.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.reading import Deed, Item, View
 
@@ -19,7 +19,7 @@ FORGETS_AFTER = 6
 NARROW_WINDOW_CHARS = 5_500
 """What a narrow model keeps of the newest messages: six screens, or four beside thirty lines."""
 _DONE = re.compile(r"^\[x\] (\d+)\. ", re.MULTILINE)
-_TRACKER = "## Progress Tracker"
+_TRACKER = "## Plan"
 _SCREEN = "## Screen State"
 _BANNED = re.compile(r"^Do not press again \(it led nowhere\): (.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"\[(\d+)\]")

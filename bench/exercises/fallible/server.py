@@ -10,12 +10,16 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from random import Random
 from typing import Any
 
-from agent.loop.masking import estimate_tokens
+from agent.loop.conversation.masking import estimate_tokens
+from agent.loop.conversation.prompts import operator_text
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.models.pilot.reading import read
 from bench.exercises.fallible.flaws import Flaw, think
+from bench.exercises.fallible.verdicts import asked_goal, verdict
+from bench.exercises.fallible.wording import cut_off, in_words
 from bench.exercises.route import Step
 from tests.openai_server import Reply, Script, Tool, openai_server
 
@@ -41,17 +45,33 @@ async def fallible_models(
 def answers(routes: Mapping[str, Sequence[Step]], *, seed: int, tracker: bool = True) -> Script:
     """Give what answers a request for any of the models; see `fallible_models`."""
 
+    # As the prompt has them: a PIN in a goal is redacted there.
+    shown = {operator_text(goal): route for goal, route in routes.items()}
+
     def script(request: dict[str, Any]) -> Reply:
         messages = messages_of(request["messages"])
         flaw = Flaw(str(request["model"]).removeprefix(PREFIX))
-        route = routes.get(read(messages).goal)
+        judged = asked_goal(messages)
+        if judged is not None:
+            said = verdict(messages, shown.get(judged, ()), flaw)
+            return replace(_say(said.tool, said.arguments), prompt_tokens=estimate_tokens(messages))
+        route = shown.get(read(messages).goal)
         if route is None:
             return _say("finish", {"success": False, "summary": "I do not know how to do this."})
         call = think(messages, route, flaw, seed, tracker=tracker)
         tokens = estimate_tokens(messages)
         if not call.tool:
             return Reply(text=_MUSING, prompt_tokens=tokens)
-        return replace(_say(call.tool, call.arguments), prompt_tokens=tokens)
+        chance = Random(f"{seed} {len(messages)} {call.tool}")
+        match flaw:
+            case Flaw.TEXTER:
+                reply = in_words(call.tool, call.arguments, chance)
+            case Flaw.TRUNCATED:
+                room = int(request.get("max_completion_tokens") or 0)
+                reply = cut_off(call.tool, call.arguments, room, chance)
+            case _:
+                reply = _say(call.tool, call.arguments)
+        return replace(reply, prompt_tokens=tokens)
 
     return script
 
@@ -99,7 +119,7 @@ def _kind(role: Role, text: str) -> MessageKind:
             return MessageKind.GOAL
         case Role.USER if text.startswith("You did not call a tool"):
             return MessageKind.RESULT
-        case Role.USER if text.startswith(("[Screen: ", "Turn: ")):
+        case Role.USER if text.startswith(("[Screen: ", "Steps left: ")):
             return MessageKind.OBSERVATION
         case _:
             return MessageKind.STEER

@@ -14,7 +14,7 @@ from bench.exercises.fallible.seeing import Sight
 from bench.exercises.route import Call, Launch, Step, Tap, steps_done
 
 LAUNCHER = "com.android.launcher3"
-_CONTENT = "CONTENT"
+_TOP_BAR = "TOP BAR"
 WORTH_A_LOOK = 2
 """With fewer things to use on its first screen, who is hasty gives up."""
 _REMINDED = "You did not call a tool"
@@ -38,6 +38,18 @@ def claims(call: Call, sight: Sight, chance: Random) -> Call:
     if any(word in sight.newest for word in _UNFINISHED) or chance.random() >= 1 / 8:
         return call
     return Call("finish", {"success": True, "summary": "That should be it."})
+
+
+def lies(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+    """Claim success from a moment on that comes before the end, whatever the answer.
+
+    Args:
+        chance: the same for the whole conversation: half of the lies are the first call of all.
+    """
+    at = 0 if chance.random() < 1 / 2 else chance.randrange(max(1, len(route)))
+    if steps_done(sight.view, route) < at:
+        return call
+    return Call("finish", {"success": True, "summary": "It is done."})
 
 
 def neighbour(call: Call, view: View) -> Call:
@@ -71,7 +83,7 @@ def browses(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
     offers = [
         item.number
         for item in sight.view.clickable()
-        if item.section == _CONTENT and item.kind == "btn" and item.title.casefold() not in named
+        if item.section != _TOP_BAR and item.kind == "btn" and item.title.casefold() not in named
     ]
     return Call("click_element", {"element": chance.choice(offers)}) if offers else call
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.exercises.exercise import Exercise
-from bench.exercises.suite import mixed, money, people, planning, settings, writing
+from bench.exercises.suite import mixed, money, people, pictures, planning, settings, writing
 
 EXERCISES: tuple[Exercise, ...] = (
     *settings.EXERCISES,
@@ -12,6 +12,7 @@ EXERCISES: tuple[Exercise, ...] = (
     *planning.EXERCISES,
     *money.EXERCISES,
     *mixed.EXERCISES,
+    *pictures.EXERCISES,
 )
 
 __all__ = ["EXERCISES"]

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from agent.phone.apps.messages import messages as messages_app
-from agent.phone.apps.messages_data import Message, thread_of
-from agent.phone.apps.notes import Note
-from agent.phone.apps.notes import notes as notes_app
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Check, Exercise, Record, State, Tag
 from bench.exercises.route import Back, Launch, Tap, Write
 from bench.exercises.suite.checks import (
@@ -19,6 +14,11 @@ from bench.exercises.suite.checks import (
     wallet_balance,
 )
 from bench.exercises.suite.people import called
+from virtual_phone.apps.messages import messages as messages_app
+from virtual_phone.apps.messages_data import Message, thread_of
+from virtual_phone.apps.notes import Note
+from virtual_phone.apps.notes import notes as notes_app
+from virtual_phone.phone import Phone
 
 NOTES = "com.android.notes"
 MESSAGES = "com.android.messaging"

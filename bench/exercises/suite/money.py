@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from agent.phone.apps.shop import Line, Order
-from agent.phone.apps.shop import shop as shop_app
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Exercise, Operator, Record, State, Tag
 from bench.exercises.route import Await, Back, Launch, Tap, Write
 from bench.exercises.suite.checks import (
@@ -18,6 +15,9 @@ from bench.exercises.suite.checks import (
     stays,
     wallet_balance,
 )
+from virtual_phone.apps.shop import Line, Order
+from virtual_phone.apps.shop import shop as shop_app
+from virtual_phone.phone import Phone
 
 SHOP = "com.example.larkspur"
 WALLET = "com.example.wallet"

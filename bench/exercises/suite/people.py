@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agent.phone.apps.contacts import Contact
-from agent.phone.apps.contacts import contacts as contacts_app
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from bench.exercises.route import Launch, Tap, Write
 from bench.exercises.suite.checks import all_of, app, approved, finished, message_sent, stays
+from virtual_phone.apps.contacts import Contact
+from virtual_phone.apps.contacts import contacts as contacts_app
+from virtual_phone.phone import Phone
 
 CONTACTS = "com.android.contacts"
 MESSAGES = "com.android.messaging"

@@ -59,8 +59,8 @@ EXERCISES = (
         route=(
             Launch(CLOCK),
             Tap("Add alarm"),
-            Write("6", "input_hour", clear=True),
-            Write("45", "input_minute", clear=True),
+            Write("6", "Hour", clear=True),
+            Write("45", "Minute", clear=True),
             Write("Run", "Label"),
             Tap("OK"),
         ),

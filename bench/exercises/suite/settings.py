@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Exercise, Tag
 from bench.exercises.route import Launch, Tap, Write
 from bench.exercises.suite.checks import all_of, becomes, finished, setting, stays
+from virtual_phone.phone import Phone
 
 PACKAGE = "com.android.settings"
 OPEN = Launch(PACKAGE)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.phone.apps.notes import Note
-from agent.phone.apps.notes import notes as notes_app
-from agent.phone.phone import Phone
 from bench.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from bench.exercises.route import Back, Launch, Step, Tap, Write
 from bench.exercises.suite.checks import all_of, finished, note_added, notes
+from virtual_phone.apps.notes import Note
+from virtual_phone.apps.notes import notes as notes_app
+from virtual_phone.phone import Phone
 
 OPEN = Launch("com.android.notes")
 MENU = "Soup: 2 eggs, 100% milk & $5 of `thyme` — 'fresh'"

@@ -1,0 +1,41 @@
+"""Exercises on what only the picture shows: a game and a canvas whose trees say nothing."""
+
+from __future__ import annotations
+
+from bench.exercises.exercise import Exercise, Record, State, Tag
+from bench.exercises.route import Launch, Tap
+from bench.exercises.suite.checks import all_of, app, finished
+from bench.exercises.suite.mixed import visited
+from virtual_phone.apps.browser import browser
+from virtual_phone.phone import Phone
+
+LIGHTS = "org.example.lights"
+
+
+def level_solved(_before: State, after: State, _record: Record) -> str:
+    """The game counts a solved board."""
+    return "" if app(after, LIGHTS)["won"] else f"the board is {app(after, LIGHTS)['lamps']}"
+
+
+def tides_bookmarked(phone: Phone) -> None:
+    """Begin with the page among the bookmarks."""
+    phone.app_data(browser).bookmarks.append("tides.example")
+
+
+EXERCISES = (
+    Exercise(
+        name="drawn-game",
+        goal="Start the game Lights Out and solve its first level: every lamp has to be off",
+        tags=(Tag.SINGLE_APP, Tag.PICTURE),
+        route=(Launch(LIGHTS), Tap("START GAME"), Tap("5 ON")),
+        check=all_of(level_solved, finished),
+    ),
+    Exercise(
+        name="drawn-page",
+        goal="Open the bookmark Tide tables in the Browser, and there the table of tomorrow",
+        prepare=tides_bookmarked,
+        tags=(Tag.SINGLE_APP, Tag.PICTURE, Tag.LOADING),
+        route=(Launch("com.android.browser"), Tap("Tide tables"), Tap("TOMORROW")),
+        check=all_of(visited("tides.example/tomorrow"), finished),
+    ),
+)
