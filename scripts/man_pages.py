@@ -1,13 +1,15 @@
 """Write the manual pages of `switchboard` and `virtual-phone` from the commands themselves.
 
 `python scripts/man_pages.py` writes docs/man/switchboard.1 and virtual_phone/man/virtual-phone.1,
-which the wheels install as share/man/man1. The form is man(7). Invariant: what is written depends
-on the commands alone, so a test can compare.
+which the wheels install as share/man/man1; with a directory, it writes them there. The form is
+man(7). It runs in a process of its own: click keeps a command's help option from the first context
+that asked for it, so a process that ran a command in another way would write another page.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +20,8 @@ from virtual_phone.cli.main import cli as virtual_phone
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
-    ROOT / "docs/man/switchboard.1": ("switchboard", switchboard),
-    ROOT / "virtual_phone/man/virtual-phone.1": ("virtual-phone", virtual_phone),
+    Path("docs/man/switchboard.1"): ("switchboard", switchboard),
+    Path("virtual_phone/man/virtual-phone.1"): ("virtual-phone", virtual_phone),
 }
 STATUS = {
     "switchboard": "0 when it was done, 1 when it failed, 2 for a call that cannot be used, 3 when "
@@ -30,8 +32,7 @@ STATUS = {
 
 def page(name: str, command: click.Group) -> str:
     """Return the page of a program."""
-    # As the program runs: a command keeps the help option of its first context, so the names of
-    # that option must not depend on who asked first.
+    # As the program runs, for the names of the help option are the context's.
     context = click.Context(command, info_name=name, **command.context_settings)
     summary = text_of(command).split("\n\n")[0].rstrip(".")
     parts = [
@@ -91,12 +92,13 @@ def escaped(text: str) -> str:
     return "\\&" + shown if shown.startswith((".", "'")) else shown
 
 
-def main() -> None:
-    """Write both pages."""
+def main(root: Path) -> None:
+    """Write both pages below a directory."""
     for path, (name, command) in PAGES.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page(name, command), encoding="utf-8")
+        written = root / path
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(page(name, command), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)
