@@ -20,6 +20,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "anthropic": Extra("anthropic", "models on Anthropic's own wire"),
     "demo": Extra("virtual_phone", "virtual phones"),
+    "http": Extra("sse_starlette", "serving the ops over HTTP"),
     "mcp": Extra("mcp", "serving phones to MCP clients"),
     "ocr": Extra("rapidocr", "text that only a picture shows"),
     "uiautomator2": Extra("uiautomator2", "UI trees of real phones in milliseconds"),

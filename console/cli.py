@@ -25,6 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Keep the core running without a console.",
     ),
     "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
+    "serve": (
+        "console.commands.serve:serve",
+        "Serve the ops over HTTP, described by OpenAPI.",
+    ),
     "jobs": ("console.commands.jobs.jobs:jobs", "Create, list and stop scheduled work."),
     "watchers": (
         "console.commands.jobs.watchers:watchers",

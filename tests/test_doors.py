@@ -75,8 +75,9 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "mcp_types": ("console/mcp/", "agent/mcp/"),
     "httpx2": ("agent/mcp/",),
     "anyio": ("agent/mcp/",),
-    "starlette": ("console/mcp/",),
-    "uvicorn": ("console/mcp/",),
+    "starlette": ("console/mcp/", "console/http_api/", "console/loopback/"),
+    "uvicorn": ("console/loopback/",),
+    "sse_starlette": ("console/http_api/",),
     "referencing": ("agent/results/schema.py",),
 }
 SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})

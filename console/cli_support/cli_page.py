@@ -41,7 +41,7 @@ LOOKING = frozenset(
     {
         *("sessions list", "sessions show", "sessions search", "sessions export"),
         *("jobs list", "devices", "devices list", "completion", "doctor", "bench"),
-        *("protocol schema", "protocol page", "protocol cli"),
+        *("protocol schema", "protocol openapi", "protocol page", "protocol cli"),
     }
 )
 """Commands that change nothing, so that no state is wrong for them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -60,6 +59,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     from console.cli_support.command_settings import settings_for
     from console.core.device_setup import EVERYTHING
     from console.core.host import run_with_host
+    from console.loopback.tokens import MCP_TOKEN
 
     try:
         from console.mcp.clients import Clients, HttpClients, OneClient
@@ -68,7 +68,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
         from console.mcp.serving import serve_stdio
     except ModuleNotFoundError as error:
         raise ConfigError(missing("mcp"), install("mcp")) from error
-    from console.mcp.token import TOKEN_VARIABLE, token_file, token_for
     from console.mcp.tool import Connection
 
     settings = settings_for(ctx)
@@ -101,12 +100,11 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
         async def open_core(program: str) -> Core:
             return await Client.connect(socket_path(settings.data_dir), name=program)
 
-        token = token_for(settings.data_dir)
+        token = MCP_TOKEN.of(settings.data_dir)
         clients = HttpClients(open_core)
         with stop.graceful():
             async with serving_http(serving(host, clients), clients, token, port=port) as address:
-                where = f"${TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else ""
-                shown = where or str(token_file(settings.data_dir))
+                shown = MCP_TOKEN.shown_as(settings.data_dir)
                 say(f"Clients send the token of {shown} as Authorization: Bearer TOKEN.")
                 say("ctrl+c ends it.")
                 click.echo(address)

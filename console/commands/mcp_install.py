@@ -75,9 +75,9 @@ def install_command(
     from agent.extras import install, is_installed, missing
     from console.cli_support.command_settings import settings_for
     from console.commands.sessions.sessions_shared import confirm
+    from console.loopback.tokens import MCP_TOKEN
     from console.mcp.client_configs import CLIENTS
     from console.mcp.config_files import changed, fragment, read, write
-    from console.mcp.token import TOKEN_VARIABLE, token_file
 
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -104,8 +104,8 @@ def install_command(
         entry = config.over_pipes([] if tools == "all" else ["--tools", tools], _places(ctx))
     click.echo(fragment(config.table, name, entry, toml=config.is_toml), nl=False)
     if http:
-        kept = token_file(settings_for(ctx).data_dir)
-        say(f'{config.title} needs the token: export {TOKEN_VARIABLE}="$(cat {kept})"')
+        kept = MCP_TOKEN.file(settings_for(ctx).data_dir)
+        say(f'{config.title} needs the token: export {MCP_TOKEN.variable}="$(cat {kept})"')
     if only_print:
         return
     was = read(path)

@@ -21,6 +21,15 @@ def schema() -> None:
     plain.print_json(as_schema())
 
 
+@protocol.command(epilog="Example: switchboard protocol openapi > switchboard.openapi.json")
+def openapi() -> None:
+    """Print the OpenAPI document of 'switchboard serve'."""
+    from console.cli_support import plain
+    from console.http_api.openapi import document
+
+    plain.print_json(document())
+
+
 @protocol.command()
 def page() -> None:
     """Print docs/protocol.md: every method, op and event, and what comes back."""

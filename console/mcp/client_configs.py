@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.mcp.token import TOKEN_VARIABLE
+from console.loopback.tokens import MCP_TOKEN
 
+TOKEN_VARIABLE = MCP_TOKEN.variable
 OURS = frozenset(
     {
         *("type", "command", "args", "url", "httpUrl", "headers"),

@@ -7,14 +7,10 @@ connection to the core of its own, which ends with it.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hmac
-import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
@@ -27,8 +23,9 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agent.errors import UsageError
-from console.mcp.clients import MAX_CLIENTS, HttpClients
+from console.loopback.kept_clients import MAX_CLIENTS
+from console.loopback.listening import NAMES, listening
+from console.mcp.clients import HttpClients
 from console.mcp.server import PhoneServer
 
 DEFAULT_PORT = 8431
@@ -37,7 +34,6 @@ MAX_BODY_BYTES = 1024 * 1024
 _MAX_REQUESTS = 4 * MAX_CLIENTS
 _MAX_SESSIONS = 8 * MAX_CLIENTS
 """Of the protocol: those of dead clients stay until their time-out and hold nothing."""
-_CLOSE_S = 2
 
 
 class _OneToken:
@@ -58,18 +54,18 @@ class _Watched:
 
     def __init__(self, app: ASGIApp, clients: HttpClients) -> None:
         self._app = app
-        self._clients = clients
+        self._kept = clients.kept
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
-        stands = contextlib.AsyncExitStack()
+        stands = AsyncExitStack()
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 if scope["method"] == "GET":
-                    await stands.enter_async_context(self._clients.streaming(session_id))
+                    await stands.enter_async_context(self._kept.streaming(session_id))
                 elif scope["method"] == "DELETE":
-                    self._clients.drop(session_id)
+                    self._kept.drop(session_id)
             await send(message)
 
         async with stands:
@@ -82,15 +78,14 @@ def http_app(server: PhoneServer, clients: HttpClients, token: str, port: int) -
     Args:
         port: that it is reached at.
     """
-    names = ("127.0.0.1", "localhost", "[::1]")
     manager = StreamableHTTPSessionManager(
         server.server,
         security_settings=TransportSecuritySettings(
-            allowed_hosts=[f"{name}:{port}" for name in names],
-            allowed_origins=[f"http://{name}:{port}" for name in names],
+            allowed_hosts=[f"{name}:{port}" for name in NAMES],
+            allowed_origins=[f"http://{name}:{port}" for name in NAMES],
         ),
         max_request_body_size=MAX_BODY_BYTES,
-        session_idle_timeout=clients.idle_s,
+        session_idle_timeout=clients.kept.idle_s,
         max_sessions=_MAX_SESSIONS,
     )
     endpoint = RequireAuthMiddleware(_Watched(StreamableHTTPASGIApp(manager), clients), [])
@@ -102,22 +97,13 @@ def http_app(server: PhoneServer, clients: HttpClients, token: str, port: int) -
             try:
                 yield
             finally:
-                await clients.close()
+                await clients.kept.close()
 
     return Starlette(
         routes=[Route("/mcp", endpoint)],
         middleware=[Middleware(AuthenticationMiddleware, backend=backend)],
         lifespan=lifespan,
     )
-
-
-class _Uvicorn(uvicorn.Server):
-    """A server that leaves signals to the command that runs it."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
 
 
 @asynccontextmanager
@@ -132,31 +118,9 @@ async def serving_http(
     Raises:
         UsageError: the port cannot be listened on.
     """
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-            # From here on a client waits until the server is ready.
-            listener.listen()
-        except OSError as error:
-            raise UsageError(
-                f"127.0.0.1:{port} cannot be listened on: {error.strerror or error}.",
-                "Choose another with --port, or 0 for any free one.",
-            ) from error
-        bound = int(listener.getsockname()[1])
-        config = uvicorn.Config(
-            http_app(server, clients, token, bound),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_MAX_REQUESTS,
-            timeout_graceful_shutdown=_CLOSE_S,
-            lifespan="on",
-        )
-        http = _Uvicorn(config)
-        task = asyncio.create_task(http.serve(sockets=[listener]))
-        try:
-            yield f"http://127.0.0.1:{bound}/mcp"
-        finally:
-            http.should_exit = True
-            await task
+
+    def made(bound: int) -> Starlette:
+        return http_app(server, clients, token, bound)
+
+    async with listening(made, port=port, at_once=_MAX_REQUESTS) as address:
+        yield f"{address}/mcp"

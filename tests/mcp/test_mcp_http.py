@@ -22,10 +22,10 @@ from agent.errors import ConfigError
 from agent.knowledge.library import load
 from agent.records import SessionState
 from agent.rpc.remote_core import Client as CoreClient
+from console.loopback.tokens import MCP_TOKEN
 from console.mcp.clients import HttpClients
 from console.mcp.http import MAX_BODY_BYTES, serving_http
 from console.mcp.server import PhoneServer
-from console.mcp.token import token_file, token_for
 from tests.mcp.stand import Stand
 from tests.patience import until
 
@@ -236,14 +236,14 @@ def test_the_token_is_kept_for_its_user_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SWITCHBOARD_MCP_TOKEN", raising=False)
-    token = token_for(tmp_path)
-    assert token_for(tmp_path) == token
-    assert token_file(tmp_path).stat().st_mode & 0o777 == 0o600
-    token_file(tmp_path).chmod(0o640)
+    token = MCP_TOKEN.of(tmp_path)
+    assert MCP_TOKEN.of(tmp_path) == token
+    assert MCP_TOKEN.file(tmp_path).stat().st_mode & 0o777 == 0o600
+    MCP_TOKEN.file(tmp_path).chmod(0o640)
     with pytest.raises(ConfigError, match="read by others"):
-        token_for(tmp_path)
+        MCP_TOKEN.of(tmp_path)
     monkeypatch.setenv("SWITCHBOARD_MCP_TOKEN", "short")
     with pytest.raises(ConfigError, match="cannot be used"):
-        token_for(tmp_path)
+        MCP_TOKEN.of(tmp_path)
     monkeypatch.setenv("SWITCHBOARD_MCP_TOKEN", "x" * 40)
-    assert token_for(tmp_path) == "x" * 40
+    assert MCP_TOKEN.of(tmp_path) == "x" * 40

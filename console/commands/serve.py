@@ -1,0 +1,75 @@
+"""`switchboard serve`: the ops over HTTP, for the operator's own programs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from console.core.host import Host
+    from console.terminal.signals import StopRequest
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard serve --http
+  curl -H "Authorization: Bearer $(cat ~/.local/share/switchboard/http-token)" \\
+       http://127.0.0.1:8432/v1/overview
+
+Whoever has the token acts as you do: agents get 'switchboard mcp' instead. Exit codes: 0 it was
+ended with ctrl+c, 1 it could not be served, 2 a wrong option.
+""",
+)
+@click.option("--http", is_flag=True, help="Over HTTP on this machine, with a token; the default.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8432,
+    show_default=True,
+    help="The port; 0 for any free one.",
+)
+@click.pass_context
+def serve(ctx: click.Context, http: bool, port: int) -> None:
+    """Serve every op and look-up over HTTP, described by OpenAPI.
+
+    It attaches to the core that runs, or opens one.
+    """
+    from agent.errors import ConfigError
+    from agent.extras import install, is_installed, missing
+    from agent.rpc.rpc_messages import socket_path
+    from console.cli_support.command_settings import settings_for
+    from console.core.device_setup import EVERYTHING
+    from console.core.host import run_with_host
+    from console.loopback.tokens import HTTP_TOKEN
+
+    if not is_installed("http"):
+        raise ConfigError(missing("http"), install("http"))
+    from console.http_api.app import HttpApi, serving
+
+    settings = settings_for(ctx)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        token = HTTP_TOKEN.of(settings.data_dir)
+        with stop.graceful():
+            async with serving(
+                HttpApi(socket_path(settings.data_dir)), token, port=port
+            ) as address:
+                shown = HTTP_TOKEN.shown_as(settings.data_dir)
+                say(f"Send the token of {shown} as Authorization: Bearer TOKEN.")
+                say("ctrl+c ends it.")
+                click.echo(address)
+                asked = asyncio.ensure_future(stop.asked.wait())
+                closed = asyncio.ensure_future(host.closed())
+                await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
+                asked.cancel()
+                closed.cancel()
+        if host.core.death is not None:
+            say(str(host.core.death))
+        return ExitCode.DONE if stop.asked.is_set() else ExitCode.FAILED
+
+    end(run_with_host(settings, EVERYTHING, work))

@@ -1,0 +1,1 @@
+"""The core's ops and look-ups over HTTP, described by OpenAPI."""

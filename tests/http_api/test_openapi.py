@@ -1,0 +1,45 @@
+"""The OpenAPI document: valid, and whole by construction."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from openapi_spec_validator import validate
+
+from agent.protocol import DirectCall, SessionCreate
+from console.http_api.openapi import document
+from console.http_api.operations import LOOK_UPS, STREAMS, ops
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(msgspec.json.encode(document("http://127.0.0.1:8432")))
+    return found
+
+
+def test_the_document_is_valid(told: dict[str, Any]) -> None:
+    validate(told)
+
+
+def test_every_op_look_up_and_stream_has_its_path(told: dict[str, Any]) -> None:
+    posted = {path for path, item in told["paths"].items() if "post" in item}
+    assert posted == {f"/v1/ops/{tag}" for tag in ops()}
+    read = {path for path, item in told["paths"].items() if "get" in item}
+    assert read == {f"/v1/{name}" for name in (*LOOK_UPS, *STREAMS)}
+
+
+def test_an_op_takes_the_fields_of_its_type(told: dict[str, Any]) -> None:
+    for op in (SessionCreate, DirectCall):
+        schema = told["components"]["schemas"][op.__name__]
+        assert set(schema["properties"]) == {"type", *op.__struct_fields__}
+        assert "type" not in schema["required"]
+        assert schema["additionalProperties"] is False
+
+
+def test_what_is_named_is_there_and_what_is_there_is_named(told: dict[str, Any]) -> None:
+    text = json.dumps(told)
+    for name in told["components"]["schemas"]:
+        assert f'"#/components/schemas/{name}"' in text, name
