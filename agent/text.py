@@ -92,3 +92,15 @@ def one_line(text: str, limit: int = 200) -> str:
     if len(folded) > limit:
         return folded[: max(limit - 1, 0)] + ELLIPSIS
     return folded
+
+
+def with_line_breaks(text: str, limit: int = 200) -> str:
+    """Clean foreign text as `one_line` does, but keep its line breaks; none at either end."""
+    lines = "\n".join(one_line(line, limit) for line in clean(text, 4 * limit).splitlines())
+    whole = lines.strip()
+    return whole if len(whole) <= limit else whole[: max(limit - 1, 0)] + ELLIPSIS
+
+
+def breaks_shown(text: str) -> str:
+    r"""Return text on one line, with each line break written as `\n`."""
+    return text.replace("\n", "\\n")

@@ -448,7 +448,11 @@ def _plan_items(raw: object) -> list[dict[str, str]]:
     if isinstance(raw, str) and len(lines := raw.strip().splitlines()) > 1:
         raw = [_BULLET.sub("", line).strip() for line in lines if line.strip()]
     if not isinstance(raw, list) or not raw:
-        raise BadArguments("`plan` must be a list of steps, each with `step` and `status`")
+        found = "an empty list" if raw == [] else "no list"
+        raise BadArguments(
+            f'`plan` is {found}; write at least one step: [{{"step": "Open Settings", '
+            '"status": "in_progress"}]'
+        )
     items = []
     for item in raw[:MAX_PLAN_ITEMS]:
         if isinstance(item, str):
@@ -456,11 +460,15 @@ def _plan_items(raw: object) -> list[dict[str, str]]:
             continue
         step = _label(item) if isinstance(item, dict) else item
         if not isinstance(step, str):
-            raise BadArguments("each step of `plan` needs `step`, a text")
-        status = item.get("status", PlanStatus.PENDING.value)
+            raise BadArguments(f"step {len(items) + 1} of `plan` needs a text as `step`")
+        status = item.get("status") or PlanStatus.PENDING.value
         status = _STATUSES.get(str(status).strip().casefold().replace(" ", "_"), status)
         if status not in {s.value for s in PlanStatus}:
-            raise BadArguments("`status` must be pending, in_progress or completed")
+            shown = one_line(str(status), 40)
+            raise BadArguments(
+                f'step {len(items) + 1} of `plan` has the status "{shown}"; '
+                "it is pending, in_progress or completed"
+            )
         items.append({"step": one_line(step), "status": str(status)})
     return items
 

@@ -91,6 +91,15 @@ async def test_without_its_recovery_a_model_that_only_talks_is_told_nothing() ->
     assert not any("You did not call a tool" in text for text in texts(model))
 
 
+async def test_a_model_that_only_talks_is_told_why_no_call_was_read() -> None:
+    two = "click_element(element=1)\nclick_element(element=2)"
+    model = scripted(ModelReply(text=two), ModelReply(text="press_it(element=1)"), DONE)
+    await run(model)
+    told = texts(model)
+    assert any("You wrote several calls as text" in text for text in told)
+    assert any('there is no tool "press_it"' in text for text in told)
+
+
 async def test_without_its_refusal_and_warnings_the_same_is_done_on_and_on() -> None:
     stuck = Pattern.DUPLICATES, Pattern.STAGNATION, Pattern.OSCILLATION
     model = scripted(*[CLICK] * 6, DONE)

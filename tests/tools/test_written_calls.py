@@ -229,3 +229,48 @@ def test_a_text_that_was_cut_is_never_completed(value: dict[str, str], data: st.
         return
     assert isinstance(found, dict)
     assert found.items() <= value.items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I see the button, so I press it: click_element(element=4)",
+        "I see the list.\nIts row is there. `click_element(element=4)`.",
+        "I press Save -> click_element(element=4)",
+        'Next (as planned): {"name": "click_element", "arguments": {"element": 4}}',
+    ],
+)
+def test_a_call_that_ends_a_line_of_words_is_read(text: str) -> None:
+    assert read(text) == [CLICK]
+    assert "click_element" not in written_calls(text, TOOLS).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I should not do this: click_element(element=4)",
+        "That needs one call. Never use this one: click_element(element=4)",
+        "There are ways on, for example: click_element(element=4)",
+        "One: click_element(element=3). Two: click_element(element=4)",
+        "I pressed it. click_element(element=4) and the page opened.",
+        "I don’t do it: click_element(element=4)",
+    ],
+)
+def test_a_call_that_is_only_spoken_of_is_none(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"name": "press_key", "arguments": {"key": "BACK"}}', "press_key"),
+        ('```json\n{"tool": "swipe_up", "args": {}}\n```', "swipe_up"),
+        ("press_key(key='BACK')", "press_key"),
+        ("print('hello')", ""),
+        ('{"name": "Ada", "age": 36}', ""),
+        ("Nothing is to be done.", ""),
+    ],
+)
+def test_a_call_of_no_tool_says_which_it_names(text: str, name: str) -> None:
+    written = written_calls(text, TOOLS)
+    assert (written.calls, written.unknown) == ((), name)

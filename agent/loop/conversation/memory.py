@@ -58,8 +58,9 @@ from agent.records import (
 )
 from agent.safety.scope import is_neutral
 from agent.tools.foreign import wire_name
-from agent.tools.registry import may_change_screen
+from agent.tools.registry import TOOLS, may_change_screen, schemas, unknown_tool
 from agent.tools.tool_groups import ToolGroup, groups_for
+from agent.tools.written_calls import written_calls
 
 _TALK = frozenset({"finish", "ask_user", "update_plan", "remember", "more_tools"})
 """Tools whose failure says nothing of whether there is a way on."""
@@ -211,7 +212,7 @@ class Memory:
                     # A step that ended with words only: `_request` would have taken them.
                     self._add(Role.ASSISTANT, MessageKind.REPLY, self._said)
                     if Pattern.NO_TOOL not in self.without:
-                        self._add(Role.USER, MessageKind.RESULT, prompts.NO_TOOL)
+                        self._add(Role.USER, MessageKind.RESULT, _no_tool(self._said))
                 self._said = ""
             case _:
                 # Every other fact is for operators, not for the model.
@@ -366,6 +367,18 @@ class Memory:
         message = Message(role=role, kind=kind, text=text)
         # An endpoint wants a call's result right after the call.
         (self.messages if self.pending is None else self._deferred).append(message)
+
+
+def _no_tool(said: str) -> str:
+    """Tell a model that only talked what is missing, and why a call in its words was not read."""
+    parameters = {tool.name: tuple(tool.parameters.get("properties", ())) for tool in schemas()}
+    written = written_calls(said, parameters)
+    if written.several:
+        return prompts.SEVERAL_WRITTEN
+    if written.unknown:
+        offered = [name for name, tool in TOOLS.items() if tool.group is None]
+        return f"{prompts.NO_TOOL} In what you wrote, {unknown_tool(written.unknown, offered)}"
+    return prompts.NO_TOOL
 
 
 def _mark(seen: Observation) -> str:

@@ -144,6 +144,9 @@ OUTCOME_UNKNOWN = (
     "Observe before acting again."
 )
 NO_TOOL = "You did not call a tool. Call exactly one tool now; call finish when the work is done."
+SEVERAL_WRITTEN = (
+    "You wrote several calls as text, so none of them was carried out. Call exactly one tool now."
+)
 
 
 def observation_text(

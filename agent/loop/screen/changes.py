@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
 from agent.loop.screen.screen_text import activity_name
 from agent.records import Element, Foreground, Observation
-from agent.text import one_line
+from agent.text import breaks_shown, one_line
 
 FIRST_SCREEN = "FIRST_SCREEN"
 NO_CHANGE = "NO_CHANGE: Nothing on the screen changed."
@@ -161,7 +161,7 @@ def _states(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
         if element.checkable and was.checked != element.checked:
             said.append(f"{name} is now {_on(element)}")
         elif was.value != element.value:
-            said.append(f'{name} now holds "{one_line(element.value, VALUE_CHARS)}"')
+            said.append(f'{name} now holds "{one_line(breaks_shown(element.value), VALUE_CHARS)}"')
         elif was.length != element.length:
             said.append(f"{name} now holds {element.length} hidden characters")
         elif was.selected != element.selected and element.selected:

@@ -2,18 +2,19 @@
 
 Messaging apps put what the owner of the phone wrote at the right edge and what others wrote at the
 left one; the tree says nothing of it. Hints only. Invariant: a side is named only where the screen
-has a field to write into and the message reaches one edge of the column and not the other.
+has a field to write into, the message reaches one edge of the column and not the other, and the
+sides do not share their rows, as the labels and values of a form do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.loop.screen.elements import TOP_ZONE, UNLABELED
 from agent.records import Element
 from agent.safety.words import words
 
-ME, THEM = "me", "them"
+ME, THEM = SIDES = "me", "them"
 _COMPOSE = frozenset({"message", "reply", "chat", "type", "write", "text", "sms", "compose"})
 _COMPOSE |= frozenset({"nachricht", "mensaje", "mensagem", "messaggio", "сообщение"})
 _LEFT_EDGE, _RIGHT_EDGE = 0.07, 0.93
@@ -40,7 +41,18 @@ def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
             sides[element.number] = THEM
         elif from_right <= _SAME_EDGE + (right - _RIGHT_EDGE) and from_left >= _APART:
             sides[element.number] = ME
-    return sides
+    return {} if _is_table(sides, messages) else sides
+
+
+def _is_table(sides: Mapping[int, str], messages: Sequence[Element]) -> bool:
+    """Tell whether most of one side shares its rows with the other: labels with their values."""
+    boxes = {side: [e.bounds for e in messages if sides.get(e.number) == side] for side in SIDES}
+    fewer = min(boxes.values(), key=len)
+    more = max(reversed(boxes.values()), key=len)
+    beside = sum(
+        any(one.top < other.bottom and other.top < one.bottom for other in more) for one in fewer
+    )
+    return bool(fewer) and 2 * beside >= len(fewer)
 
 
 def _takes_message(element: Element) -> bool:

@@ -19,7 +19,7 @@ from agent.loop.screen.reading_order import reading_order
 from agent.records import Bounds, Element, UiNode
 from agent.safety.redacting.secrets import is_secret_field
 from agent.safety.words import as_drawn
-from agent.text import one_line
+from agent.text import one_line, with_line_breaks
 
 LABEL_CHARS = 120
 NEW_LABEL_CHARS = 40
@@ -173,6 +173,14 @@ def _tidy(text: str, redact: Callable[[str], str]) -> str:
     return redact(one_line(as_drawn(text[:_MAX_TEXT]), _MAX_SAID))
 
 
+def _held(text: str, redact: Callable[[str], str]) -> str:
+    """Return what a field holds, with its line breaks unless a detail that is hidden spans them."""
+    folded = one_line(as_drawn(text[:_MAX_TEXT]), _MAX_SAID)
+    if "\n" not in text or redact(folded) != folded:
+        return redact(folded)
+    return redact(with_line_breaks(as_drawn(text[:_MAX_TEXT]), _MAX_SAID))
+
+
 def _label_and_value(
     at: int, node: UiNode, rows: Rows, redact: Callable[[str], str], editable: bool
 ) -> tuple[str, str]:
@@ -183,7 +191,7 @@ def _label_and_value(
         return cut(_tidy(node.hint or node.description, redact) or "password"), ""
     if editable:
         name = _tidy(node.hint, redact) or _tidy(node.description, redact)
-        value = _tidy(node.text, redact)
+        value = _held(node.text, redact)
         return cut(name), "" if value == name else value
     own = _tidy(node.text, redact) or _tidy(node.description, redact)
     if own:

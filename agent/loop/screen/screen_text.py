@@ -18,7 +18,7 @@ from agent.loop.screen.elements import UNLABELED, zone
 from agent.loop.screen.folding import fold, folded
 from agent.loop.screen.screen_kind import is_navigation, layout_of
 from agent.records import Element, Foreground
-from agent.text import one_line
+from agent.text import breaks_shown, one_line
 
 MAX_OTHERS = 30
 _COLLAPSED = 8
@@ -253,7 +253,7 @@ def element_line(
     if place:
         parts.append(f" ({place})")
     if element.value:
-        parts.append(f' = "{_quoted(one_line(element.value, MAX_VALUE_CHARS))}"')
+        parts.append(f' = "{_quoted(one_line(breaks_shown(element.value), MAX_VALUE_CHARS))}"')
     if element.length:
         parts.append(f" = {element.length} hidden characters")
     # A field whose hint is a sample, such as 0.00, is named by it no more than by nothing.

@@ -24,7 +24,7 @@ from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import rejection
 from agent.records import Element, Observation, Point
 from agent.safety.redacting.secrets import is_secret_field
-from agent.text import one_line, sentence
+from agent.text import breaks_shown, one_line, sentence, with_line_breaks
 
 UNSEEN = "This keypad does not show what is entered."
 """A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
@@ -67,6 +67,10 @@ def verify_click(
     return f"OK: {what}. {_effect(before, after)}"
 
 
+def _shown(value: str) -> str:
+    return one_line(breaks_shown(value), VALUE_CHARS)
+
+
 def _is_key(element: Element, screen: Sequence[Element]) -> bool:
     return is_keypad(screen) and is_repeatable(element, screen)
 
@@ -90,17 +94,17 @@ def verify_typing(
         return f"OK: {what}. The field is empty."
     was = None if field is None else find_by_key(before.elements, field.key)
     if was is not None and was.value == now.value and was.value:
-        return f'WARNING: {what}, but the field still holds "{one_line(now.value, VALUE_CHARS)}".'
-    if now.value and text[:_TYPED_PREFIX].strip() in now.value:
+        return f'WARNING: {what}, but the field still holds "{_shown(now.value)}".'
+    if now.value and with_line_breaks(text[:_TYPED_PREFIX]) in now.value:
         if len(now.value.strip()) > len(text.strip()):
             # It was not empty before: the model has to see what stands there now.
-            return f'OK: {what}. The field now holds "{one_line(now.value, VALUE_CHARS)}".'
+            return f'OK: {what}. The field now holds "{_shown(now.value)}".'
         return f"OK: {what}. The field now holds it."
     if not now.value:
         if not is_same(before, after):
             return f"OK: {what}. The field is empty again: the text was sent or taken."
         return f"WARNING: {what}, but the field is empty."
-    return f'WARNING: {what}, but the field holds "{one_line(now.value, VALUE_CHARS)}".'
+    return f'WARNING: {what}, but the field holds "{_shown(now.value)}".'
 
 
 def verify_scroll(

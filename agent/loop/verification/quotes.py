@@ -103,7 +103,9 @@ def lines_with(values: Sequence[str], screens: Sequence[StoredScreen], limit: in
 
 def _bare(quote: str) -> str:
     """Return a quote without what the screen's text puts around a label."""
-    return _KIND.sub("", _NUMBER.sub("", _PLACE.sub(" ", quote.replace("<-- NEW", " "))))
+    return _KIND.sub(
+        "", _NUMBER.sub("", _PLACE.sub(" ", quote.replace("<-- NEW", " ").replace("\\n", " ")))
+    )
 
 
 def _said(element: Element) -> Iterable[str]:

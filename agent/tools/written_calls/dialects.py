@@ -61,7 +61,7 @@ def from_value(value: object) -> Iterator[tuple[str, str]]:
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), "")
     if not name:
         return
-    given = next((value[key] for key in _ARGUMENTS if key in value), None)
+    given = next((value[key] for key in CALLED_WITH if key in value), None)
     if given is None:
         # The arguments beside the name.
         given = {key: one for key, one in value.items() if key not in {*_NAMES, "id", "type"}}
@@ -75,7 +75,7 @@ def plain_name(name: str) -> str:
 
 
 _NAMES = ("name", "tool", "tool_name", "function", "function_name", "action")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "params")
+CALLED_WITH = ("arguments", "parameters", "args", "input", "action_input", "params")
 
 
 def _json(match: re.Match[str]) -> Iterator[tuple[str, str]]:

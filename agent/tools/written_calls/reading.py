@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from agent.models.model import ToolCall
 from agent.tools.lenient_json import NotJson, read_json
-from agent.tools.written_calls.dialects import Found, from_value, marked, plain_name
+from agent.tools.written_calls.dialects import CALLED_WITH, Found, from_value, marked, plain_name
 
 MAX_CHARS = 20_000
 """Only so much of the end of an answer is read: a call stands at the end."""
@@ -31,6 +31,13 @@ _CODE = re.compile(
     r"(?P<code>(?P<name>[A-Za-z_]\w{0,80})\s*\(.*\))\]?`?;?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"(?:[.:!?→⇒]|->|=>)[ \t]+(?=[`{A-Za-z_])")
+_MENTION = re.compile(
+    r"\b(?:not|never|cannot|without|instead|could|would|should|might|may|if|or|unless|avoid|"
+    r"rather|example|e\.g|such as|like)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that speaks of a call and does not make it."""
 _REACT = re.compile(
     r"^[ \t]*\**Action\**:\**[ \t]*`?(?P<name>[A-Za-z_]\w{0,80})`?[ \t]*\n\s*"
     r"\**Action Input\**:\**[ \t]*(?P<body>.*?)(?=\n\s*\**(?:Observation|Thought|Action)\**:|\Z)",
@@ -51,6 +58,8 @@ class Written:
     """The words around the calls; the whole text where there is no call."""
     several: bool = False
     """Whether more than one call could be meant, so that none was taken."""
+    unknown: str = ""
+    """The tool that a call names and that there is not, where no other call was read."""
 
 
 def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "") -> Written:
@@ -74,8 +83,10 @@ def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "
         return Written(_calls(sure), _around(text, sure))
     loose = [found for found in _loose(own, tools) if is_own(found)]
     meant = {(found.name, _same_arguments(found.arguments)) for found in loose}
-    if len(meant) != 1:
-        return Written(text=text, several=len(meant) > 1)
+    if not meant:
+        return Written(text=text, unknown=_unknown(own, tools))
+    if len(meant) > 1:
+        return Written(text=text, several=True)
     return Written(_calls(loose[:1]), _around(text, loose))
 
 
@@ -130,6 +141,28 @@ def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
         if free(*match.span()):
             for name, arguments in _from_json(match[1], tools):
                 yield Found(name, arguments, *match.span())
+    if not taken:
+        yield from _after_words(text, tools)
+
+
+def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
+    """Find a call that ends the text, as a sentence of its own behind others on its line."""
+    text = text.rstrip().rstrip(".;")
+    line = max(text.rfind("\n"), len(text) - _MAX_CODE_CHARS)
+    for end in _SENTENCE_END.finditer(text, max(line, 0)):
+        written = text[end.end() :].strip("`")
+        called = (
+            next(_from_json(written, tools), None)
+            if written.startswith("{")
+            else _from_code(written, tools)
+        )
+        if called is None:
+            continue
+        before = text[: end.start()]
+        speaks_of_it = _MENTION.search(re.split(r"[.!?]\s|\n", before)[-1])
+        if not speaks_of_it and not any(f"{name}(" in before for name in tools):
+            yield Found(*called, end.end(), len(text))
+        return
 
 
 def _in_fence(
@@ -145,6 +178,26 @@ def _in_fence(
         called = _from_code(line.strip().removeprefix("print(").strip("[]"), tools)
         if called is not None:
             yield called
+
+
+def _unknown(text: str, tools: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of a call that has the form of one and names no tool; empty without one."""
+    bodies = [match[2] for match in _FENCE.finditer(text)]
+    bodies += [match[1] for match in _BARE.finditer(text)]
+    for body in bodies:
+        try:
+            value = read_json(body)
+        except NotJson:
+            continue
+        if isinstance(value, dict) and any(key in value for key in CALLED_WITH):
+            names = [plain_name(name) for name, _ in from_value(value)]
+            if len(names) == 1 and names[0] not in tools:
+                return names[0]
+    for match in _CODE.finditer(text):
+        # Only one with named arguments: `print(…)` and the like stand in explanations.
+        if re.search(r"\(\s*\w+\s*=", match["code"]) and match["name"] not in tools:
+            return match["name"]
+    return ""
 
 
 def _from_json(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

@@ -170,3 +170,29 @@ def test_every_element_is_written_or_folded_once_and_in_order(
     assert found == [element.number for element in elements]
     hidden = folded(elements, is_fresh=is_fresh)
     assert not any(element.focused or (is_fresh and element.is_new) for element in hidden)
+
+
+def test_the_rows_of_a_form_are_no_messages() -> None:
+    """Labels stand at the left and values at the right of the same rows."""
+    rows = [
+        part
+        for n, (name, value) in enumerate([("Name", "Ada"), ("Plan", "Yearly"), ("Seats", "12")])
+        for part in (
+            message(name, 0.04, 0.3, 0.2 + n / 10),
+            message(value, 0.7, 0.96, 0.2 + n / 10),
+        )
+    ]
+    assert sides(*rows, field("Message to the team", 0.9)) == {}
+
+
+def test_what_a_field_holds_is_shown_with_its_line_breaks() -> None:
+    [line] = body(field("Note", 0.3, text="milk\n  eggs \r\n\nbread\n"))
+    assert line == r'[1] INPUT: "Note" = "milk\neggs\n\nbread"'
+
+
+def test_a_detail_that_spans_lines_is_hidden_all_the_same() -> None:
+    def hide(text: str) -> str:
+        return text.replace("4111 1111", "[CARD]")
+
+    [element] = number_elements([field("Note", 0.3, text="4111\n1111")], redact=hide)
+    assert element.value == "[CARD]"
