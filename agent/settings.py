@@ -389,6 +389,8 @@ class McpServer(_Section, frozen=True, kw_only=True):
     """Packages: sessions about one of these apps are given its tools."""
     timeout_s: Seconds = 60.0
     """How long one call may take."""
+    startup_timeout_s: Seconds = 20.0
+    """How long it may take to start, to connect and to list its tools."""
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
@@ -402,7 +404,8 @@ class McpSettings(_Section, frozen=True, kw_only=True):
         dict[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,19}$")], McpServer],
         Meta(
             description="MCP servers by name, each a table [mcp.servers.NAME] with command (a "
-            "list) or url, and headers, env, tools, read_only, trusted, apps, timeout_s."
+            "list) or url, and headers, env, tools, read_only, trusted, apps, timeout_s, "
+            "startup_timeout_s."
         ),
     ] = {}
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -23,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
 from agent.child_environment import child_environment
+from agent.child_process import end_child
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 _END_S = 2.0
@@ -69,7 +68,13 @@ async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIte
         await asyncio.wait({reading, writing})
         for stream in (to_us, ours, theirs, from_us):
             stream.close()
-        await _end(process)
+        assert process.stdin is not None
+        # The end of its input is how a server is told to end (MCP, stdio transport).
+        process.stdin.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                await process.wait()
+        await end_child(process, group=True)
 
 
 async def _read(
@@ -106,25 +111,6 @@ async def _write(
                 line = said.message.model_dump_json(by_alias=True, exclude_unset=True)
                 process.stdin.write(line.encode("utf-8", "replace") + b"\n")
                 await process.stdin.drain()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close its input and end it, and what it has started."""
-    assert process.stdin is not None
-    process.stdin.close()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_END_S):
-            await process.wait()
-    with suppress(ProcessLookupError, PermissionError):
-        # Its group: what it started may outlive it.
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-    assert process.stdout is not None
-    # To its end, so that its pipe is closed here, too.
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_END_S):
-            while await process.stdout.read(65_536):
-                pass
 
 
 class _BoundedBody(httpx2.AsyncByteStream):

@@ -26,7 +26,7 @@ from agent.safety.redacting.redaction import redact
 from agent.text import clean, one_line
 from agent.tools.foreign import ForeignAnswer, ForeignTool
 
-CONNECT_S = 20.0
+END_S = 20.0
 MAX_TOOLS = 24
 """Of one server: each costs every call of a model."""
 _MAX_PAGES = 10
@@ -54,12 +54,16 @@ class ServerConnection:
         name: of the server, for people.
         streams: opens the transport.
         timeout_s: how long one call may take.
+        connect_s: how long connecting and listing the tools may take.
     """
 
-    def __init__(self, name: str, streams: OpenStreams, *, timeout_s: float) -> None:
+    def __init__(
+        self, name: str, streams: OpenStreams, *, timeout_s: float, connect_s: float
+    ) -> None:
         self.name = name
         self._streams = streams
         self._timeout_s = timeout_s
+        self._connect_s = connect_s
         self._session: ClientSession | None = None
         self._end = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -75,7 +79,7 @@ class ServerConnection:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._run(ready), name=f"MCP server {self.name}")
         try:
-            async with asyncio.timeout(CONNECT_S):
+            async with asyncio.timeout(self._connect_s):
                 await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
                 if not ready.done():
                     raise ServerTrouble(f"The MCP server {self.name} ended at its start.")
@@ -83,14 +87,16 @@ class ServerConnection:
                 return tuple(self._offered(await self._listed()))
         except TimeoutError as error:
             raise ServerTrouble(
-                f"The MCP server {self.name} did not answer within {CONNECT_S:g} s."
+                f"The MCP server {self.name} did not answer within {self._connect_s:g} s."
             ) from error
 
     async def close(self) -> None:
         """Hang up, and end a server that was started here."""
         self._end.set()
         if self._task is not None:
-            await asyncio.wait({self._task}, timeout=CONNECT_S)
+            if self._session is not None:
+                await asyncio.wait({self._task}, timeout=END_S)
+            # One that never answered waits for nothing but its answer.
             self._task.cancel()
             await asyncio.wait({self._task})
 

@@ -59,7 +59,9 @@ class McpServers:
             )
             return
         connections = {
-            name: ServerConnection(name, streams, timeout_s=server.timeout_s)
+            name: ServerConnection(
+                name, streams, timeout_s=server.timeout_s, connect_s=server.startup_timeout_s
+            )
             for name, server in chosen.items()
             if (streams := _streams(name, server)) is not None
         }

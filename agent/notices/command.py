@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
+from agent.child_process import end_child, send
 from agent.records import Notice
 from agent.text import one_line
 
@@ -72,7 +72,7 @@ class CommandSink:
                 return ""
             finally:
                 del self._running[notice.token]
-                await _end(process)
+                await end_child(process, signals=[signal.SIGTERM], within_s=_END_S, group=True)
 
     def withdraw(self, notice: Notice) -> None:
         """Take a notice away: its command is ended."""
@@ -80,7 +80,7 @@ class CommandSink:
         if process is None:
             self._gone.add(notice.token)
         else:
-            _signal(process, signal.SIGTERM)
+            send(process, signal.SIGTERM, group=True)
 
     async def _converse(self, process: asyncio.subprocess.Process, notice: Notice) -> str:
         assert process.stdin is not None and process.stdout is not None
@@ -115,19 +115,3 @@ def _as_json(notice: Notice) -> bytes:
         "mayReply": notice.may_reply,
     }
     return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a command, and what it started, if they have not ended."""
-    for signum in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is not None:
-            return
-        _signal(process, signum)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_END_S):
-                await process.wait()
-
-
-def _signal(process: asyncio.subprocess.Process, signum: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signum)

@@ -34,6 +34,7 @@ MANNERS = (
     *("tokens", "lies", "dead", "mute"),
 )
 SILENT_S = 2.0
+_SILENT = frozenset({"mute", "nested"})
 _CALLED = ("lookup", "transfer", "leak")
 
 
@@ -125,6 +126,8 @@ async def trial(
         trusted=tuple(trusted),
         read_only=tuple(read_only),
         timeout_s=SILENT_S,
+        # From some no answer ever comes: their whole time would teach nothing more.
+        startup_timeout_s=SILENT_S if manner in _SILENT else 20.0,
     )
     settings = load_settings(
         overrides={

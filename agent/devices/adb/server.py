@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from agent.child_environment import child_environment
+from agent.child_process import end_child
 from agent.devices.adb.adb_binary import bundled_adb
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
@@ -136,8 +137,7 @@ async def _start_by_adb(adb: Path, address: ServerAddress) -> bytes:
         async with asyncio.timeout(START_TIMEOUT_S):
             _, said = await process.communicate()
     except TimeoutError:
-        process.kill()
-        await process.wait()
+        await end_child(process)
         said = b"it did not answer in time"
     return said
 

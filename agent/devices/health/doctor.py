@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.child_environment import child_environment
+from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow
@@ -97,8 +98,7 @@ async def _examine_binary(adb_setting: str) -> Finding:
         async with asyncio.timeout(_ADB_TIMEOUT_S):
             said, _ = await process.communicate()
     except TimeoutError:
-        process.kill()
-        await process.wait()
+        await end_child(process)
         said = b"it did not answer"
     text = said.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if "ersion" in line]

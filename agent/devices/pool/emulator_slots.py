@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from agent.child_environment import child_environment
+from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
 from agent.devices.pool.slots import PhoneAt, check_phone, clear_apps
 from agent.devices.resources.resource_ledger import Resource, ResourceKind, ResourceLedger
@@ -147,15 +148,7 @@ class EmulatorSlot:
         """End the emulator."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.terminate()
-            try:
-                async with asyncio.timeout(_END_TIMEOUT_S):
-                    await process.wait()
-            except TimeoutError:
-                with suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
+            await end_child(process, signals=[signal.SIGTERM], within_s=_END_TIMEOUT_S)
         taken, self._taken = self._taken, None
         if taken is not None:
             self._resources.settle(taken)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
 import socket
 import subprocess
 import time
@@ -23,6 +24,7 @@ from typing import BinaryIO
 import msgspec
 
 from agent.child_environment import child_environment
+from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
@@ -135,14 +137,7 @@ class VirtualPhones:
             return
         if process.stdin is not None:
             process.stdin.close()
-        if process.returncode is None:
-            process.terminate()
-        try:
-            async with asyncio.timeout(STOP_TIMEOUT_S):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        await end_child(process, signals=[signal.SIGTERM], within_s=STOP_TIMEOUT_S)
 
     # --- below ----------
 

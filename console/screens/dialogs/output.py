@@ -10,7 +10,6 @@ import asyncio
 import shlex
 import signal
 from collections import deque
-from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -20,6 +19,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from agent.child_process import end_child
 from agent.text import clean, one_line
 from console.input.gate import Wait
 from widgets.base.fault_isolation import FaultIsolated
@@ -141,25 +141,18 @@ class OutputScreen(FaultIsolated, ModalScreen[None]):
         self._is_left = True
         process = self._process
         if process is not None and process.returncode is None:
-            self._app.spawn(_end(process), "ending a command", Wait.NOT)
+            self._app.spawn(_ended(process), "ending a command", Wait.NOT)
         self.dismiss(None)
 
     async def on_unmount(self) -> None:
         """End what runs with the console."""
         if self._process is not None and self._process.returncode is None:
-            await _end(self._process)
+            await _ended(self._process)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _ended(process: asyncio.subprocess.Process) -> None:
     """Interrupt a process, and kill it where that does not help."""
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            process.send_signal(signum)
-        try:
-            await asyncio.wait_for(process.wait(), _END_S)
-        except TimeoutError:
-            continue
-        return
+    await end_child(process, signals=[signal.SIGINT, signal.SIGTERM], within_s=_END_S)
 
 
 def _line(data: bytes) -> str:
