@@ -19,6 +19,7 @@ class Extra(NamedTuple):
 
 EXTRAS = {
     "anthropic": Extra("anthropic", "models on Anthropic's own wire"),
+    "datasets": Extra("pyarrow", "sessions as Parquet"),
     "demo": Extra("virtual_phone", "virtual phones"),
     "http": Extra("sse_starlette", "serving the ops over HTTP"),
     "mcp": Extra("mcp", "serving phones to MCP clients"),

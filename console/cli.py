@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Write down what was promised; be reminded of it.",
     ),
     "devices": ("console.commands.devices.devices:devices", "List the phones that can be reached."),
+    "dataset": (
+        "console.commands.dataset:dataset",
+        "Write sessions as Parquet to train on; read them back.",
+    ),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
     "models": (
         "console.commands.models.models:models",

@@ -78,6 +78,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "starlette": ("console/mcp/", "console/http_api/", "console/loopback/"),
     "uvicorn": ("console/loopback/",),
     "sse_starlette": ("console/http_api/",),
+    "pyarrow": ("console/datasets/",),
     "referencing": ("agent/results/schema.py",),
 }
 SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})

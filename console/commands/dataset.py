@@ -1,0 +1,243 @@
+"""`switchboard dataset`: sessions and episodes as Parquet, back again, and in LeRobot's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from agent.core import Core
+    from agent.records import Session
+    from console.core.stored_core import Records
+    from console.terminal.signals import StopRequest
+
+HELP = {"help_option_names": ["-h", "--help"]}
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+_PAGE = 200
+
+
+@click.group(context_settings=HELP)
+def dataset() -> None:
+    """Write sessions as Parquet to train on, and read them back."""
+
+
+@dataset.command(
+    epilog="""\b
+What is stored redacted is redacted here. Run it again to go on where it ended: episodes that are
+written stay as they are.
+Examples:
+  switchboard dataset export ./runs
+  switchboard dataset export ./good --verified --since 7d
+  switchboard dataset export ./two 3f2a 91bc
+"""
+)
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("session_ids", nargs=-1, metavar="[SESSION]…")
+@click.option("--since", metavar="TIME", help="Only sessions of the last 90m, 8h, 7d …")
+@click.option("--tag", default="", metavar="TAG", help="Only sessions with this tag.")
+@click.option("--verified", is_flag=True, help="Only sessions whose goal is verified.")
+@JSON_OPTION
+@click.pass_context
+def export(
+    ctx: click.Context,
+    *,
+    folder: Path,
+    session_ids: tuple[str, ...],
+    since: str | None,
+    tag: str,
+    verified: bool,
+    as_json: bool,
+) -> None:
+    """Write sessions that have ended, or those that are named, into FOLDER as Parquet."""
+    import time
+
+    from console.cli_support import plain
+    from console.cli_support.time_parsing import duration_ms
+    from console.core.host import run_with_records
+
+    _need()
+    from console.datasets.exporting import export_sessions
+
+    place = folder.absolute()
+    after_ms = round(time.time() * 1000) - duration_ms(since) if since else 0
+
+    def wanted(session: Session) -> bool:
+        return (
+            session.created_ms >= after_ms
+            and (not tag or tag in session.tags)
+            and (not verified or session.is_verified)
+        )
+
+    async def work(core: Records) -> ExitCode:
+        if session_ids:
+            sessions = [await core.session(one) for one in session_ids]
+        else:
+            ended = [one for one in await _all(core, after_ms) if one.state.is_terminal]
+            sessions = ended[::-1]
+        chosen = [session for session in sessions if wanted(session)]
+        if not chosen:
+            say("No session fits.")
+            return ExitCode.FAILED
+        done = await export_sessions(core, chosen, place, _telling("episodes"))
+        if as_json:
+            plain.print_json({"ok": True, **plain.as_builtins(done)})
+        else:
+            plain.print_text(str(done.path))
+            before = f", {done.known} were there already" if done.known else ""
+            gone = (
+                f"; {done.missing_blobs} pictures or texts are gone" if done.missing_blobs else ""
+            )
+            say(f"{done.episodes} episodes written{before}; {done.steps} steps in all{gone}.")
+        return ExitCode.DONE
+
+    end(run_with_records(ctx, work))
+
+
+async def _all(core: Records, after_ms: int) -> list[Session]:
+    found: list[Session] = []
+    while page := await core.sessions(limit=_PAGE, before=found[-1].session_id if found else ""):
+        found += page
+        if len(page) < _PAGE or page[-1].created_ms < after_ms:
+            break
+    return found
+
+
+@dataset.command(
+    "import",
+    epilog="""\b
+Run it again to go on where it ended: sessions that are there stay as they are.
+Example:
+  switchboard dataset import ./runs
+""",
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--as-new", is_flag=True, help="Give every session a new id.")
+@JSON_OPTION
+@click.pass_context
+def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: bool) -> None:
+    """Read the dataset in FOLDER back as sessions, after comparing every checksum."""
+    from agent.errors import UsageError
+    from agent.protocol import SessionImport
+    from console.cli_support import plain
+    from console.core.device_setup import NO_DEVICES
+    from console.core.host import run_with_core
+
+    _need()
+    from console.datasets.importing import import_sessions
+
+    dataset_folder = folder.absolute()
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        async def store(place: Path, episode: str) -> bool:
+            if not as_new and await _is_there(core, episode):
+                return False
+            await core.request(SessionImport(path=str(place), as_new=as_new))
+            return True
+
+        async def _is_there(core: Core, episode: str) -> bool:
+            try:
+                return (await core.session(episode)).session_id == episode
+            except UsageError:
+                return False
+
+        done = await import_sessions(dataset_folder, store, _telling("episodes"))
+        if as_json:
+            plain.print_json({"ok": True, **plain.as_builtins(done)})
+        else:
+            before = f", {done.known} were there already" if done.known else ""
+            left = f" Events left out: {done.skipped_rows}." if done.skipped_rows else ""
+            say(f"{done.episodes} sessions imported{before}.{left}")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work, devices=NO_DEVICES))
+
+
+@dataset.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@JSON_OPTION
+def check(*, folder: Path, as_json: bool) -> None:
+    """Compare every file of the dataset in FOLDER with its checksum."""
+    from console.cli_support import plain
+
+    _need()
+    from console.datasets.importing import open_dataset
+
+    manifest = open_dataset(folder.absolute())
+    files = sum(len(part.files) for part in manifest.parts)
+    told = {"ok": True, "episodes": len(manifest.episodes), "files": files}
+    if as_json:
+        plain.print_json(told)
+    else:
+        say(f"{told['episodes']} episodes in {files} files, all as they were written.")
+
+
+@dataset.command(
+    epilog="""\b
+Example:
+  switchboard dataset lerobot ./runs ./runs-lerobot --size 256x512
+"""
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--size",
+    default="256x512",
+    show_default=True,
+    metavar="WxH",
+    help="Width and height of every picture.",
+)
+@JSON_OPTION
+def lerobot(*, folder: Path, out: Path, size: str, as_json: bool) -> None:
+    """Write the dataset in FOLDER to OUT in LeRobot's layout, version 3.0."""
+    import asyncio
+
+    from console.cli_support import plain
+
+    _need()
+    from console.datasets.lerobot import convert
+
+    work = convert(folder.absolute(), out.absolute(), _size(size), _telling("episodes"))
+    done = asyncio.run(work)
+    if as_json:
+        plain.print_json({"ok": True, **plain.as_builtins(done)})
+    else:
+        plain.print_text(str(done.path))
+        left = f"; {done.without_picture} rows without a picture" if done.without_picture else ""
+        say(f"{done.episodes} episodes, {done.frames} frames{left}.")
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.lower().partition("x")
+    if width.isdecimal() and height.isdecimal():
+        size = int(width), int(height)
+        if all(16 <= edge <= 4096 for edge in size):
+            return size
+    raise click.BadParameter(
+        "Give width and height in pixels, from 16x16 to 4096x4096.", param_hint="--size"
+    )
+
+
+def _need() -> None:
+    """Raise UsageError where the extra is not installed."""
+    from agent.errors import UsageError
+    from agent.extras import install, is_installed, missing
+
+    if not is_installed("datasets"):
+        raise UsageError(missing("datasets"), install("datasets"))
+
+
+def _telling(what: str) -> Callable[[int, int], None]:
+    """Tell on a terminal how far it is."""
+    import sys
+
+    def told(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{done} of {total} {what}{chr(10) if done == total else ''}")
+            sys.stderr.flush()
+
+    return told
