@@ -69,6 +69,10 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 		--no-emit-index-url --no-header --extra datasets $(EXTRAS) \
 		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
 		-o requirements-datasets.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --extra eval $(EXTRAS) \
+		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
+		-o requirements-eval.lock
 	@printf 'uv>=0.5\nhatchling>=1.27\neditables\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -c requirements.lock - -o requirements-tools.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -21,6 +21,7 @@ EXTRAS = {
     "anthropic": Extra("anthropic", "models on Anthropic's own wire"),
     "datasets": Extra("pyarrow", "sessions as Parquet"),
     "demo": Extra("virtual_phone", "virtual phones"),
+    "eval": Extra("inspect_ai", "runs as logs of Inspect"),
     "http": Extra("sse_starlette", "serving the ops over HTTP"),
     "mcp": Extra("mcp", "serving phones to MCP clients"),
     "ocr": Extra("rapidocr", "text that only a picture shows"),

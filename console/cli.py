@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "devices": ("console.commands.devices.devices:devices", "List the phones that can be reached."),
     "dataset": (
-        "console.commands.dataset:dataset",
+        "console.commands.research.dataset:dataset",
         "Write sessions as Parquet to train on; read them back.",
     ),
     "replay": ("console.commands.replay:replay", "Replay a stored session in the console."),
@@ -59,6 +59,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
     "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
+    "eval": (
+        "console.commands.research.evaluate:evaluate",
+        "Judge models by exercises; compare runs.",
+    ),
     "bench": ("console.commands.bench:bench", "Measure; in a checkout of the source."),
     "protocol": ("console.commands.protocol:protocol", "Print the reference of the socket."),
     "mcp": ("console.commands.mcp:mcp", "Serve phones and sessions to any MCP client."),

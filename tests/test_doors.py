@@ -78,6 +78,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "starlette": ("console/mcp/", "console/http_api/", "console/loopback/"),
     "uvicorn": ("console/loopback/",),
     "sse_starlette": ("console/http_api/",),
+    "inspect_ai": ("console/evaluation/inspect_log.py",),
     "pyarrow": ("console/datasets/",),
     "referencing": ("agent/results/schema.py",),
 }

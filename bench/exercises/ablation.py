@@ -20,6 +20,7 @@ from bench.exercises.cases import CASES, Case
 from bench.exercises.fallible.server import PREFIX
 from bench.exercises.runner import Plan, run
 from bench.exercises.trial import Outcome
+from console.evaluation.statistics import wilson
 
 MAX_STEPS = 25
 """Enough for each exercise to be done in twice the steps that it takes."""
@@ -77,7 +78,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def _rate(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     passed = sum(o.ok for o in outcomes)
-    low, high = report.wilson(passed, len(outcomes))
+    low, high = wilson(passed, len(outcomes))
     return f"{passed}/{len(outcomes)}", f"{low:.0%}–{high:.0%}"
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent.exercises.exercise import Exercise
+from agent.exercises.suite import EXERCISES
 from agent.loop_features import Pattern as P
 from bench.exercises.conditions import Condition, under
-from bench.exercises.exercise import Exercise
 from bench.exercises.fallible.flaws import Flaw
-from bench.exercises.suite import EXERCISES
 
 EVERYDAY = (
     *("touch-vibration-off", "note-titled", "note-delete", "alarm-new", "shop-cancel"),

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
+from agent.exercises.exercise import Exercise, Tag
+from agent.exercises.suite import EXERCISES
 from agent.loop.ocr.reader import INSTALL, shared_reader
 from agent.loop_features import Pattern
 from bench.exercises import report
-from bench.exercises.exercise import Exercise, Tag
 from bench.exercises.fallible.flaws import Flaw
 from bench.exercises.fallible.server import PREFIX
 from bench.exercises.runner import Plan, run
-from bench.exercises.suite import EXERCISES
 
 
 def command(arguments: Sequence[str]) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from enum import StrEnum
 from itertools import count
 from random import Random
 from typing import assert_never
 
-from bench.exercises.exercise import Exercise
+from agent.exercises.exercise import Exercise
 from virtual_phone.phone import Phone
 
 LOST_ONE_IN = 3
@@ -31,14 +32,21 @@ class Condition(StrEnum):
     """A click takes effect between 0.4 and 1.3 seconds later."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Prepared(Exercise):
+    """An exercise whose phone is changed in this process, after its scenario began."""
+
+    prepare: Callable[[Phone], None]
+
+
 def under(exercise: Exercise, condition: Condition) -> Exercise:
     """Give an exercise as it is on such a phone; its name says so."""
 
     def prepare(phone: Phone) -> None:
-        exercise.prepare(phone)
         phone.react(_clicks(phone, condition, seed=exercise.name))
 
-    return replace(exercise, name=f"{exercise.name}@{condition}", prepare=prepare)
+    fields = {one.name: getattr(exercise, one.name) for one in dataclass_fields(Exercise)}
+    return Prepared(**{**fields, "name": f"{exercise.name}@{condition}"}, prepare=prepare)
 
 
 @contextmanager

@@ -5,13 +5,13 @@ Pure. Invariant: every figure is counted from the outcomes that it is shown with
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from bench.exercises.exercise import Exercise, Tag
+from agent.exercises.exercise import Exercise, Tag
 from bench.exercises.trial import Outcome
+from console.evaluation.statistics import wilson
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,18 +137,3 @@ def line(outcome: Outcome, done: int, total: int) -> str:
         f"[{done}/{total}] {outcome.model} {outcome.exercise}: {mark} "
         f"({outcome.steps} steps, {outcome.seconds:.1f} s)"
     )
-
-
-def wilson(passed: int, trials: int) -> tuple[float, float]:
-    """Give the 95 % interval of a rate (Wilson's score interval)."""
-    if not trials:
-        return 0.0, 1.0
-    z = 1.96
-    rate = passed / trials
-    middle = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = (
-        z
-        * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-        / (1 + z * z / trials)
-    )
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
+from agent.exercises.route import Ask, Await, Back, Hold, Launch, Step, Tap, Write
 from agent.models.pilot.reading import Deed, Item, View
 from agent.text import one_line
 
@@ -19,65 +20,6 @@ _OUT_OF_APP = "this session belongs to"
 """What a refusal says that is about being in the wrong app, and so no answer of anybody's."""
 _PATIENCE = 3
 """How often one waits for something that is not there before one looks elsewhere."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Bring an app to the front."""
-
-    package: str
-
-
-@dataclass(frozen=True)
-class Tap:
-    """Tap what is called so; optional when it may not be there."""
-
-    label: str
-    kind: str = ""
-    """Only an element of this kind, such as `btn` or `switch`."""
-    nth: int = 1
-    """Which of several, from 1."""
-    optional: bool = False
-
-
-@dataclass(frozen=True)
-class Hold:
-    """Press what is called so for long."""
-
-    label: str
-
-
-@dataclass(frozen=True)
-class Write:
-    """Type into the field that is called so, by its label or its id, or into the only one."""
-
-    text: str
-    field: str = ""
-    clear: bool = False
-    """Whether what the field holds goes first."""
-
-
-@dataclass(frozen=True)
-class Back:
-    """Press the back button."""
-
-
-@dataclass(frozen=True)
-class Ask:
-    """Ask the operator something; what is done with the answer are further steps."""
-
-    question: str
-    options: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Await:
-    """Wait until words are on the screen."""
-
-    words: str
-
-
-Step: TypeAlias = Launch | Tap | Hold | Write | Back | Ask | Await
 
 
 @dataclass(frozen=True)

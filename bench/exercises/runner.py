@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.config import load_settings
+from agent.exercises.exercise import Exercise
 from agent.loop_features import Pattern
 from agent.settings import LoopSettings, Settings
-from bench.exercises.exercise import Exercise
 from bench.exercises.fallible.server import PREFIX, fallible_models
 from bench.exercises.house import House, house
 from bench.exercises.trial import Outcome, attempt

@@ -25,6 +25,7 @@ from console.core.stored_core import Records, StoredRecords
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
+    from agent.devices.adb.client import ServerAddress
     from agent.rpc.remote_core import Client
     from agent.rpc.rpc_server import Daemon
     from agent.store.store import Store
@@ -90,6 +91,10 @@ class Host:
         for serial in self._phones.serials:
             await self.wait_for(serial)
         return self._phones.serials
+
+    def own_server(self) -> ServerAddress:
+        """Return our adb server, on which the virtual phones of this process hang."""
+        return self._phones.server.address
 
     async def need_a_device(self) -> None:
         """Make sure that there is a phone to work on. Raises UsageError."""

@@ -46,9 +46,10 @@ def _parse(words: list[str]) -> None:
         _, words, _ = command.make_parser(context).parse_args(words)
         if not words:
             return
-        found = command.get_command(context, words[0])
-        assert found is not None, words[0]
-        command, above, words = found, context, words[1:]
+        first = words[0]
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None, first
+        command, above = found, context
     command.make_context("switchboard", words, parent=above)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+from agent.exercises.route import Await, Back, Launch, Step, Tap, Write
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.models.pilot.reading import View, read
 from bench.exercises.fallible.flaws import Flaw, think
-from bench.exercises.route import Await, Back, Launch, Step, Tap, Write, next_call
+from bench.exercises.route import next_call
 
 ROUTE: tuple[Step, ...] = (
     Launch("a.b"),

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.exercises.exercise import Exercise, Record, Tag
+from agent.exercises.exercise import Exercise, Record, Tag
+from agent.exercises.suite import EXERCISES
 from bench.exercises.runner import Plan, read_results, run
-from bench.exercises.suite import EXERCISES
 from bench.exercises.trial import Outcome
+from virtual_phone import scenarios
 from virtual_phone.phone import Phone
 
 BY_NAME = {exercise.name: exercise for exercise in EXERCISES}
@@ -34,7 +35,8 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Phone:
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
 def test_who_claims_success_and_does_nothing_fails(exercise: Exercise, phone: Phone) -> None:
     phone.reset()
-    exercise.prepare(phone)
+    if exercise.scenario:
+        scenarios.begin(phone, exercise.scenario)
     untouched = phone.state()
     idle = Record(finished=True, result="Done.", approvals=())
     refused = not exercise.operator.approves

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.exercises.route import Launch, Tap
 from bench.exercises.fallible.verdicts import _is_done
-from bench.exercises.route import Launch, Tap
 
 ROUTE = (Launch("com.android.settings"), Tap("Network"), Tap("Airplane mode"))
 

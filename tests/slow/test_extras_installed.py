@@ -66,3 +66,8 @@ def test_datasets(tmp_path: Path) -> None:
         tmp_path, "requirements.lock", "requirements-datasets.lock", beside=("datasets>=5,<6",)
     )
     check_in(python, tmp_path, "tests/datasets")
+
+
+def test_eval(tmp_path: Path) -> None:
+    python = environment(tmp_path, "requirements.lock", "requirements-eval.lock")
+    check_in(python, tmp_path, "tests/evaluation/test_inspect.py")

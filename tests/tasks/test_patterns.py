@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.config import load_settings
+from agent.exercises.suite import EXERCISES
 from agent.loop.conversation.masking import BLOCK, KEEP_TURNS
 from agent.loop.task_context import TurnEnd
 from agent.loop_features import Pattern
@@ -12,7 +13,6 @@ from agent.models.model import ModelReply
 from agent.protocol import ToolCallFinished
 from agent.tasks.regular import RegularTask
 from bench.exercises.cases import CASES
-from bench.exercises.suite import EXERCISES
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter
 from tests.tasks.scripted import DONE, Clock, ScriptedModel, says, scripted, texts

@@ -63,6 +63,16 @@ async def true_state(homes: Path, phone: str) -> dict[str, object]:
     return (await _ask(homes, {"do": "state", "phone": phone})).state or {}
 
 
+async def reset(homes: Path, phone: str) -> None:
+    """Put a phone back to how it left the factory. Raises DeviceError."""
+    await _ask(homes, {"do": "reset", "phone": phone})
+
+
+async def begin_scenario(homes: Path, phone: str, name: str) -> None:
+    """Bring a phone into a named starting state. Raises DeviceError."""
+    await _ask(homes, {"do": "scenario", "phone": phone, "name": name})
+
+
 async def _ask(homes: Path, request: dict[str, object]) -> _Answer:
     path = homes / SOCKET_NAME
     try:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from agent.exercises.route import Hold, Step, Tap
 from agent.models.pilot.reading import Deed, Item
 from bench.exercises.fallible.seeing import Sight
-from bench.exercises.route import Call, Hold, Step, Tap, same_label
+from bench.exercises.route import Call, same_label
 
 _REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
 _CIRCLE = ("going back and forth", "changed nothing")

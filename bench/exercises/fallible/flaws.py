@@ -11,10 +11,11 @@ from enum import StrEnum
 from random import Random
 from typing import assert_never
 
+from agent.exercises.route import Step
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View, read
 from bench.exercises.fallible import fixations, reading, seeing, slips
-from bench.exercises.route import Call, Step, name_of, next_call, steps_done
+from bench.exercises.route import Call, name_of, next_call, steps_done
 
 
 class Flaw(StrEnum):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.exercises.route import Step
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View
-from bench.exercises.route import Call, Step, name_of, next_call, steps_done
+from bench.exercises.route import Call, name_of, next_call, steps_done
 
 _HEADING = "## Remembered\n"
 _FACT = re.compile(r"^\d+\. Done: step (\d+) of \d+", re.MULTILINE)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from agent.exercises.route import Step
 from agent.loop.conversation.masking import estimate_tokens
 from agent.loop.conversation.prompts import operator_text
 from agent.models.model import Message, MessageKind, Role, ToolCall
@@ -20,7 +21,6 @@ from agent.models.pilot.reading import read
 from bench.exercises.fallible.flaws import Flaw, think
 from bench.exercises.fallible.verdicts import asked_goal, verdict
 from bench.exercises.fallible.wording import cut_off, in_words
-from bench.exercises.route import Step
 from tests.openai_server import Reply, Script, Tool, openai_server
 
 PREFIX = "fallible-"

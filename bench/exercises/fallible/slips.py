@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from agent.exercises.route import Launch, Step, Tap
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View
 from bench.exercises.fallible.seeing import Sight
-from bench.exercises.route import Call, Launch, Step, Tap, steps_done
+from bench.exercises.route import Call, steps_done
 
 LAUNCHER = "com.android.launcher3"
 _TOP_BAR = "TOP BAR"

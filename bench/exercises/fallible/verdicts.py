@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.exercises.route import Await, Hold, Step, Tap
 from agent.loop.verification.quotes import normalised
 from agent.loop.verification.request import VERDICT_TOOL
 from agent.models.model import Message
 from bench.exercises.fallible.flaws import Flaw
-from bench.exercises.route import Await, Call, Hold, Step, Tap, same_label
+from bench.exercises.route import Call, same_label
 
 _GOAL = re.compile(r"^## Goal\n(.*?)(?=\n## |\Z)", re.DOTALL)
 _PRESSED = re.compile(r'(OK|UNKNOWN): (?:Clicked|Long-pressed) \[\d+\] "([^"]*)"')

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
-from virtual_phone import checkpoint
+from virtual_phone import checkpoint, scenarios
 from virtual_phone.errors import PhoneError
 from virtual_phone.faults import parse_kind
 from virtual_phone.unix_sockets import short_address
@@ -63,6 +63,12 @@ class Reset(_Request, frozen=True, kw_only=True, tag="reset"):
     """Put the phone back to how it left the factory, its files too."""
 
 
+class BeginScenario(_Request, frozen=True, kw_only=True, tag="scenario"):
+    """Bring the phone into a named starting state; reset it before."""
+
+    name: str
+
+
 class TakeSnapshot(_Request, frozen=True, kw_only=True, tag="snapshot"):
     """Write all that the phone holds to a file; `path` is absolute."""
 
@@ -90,8 +96,8 @@ class Turn(_Request, frozen=True, kw_only=True, tag="turn"):
 
 
 Request = (
-    BeginFault | ClearFaults | ListFaults | AskState | Reset | TakeSnapshot | RestoreSnapshot
-    | Swipe | Turn
+    BeginFault | ClearFaults | ListFaults | AskState | Reset | BeginScenario | TakeSnapshot
+    | RestoreSnapshot | Swipe | Turn
 )  # fmt: skip
 
 
@@ -239,6 +245,8 @@ def answer(served: ServedPhone, request: Request) -> Answer:
             return Answer(state=served.phone.state())
         case Reset():
             served.reset()
+        case BeginScenario(name=name):
+            scenarios.begin(served.phone, name)
         case TakeSnapshot(path=path):
             checkpoint.write(checkpoint.take(served.phone), Path(path))
         case RestoreSnapshot(path=path):

@@ -18,7 +18,7 @@ import msgspec
 from virtual_phone.activities import (
     Activities,
 )  # fmt: skip
-from virtual_phone.app import App, Seed
+from virtual_phone.app import App, S, Seed
 from virtual_phone.apps import app_of
 from virtual_phone.errors import PhoneError
 from virtual_phone.factory import built_in, seed_for
@@ -337,7 +337,7 @@ class Core(Turning):
         app = app_of(package)
         return None if app is None else self.app_data(app)
 
-    def app_data(self, app: App[msgspec.Struct]) -> msgspec.Struct:
+    def app_data(self, app: App[S]) -> S:
         """Return the state of an app, made from its seed the first time."""
         data = self._apps.get(app.package)
         if data is None:
@@ -347,7 +347,7 @@ class Core(Turning):
                 if raw is None
                 else msgspec.json.decode(raw, type=app.state)
             )
-        return data
+        return cast("S", data)
 
     def _seed_for(self, package: str) -> Seed:
         return seed_for(self.seed, package, self.now())

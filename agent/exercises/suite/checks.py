@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bench.exercises.exercise import Check, Record, State
+from agent.exercises.exercise import Check, Record, State
 
 Find = Callable[[State], Any]
 

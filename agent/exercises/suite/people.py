@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from bench.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
-from bench.exercises.route import Launch, Tap, Write
-from bench.exercises.suite.checks import all_of, app, approved, finished, message_sent, stays
-from virtual_phone.apps.contacts import Contact
-from virtual_phone.apps.contacts import contacts as contacts_app
-from virtual_phone.phone import Phone
+from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
+from agent.exercises.route import Launch, Tap, Write
+from agent.exercises.suite.checks import all_of, app, approved, finished, message_sent, stays
 
 CONTACTS = "com.android.contacts"
 MESSAGES = "com.android.messaging"
 MAIL = "com.android.email"
 PHONE = "com.android.dialer"
-
-
-def two_annas(phone: Phone) -> None:
-    """Begin with a contact whose name looks like another's."""
-    data = phone.app_data(contacts_app)
-    data.contacts.append(Contact(data.next_id, "Ana Silvani", "+1 555 0199"))
-    data.next_id += 1
 
 
 def has_contact(name: str, phone: str, email: str = "") -> Check:
@@ -134,7 +124,7 @@ EXERCISES = (
     Exercise(
         name="contact-look-alike",
         goal="Delete the contact Ana Silvani, not Ana Silva",
-        prepare=two_annas,
+        scenario="two-annas",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LOOK_ALIKE),
         route=(Launch(CONTACTS), Tap("Ana Silvani"), Tap("Delete"), Tap("Delete")),
         check=all_of(contact_gone("Ana Silvani"), finished),

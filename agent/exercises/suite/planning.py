@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bench.exercises.exercise import Check, Exercise, Record, State, Tag
-from bench.exercises.route import Launch, Tap, Write
-from bench.exercises.suite.checks import all_of, app, finished
+from agent.exercises.exercise import Check, Exercise, Record, State, Tag
+from agent.exercises.route import Launch, Tap, Write
+from agent.exercises.suite.checks import all_of, app, finished
 
 CLOCK = "com.android.deskclock"
 CALENDAR = "com.android.calendar"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bench.exercises.exercise import Exercise, Record, State, Tag
-from bench.exercises.route import Launch, Tap
-from bench.exercises.suite.checks import all_of, app, finished
-from bench.exercises.suite.mixed import visited
-from virtual_phone.apps.browser import browser
-from virtual_phone.phone import Phone
+from agent.exercises.exercise import Exercise, Record, State, Tag
+from agent.exercises.route import Launch, Tap
+from agent.exercises.suite.checks import all_of, app, finished
+from agent.exercises.suite.mixed import visited
 
 LIGHTS = "org.example.lights"
 
@@ -15,11 +13,6 @@ LIGHTS = "org.example.lights"
 def level_solved(_before: State, after: State, _record: Record) -> str:
     """The game counts a solved board."""
     return "" if app(after, LIGHTS)["won"] else f"the board is {app(after, LIGHTS)['lamps']}"
-
-
-def tides_bookmarked(phone: Phone) -> None:
-    """Begin with the page among the bookmarks."""
-    phone.app_data(browser).bookmarks.append("tides.example")
 
 
 EXERCISES = (
@@ -33,7 +26,7 @@ EXERCISES = (
     Exercise(
         name="drawn-page",
         goal="Open the bookmark Tide tables in the Browser, and there the table of tomorrow",
-        prepare=tides_bookmarked,
+        scenario="tides-bookmarked",
         tags=(Tag.SINGLE_APP, Tag.PICTURE, Tag.LOADING),
         route=(Launch("com.android.browser"), Tap("Tide tables"), Tap("TOMORROW")),
         check=all_of(visited("tides.example/tomorrow"), finished),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from bench.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
-from bench.exercises.route import Back, Launch, Step, Tap, Write
-from bench.exercises.suite.checks import all_of, finished, note_added, notes
-from virtual_phone.apps.notes import Note
-from virtual_phone.apps.notes import notes as notes_app
-from virtual_phone.phone import Phone
+from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
+from agent.exercises.route import Back, Launch, Step, Tap, Write
+from agent.exercises.suite.checks import all_of, finished, note_added, notes
 
 OPEN = Launch("com.android.notes")
 MENU = "Soup: 2 eggs, 100% milk & $5 of `thyme` — 'fresh'"
@@ -25,34 +20,6 @@ def write(title: str, body: str) -> tuple[Step, ...]:
     if body:
         steps.append(Write(body, "Note"))
     return (*steps, Tap("Save"))
-
-
-def add(*texts: tuple[str, str]) -> Callable[[Phone], None]:
-    """Begin with more notes."""
-
-    def prepare(phone: Phone) -> None:
-        data = phone.app_data(notes_app)
-        for title, body in texts:
-            data.notes.append(Note(data.next_id, title, body, phone.now() - 500.0))
-            data.next_id += 1
-
-    return prepare
-
-
-def many(phone: Phone) -> None:
-    """Begin with forty notes, so that the oldest are far below."""
-    data = phone.app_data(notes_app)
-    for number in range(1, 41):
-        made = Note(
-            data.next_id, f"Log {number:02d}", f"Entry of day {number}", phone.now() - number
-        )
-        data.notes.append(made)
-        data.next_id += 1
-
-
-def twins(phone: Phone) -> None:
-    """Begin with two notes whose titles look alike."""
-    add(("Gift ideas (old)", "Last year's"))(phone)
 
 
 def gone(title: str) -> Check:
@@ -114,7 +81,7 @@ EXERCISES = (
     Exercise(
         name="note-delete",
         goal='Delete the note "Gift ideas"',
-        prepare=twins,
+        scenario="twin-notes",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LOOK_ALIKE),
         route=(OPEN, Tap("Gift ideas"), Tap("Delete"), Tap("Delete")),
         check=all_of(gone("Gift ideas"), finished),
@@ -122,7 +89,7 @@ EXERCISES = (
     Exercise(
         name="note-delete-far-below",
         goal='Delete the note "Log 37"',
-        prepare=many,
+        scenario="many-notes",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LONG_SCROLL, Tag.LOOK_ALIKE),
         route=(OPEN, Tap("Log 37"), Tap("Delete"), Tap("Delete")),
         check=all_of(gone("Log 37"), finished),

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from bench.exercises.exercise import Exercise, Tag
-from bench.exercises.route import Launch, Tap, Write
-from bench.exercises.suite.checks import all_of, becomes, finished, setting, stays
-from virtual_phone.phone import Phone
+from agent.exercises.exercise import Exercise, Tag
+from agent.exercises.route import Launch, Tap, Write
+from agent.exercises.suite.checks import all_of, becomes, finished, setting, stays
 
 PACKAGE = "com.android.settings"
 OPEN = Launch(PACKAGE)
-
-
-def wifi_off(phone: Phone) -> None:
-    """Begin with Wi-Fi off."""
-    phone.settings.set_flag("global", "wifi_on", False)
 
 
 EXERCISES = (
@@ -27,7 +21,7 @@ EXERCISES = (
     Exercise(
         name="wifi-on",
         goal="Turn on Wi-Fi",
-        prepare=wifi_off,
+        scenario="wifi-off",
         tags=(Tag.SINGLE_APP, Tag.LOOK_ALIKE),
         route=(OPEN, Tap("Network & internet"), Tap("Internet"), Tap("Wi‑Fi")),
         check=all_of(

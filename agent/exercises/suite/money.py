@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench.exercises.exercise import Exercise, Operator, Record, State, Tag
-from bench.exercises.route import Await, Back, Launch, Tap, Write
-from bench.exercises.suite.checks import (
+from agent.exercises.exercise import Exercise, Operator, Record, State, Tag
+from agent.exercises.route import Await, Back, Launch, Tap, Write
+from agent.exercises.suite.checks import (
     all_of,
     app,
     approved,
@@ -15,35 +15,10 @@ from bench.exercises.suite.checks import (
     stays,
     wallet_balance,
 )
-from virtual_phone.apps.shop import Line, Order
-from virtual_phone.apps.shop import shop as shop_app
-from virtual_phone.phone import Phone
 
 SHOP = "com.example.larkspur"
 WALLET = "com.example.wallet"
 BALANCE = 1284.5
-FETCH_S = 3.0
-
-
-def processing(phone: Phone) -> None:
-    """Begin with an order that can still be cancelled."""
-    data = phone.app_data(shop_app)
-    lines = [Line("jacket", 1, 74.0)]
-    made = Order(1050, lines, 74.0, phone.now() - 3_000, "processing", "12 Harbour Street")
-    data.orders.insert(0, made)
-
-
-def at_the_lamp(phone: Phone) -> None:
-    """Begin with a product's page in front, which is still being fetched."""
-    phone.launch(SHOP)
-    top = phone.activities.top()
-    assert top is not None
-    phone.open_page(top[1], SHOP, ".ProductActivity", {"product": "lamp"})
-    top = phone.activities.top()
-    assert top is not None
-    top[1].local["fetched"] = "1"
-    phone.load(top[1], FETCH_S)
-    phone.invalidate()
 
 
 def cart(state: State) -> dict[str, int]:
@@ -93,7 +68,7 @@ EXERCISES = (
     Exercise(
         name="shop-cart-loading",
         goal="Add what Larkspur shows to the cart, and order nothing",
-        prepare=at_the_lamp,
+        scenario="lamp-loading",
         tags=(Tag.SINGLE_APP, Tag.LOADING),
         route=(Tap("Add to cart"),),
         check=all_of(
@@ -118,7 +93,7 @@ EXERCISES = (
     Exercise(
         name="shop-cancel",
         goal="Cancel order 1050 in Larkspur",
-        prepare=processing,
+        scenario="order-in-processing",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LOOK_ALIKE),
         route=(
             Launch(SHOP),

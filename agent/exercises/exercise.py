@@ -1,7 +1,7 @@
 """One exercise: a goal, a starting state, what the operator would answer, and a checker.
 
-Not the running of it. Invariant: a checker reads the phone's true state before and after, never the
-screen and never what the model claims.
+Not the running of it, and no phone. Invariant: a checker reads the phone's true state before and
+after, never the screen and never what the model claims.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from bench.exercises.route import Step
-from virtual_phone.phone import Phone
+from agent.exercises.route import Step
 
 State: TypeAlias = Mapping[str, Any]
-"""What `Phone.state` gives."""
+"""What a virtual phone says of itself: `virtual-phone state --json`."""
 
 
 class Tag(StrEnum):
@@ -78,8 +77,11 @@ class Exercise:
     goal: str
     check: Check
     tags: tuple[Tag, ...]
-    route: tuple[Step, ...]
-    """How somebody who knows the phone does it; what the fallible models know of it."""
-    prepare: Callable[[Phone], None] = lambda _phone: None
+    route: tuple[Step, ...] = ()
+    """How somebody who knows the phone does it; test models follow it."""
+    scenario: str = ""
+    """The starting state by the virtual phone's name for it; empty: as it left the factory."""
+    shell: tuple[str, ...] = ()
+    """Commands that are run on the phone after that."""
     operator: Operator = Operator()
     max_steps: int = 40

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.exercises.exercise import Exercise
-from bench.exercises.suite import mixed, money, people, pictures, planning, settings, writing
+from agent.exercises.exercise import Exercise
+from agent.exercises.suite import mixed, money, people, pictures, planning, settings, writing
 
 EXERCISES: tuple[Exercise, ...] = (
     *settings.EXERCISES,

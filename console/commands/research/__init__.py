@@ -1,0 +1,1 @@
+"""Commands that judge models and make training data."""

@@ -1,0 +1,1 @@
+"""Models judged by exercises: trials on virtual phones, runs that are kept, compared and shown."""
