@@ -88,5 +88,7 @@ class Effect(Record, frozen=True, kw_only=True):
     """The serial."""
     undo: str = ""
     """What can take it back, as a sentence."""
+    beside_goal: str = ""
+    """What of it the operator's words do not say, as a sentence; empty: nothing that is known."""
     digest: str = ""
     """sha256, in hex, of what an approval is bound to: verb, app, recipient, content, amount."""

@@ -9,6 +9,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.amounts import amounts, currency
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
+from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.page import Page
 from agent.safety.effects.verbs import RULES
 from agent.safety.redacting.redaction import redact_secrets
@@ -41,6 +42,7 @@ def state(finding: Finding, act: Act, page: Page, context: Context) -> Effect:
         screen=page.title[:200] or context.screen.foreground.activity.rsplit(".", 1)[-1],
         phone=context.phone,
         undo=RULES[verb].undo,
+        beside_goal=beside_goal(recipient, amount, context.goal),
     )
     return replace_digest(effect)
 

@@ -109,6 +109,8 @@ def facts(effect: Effect) -> list[str]:
     )
     if where:
         lines.append(f"Where: {where}")
+    if effect.beside_goal:
+        lines.append(f"Check: {effect.beside_goal}")
     if effect.undo:
         lines.append(f"Undo: {effect.undo}")
     return lines

@@ -1,0 +1,41 @@
+"""Compare to whom and how much an act gives with what the operator's own words say.
+
+A hint for the person who judges, never a verdict: people write nicknames, and "the usual" names
+nothing. Pure.
+"""
+
+from __future__ import annotations
+
+from agent.records import Stated
+from agent.safety.effects.amounts import amounts, value_of
+from agent.safety.words import words
+from agent.text import one_line
+
+_SHORTEST_NAME = 2
+
+
+def beside_goal(recipient: Stated | None, amount: Stated | None, goal: str) -> str:
+    """Return what the goal does not say of an effect, as a sentence; empty: it says it all.
+
+    A recipient is named where one of its words stands in the goal; amounts are compared only
+    where the goal says any.
+    """
+    if not goal.strip():
+        return ""
+    said = []
+    if recipient is not None and recipient.text and not _names(goal, recipient.text):
+        said.append(f'your words do not name "{one_line(recipient.text, 80)}"')
+    asked = amounts(goal)
+    if amount is not None and amount.text and asked:
+        found = {value_of(one) for one in amounts(amount.text)}
+        if found and found.isdisjoint(map(value_of, asked)):
+            said.append(f"your words say {one_line(', '.join(asked), 80)}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _names(goal: str, recipient: str) -> bool:
+    named = [word for word in words(recipient) if len(word) >= _SHORTEST_NAME]
+    digits = "".join(filter(str.isdigit, recipient))
+    if len(digits) >= 5 and digits in "".join(filter(str.isdigit, goal)):
+        return True
+    return not named or not set(named).isdisjoint(words(goal))
