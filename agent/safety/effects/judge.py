@@ -18,10 +18,10 @@ from agent.safety.effects.by_card import find_by_card
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst
 from agent.safety.effects.keys import judge_delete, judge_enter
-from agent.safety.effects.outside import find_reading
 from agent.safety.effects.page import Page, is_slider, page_of
 from agent.safety.effects.press import find_press
 from agent.safety.effects.statement import state
+from agent.safety.effects.structure.clipboard import find_reading
 from agent.safety.effects.texts import judge_text
 from agent.safety.effects.typing import find_overwrite
 from agent.safety.effects.verbs import RULES
