@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent import protocol
 from agent.errors import RpcCode, UsageError
 from agent.protocol import Event, EventMsg, Op, Reply, decode_event, decode_msg, decode_op, encode
+from agent.protocol.base import EventBase, OpBase
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
@@ -144,3 +146,18 @@ def test_any_bytes_are_an_op_or_a_usage_error(data: bytes) -> None:
             assert error.code in {RpcCode.PARSE, RpcCode.INVALID_ARGUMENT}
         else:
             assert error.code is RpcCode.INVALID_ARGUMENT
+
+
+def declared(base: type[msgspec.Struct]) -> set[type[Any]]:
+    """Find the tagged structs that the modules of the protocol declare over a base."""
+    return {
+        kind
+        for kind in base.__subclasses__()
+        if kind.__module__.startswith("agent.protocol.") and kind.__struct_config__.tag
+    }
+
+
+def test_what_is_declared_is_on_the_wire_and_can_be_imported() -> None:
+    assert declared(OpBase) == set(OPS)
+    assert declared(EventBase) == set(MESSAGES)
+    assert all(getattr(protocol, kind.__name__) is kind for kind in (*OPS, *MESSAGES))

@@ -1,6 +1,8 @@
-"""The bases of ops and events."""
+"""The bases of ops and events, and what each of them says of itself."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import msgspec
 
@@ -15,6 +17,13 @@ class OpBase(
 ):
     """Base of every request."""
 
+    returns: ClassVar[str] = "its submission id"
+    """What its reply carries, for the reference."""
+    waits_for_phone: ClassVar[bool] = False
+    """It may take as long as a phone does: it is carried out beside the others."""
+    changes_nothing: ClassVar[bool] = False
+    """It only looks, here and on the phone: a console that may only look can ask it."""
+
 
 class EventBase(
     msgspec.Struct,
@@ -25,3 +34,6 @@ class EventBase(
     tag_field="type",
 ):
     """Base of every fact; without cycles, as records are."""
+
+    of_no_session: ClassVar[bool] = False
+    """A fact of the whole store. In the past of one session somebody else put it there."""

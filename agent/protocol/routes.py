@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import EventBase, OpBase
 from agent.records import RouteDeed
 
@@ -10,6 +12,8 @@ class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
     """Do a session's actions again, in a new session that asks its model only where the screen is
     another; the reply names it.
     """
+
+    returns: ClassVar[str] = "the id of the new session"
 
     session_id: str
     serial: str = ""
@@ -22,3 +26,9 @@ class RouteGiven(EventBase, frozen=True, kw_only=True, tag="route_given"):
     origin: str
     """The session that did it."""
     deeds: tuple[RouteDeed, ...]
+
+
+AnyRouteOp: TypeAlias = SessionReplay
+
+
+AnyRouteEvent: TypeAlias = RouteGiven

@@ -3,131 +3,32 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import msgspec
 
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import EventBase, OpBase
-from agent.protocol.events.device_events import (
-    AdbServerChanged,
-    DeviceChanged,
-    JobChanged,
-    ShutdownComplete,
-    WheelActed,
-    WheelHandedBack,
-    WheelTaken,
-)
-from agent.protocol.events.job_events import JobsDropped, RunChanged
-from agent.protocol.events.notice_events import NoticePosted, NoticeWithdrawn
-from agent.protocol.events.record_events import (
-    SessionDismissed,
-    SessionKept,
-    SessionPruned,
-    SessionRolledBack,
-    SessionsDeleted,
-    SessionTagged,
-)
-from agent.protocol.events.session_events import (
-    ErrorEvent,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    ResultPublished,
-    SessionAssigned,
-    SessionConfigured,
-    SessionContinued,
-    SessionDeferred,
-    SessionFlagsChanged,
-    SessionStateChanged,
-    SteerApplied,
-    TaskComplete,
-    TaskStarted,
-    TextLetThrough,
-    TextRedacted,
-    TurnAborted,
-    UserMessage,
-    WarningEvent,
-)
-from agent.protocol.events.step_events import (
-    AgentMessage,
-    AllowanceUsed,
-    BudgetExtended,
-    FactsUpdate,
-    ObservationRecorded,
-    PlanUpdate,
-    StepCompleted,
-    StepStarted,
-    StreamError,
-    ToolCallFinished,
-    ToolCallRequested,
-)
-from agent.protocol.events.tree_events import (
-    HistoryCompacted,
-    RecoveryScheduled,
-    ReviewPublished,
-    SteerEdited,
-    SteerWithdrawn,
-    TargetObserved,
-    TargetsPlanned,
-)
-from agent.protocol.events.verification_events import VerificationRecorded
-from agent.protocol.events.watch_events import CommitmentChanged, WatcherChanged
-from agent.protocol.ops.device_ops import (
-    DeviceDismiss,
-    DeviceTag,
-    SessionMove,
-    WheelAct,
-    WheelHandBack,
-    WheelTake,
-)
-from agent.protocol.ops.direct_ops import DirectCall
+from agent.protocol.events.device_events import AnyDeviceEvent
+from agent.protocol.events.job_events import AnyJobEvent
+from agent.protocol.events.notice_events import AnyNoticeEvent
+from agent.protocol.events.record_events import AnyRecordEvent
+from agent.protocol.events.session_events import AnySessionEvent
+from agent.protocol.events.step_events import AnyStepEvent
+from agent.protocol.events.tree_events import AnyTreeEvent
+from agent.protocol.events.verification_events import AnyVerificationEvent
+from agent.protocol.events.watch_events import AnyWatchEvent
+from agent.protocol.ops.device_ops import AnyDeviceOp
+from agent.protocol.ops.direct_ops import AnyDirectOp
 from agent.protocol.ops.job_ops import AnyJobOp
-from agent.protocol.ops.look_ops import DeviceExamine, DeviceLog, DeviceLook, DeviceRepair
-from agent.protocol.ops.notice_ops import NoticeDone, NoticeReply, NoticeSend
-from agent.protocol.ops.record_ops import (
-    SessionClear,
-    SessionDelete,
-    SessionDismiss,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionPrune,
-    SessionRollback,
-    SessionTag,
-)
-from agent.protocol.ops.session_ops import (
-    Interrupt,
-    SessionAttach,
-    SessionCancel,
-    SessionCreate,
-    SessionDetach,
-    SessionLetThrough,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    UserInput,
-    UserInputAnswer,
-)
-from agent.protocol.ops.tree_ops import (
-    SessionCompact,
-    SessionReview,
-    SteerEdit,
-    SteerWithdraw,
-    TargetControl,
-)
-from agent.protocol.ops.verification_ops import SessionVerify
-from agent.protocol.ops.watch_ops import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    WatcherCreate,
-    WatcherList,
-    WatcherRead,
-    WatcherShow,
-    WatcherStop,
-)
-from agent.protocol.routes import RouteGiven, SessionReplay
+from agent.protocol.ops.look_ops import AnyLookOp
+from agent.protocol.ops.notice_ops import AnyNoticeOp
+from agent.protocol.ops.record_ops import AnyRecordOp
+from agent.protocol.ops.session_ops import AnySessionOp
+from agent.protocol.ops.tree_ops import AnyTreeOp
+from agent.protocol.ops.verification_ops import AnyVerificationOp
+from agent.protocol.ops.watch_ops import AnyWatchOp
+from agent.protocol.routes import AnyRouteEvent, AnyRouteOp
 from agent.records import (
     Commitment,
     DirectView,
@@ -147,58 +48,20 @@ class Shutdown(OpBase, frozen=True, kw_only=True, tag="shutdown"):
 
 
 Op: TypeAlias = (
-    SessionCreate
-    | SessionStart
-    | UserInput
-    | SessionLetThrough
-    | UserInputAnswer
-    | Interrupt
-    | SessionPause
-    | SessionResume
-    | SessionCancel
-    | SessionAttach
-    | SessionDetach
-    | NoticeReply
-    | NoticeDone
-    | NoticeSend
-    | SessionFork
-    | SessionReplay
-    | SessionRollback
-    | SessionKeep
-    | SessionTag
-    | SessionDismiss
-    | SessionVerify
-    | SessionDelete
-    | SessionClear
-    | SessionPrune
-    | SessionImport
-    | SessionReview
-    | SessionCompact
-    | SteerEdit
-    | SteerWithdraw
-    | TargetControl
-    | DirectCall
-    | SessionMove
-    | DeviceTag
-    | DeviceDismiss
-    | DeviceLook
-    | DeviceLog
-    | DeviceExamine
-    | DeviceRepair
-    | WheelTake
-    | WheelAct
-    | WheelHandBack
+    AnyDeviceOp
+    | AnyDirectOp
     | AnyJobOp
-    | WatcherCreate
-    | WatcherList
-    | WatcherShow
-    | WatcherStop
-    | WatcherRead
-    | CommitmentCreate
-    | CommitmentSearch
-    | CommitmentUpdate
+    | AnyLookOp
+    | AnyNoticeOp
+    | AnyRecordOp
+    | AnySessionOp
+    | AnyTreeOp
+    | AnyVerificationOp
+    | AnyWatchOp
+    | AnyRouteOp
     | Shutdown
 )
+"""Every request: each module of `agent.protocol.ops` ends in the union of its own."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -238,82 +101,23 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 EventMsg: TypeAlias = (
-    SessionConfigured
-    | SessionStateChanged
-    | SessionFlagsChanged
-    | SessionAssigned
-    | SessionContinued
-    | SessionDeferred
-    | TaskStarted
-    | TaskComplete
-    | TurnAborted
-    | UserMessage
-    | TextRedacted
-    | TextLetThrough
-    | SteerApplied
-    | StepStarted
-    | ObservationRecorded
-    | AgentMessage
-    | ToolCallRequested
-    | ToolCallFinished
-    | StepCompleted
-    | PlanUpdate
-    | FactsUpdate
-    | RequestUserInput
-    | QuestionAnswered
-    | QuestionClosed
-    | VerificationRecorded
-    | ResultPublished
-    | ErrorEvent
-    | WarningEvent
-    | StreamError
-    | BudgetExtended
-    | AllowanceUsed
-    | SessionRolledBack
-    | SessionKept
-    | SessionTagged
-    | SessionDismissed
-    | SessionPruned
-    | SessionsDeleted
-    | TargetsPlanned
-    | RouteGiven
-    | TargetObserved
-    | RecoveryScheduled
-    | SteerEdited
-    | SteerWithdrawn
-    | ReviewPublished
-    | HistoryCompacted
-    | NoticePosted
-    | NoticeWithdrawn
-    | DeviceChanged
-    | AdbServerChanged
-    | WheelTaken
-    | WheelActed
-    | WheelHandedBack
-    | JobChanged
-    | RunChanged
-    | JobsDropped
-    | WatcherChanged
-    | CommitmentChanged
-    | ShutdownComplete
+    AnyDeviceEvent
+    | AnyJobEvent
+    | AnyNoticeEvent
+    | AnyRecordEvent
+    | AnySessionEvent
+    | AnyStepEvent
+    | AnyTreeEvent
+    | AnyVerificationEvent
+    | AnyWatchEvent
+    | AnyRouteEvent
 )
+"""Every fact: each module of `agent.protocol.events` ends in the union of its own."""
 
 OF_NO_SESSION: frozenset[type[EventBase]] = frozenset(
-    {
-        AdbServerChanged,
-        CommitmentChanged,
-        DeviceChanged,
-        JobChanged,
-        JobsDropped,
-        NoticePosted,
-        NoticeWithdrawn,
-        RunChanged,
-        SessionsDeleted,
-        ShutdownComplete,
-        WatcherChanged,
-    }
+    kind for kind in get_args(EventMsg) if kind.of_no_session
 )
-"""Facts of the whole store. In the past of one session somebody else put them there."""
+"""Facts of the whole store."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

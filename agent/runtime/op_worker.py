@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import ErrorEvent, Shutdown
 from agent.runtime.op_queue import OpQueue, Submission
-from agent.runtime.router import WAIT_FOR_PHONES, Dispatch
+from agent.runtime.router import Router
 from agent.sessions.registry.live_session import error_event
 from agent.sessions.registry.supervisor import Supervisor
 from agent.text import one_line
@@ -45,14 +45,14 @@ class OpWorker:
     def __init__(
         self,
         intake: OpQueue,
-        dispatch: Dispatch,
+        router: Router,
         crew: Supervisor,
         tell_error: TellError,
         shut_down: Callable[[], object],
         last_event_id: Callable[[], Awaitable[int]],
     ) -> None:
         self._intake = intake
-        self._dispatch = dispatch
+        self._router = router
         self._crew = crew
         self._tell_error = tell_error
         self._shut_down = shut_down
@@ -62,7 +62,7 @@ class OpWorker:
         """Carry out what is submitted, for ever."""
         while True:
             submission = await self._intake.take()
-            if isinstance(submission.op, WAIT_FOR_PHONES):
+            if submission.op.waits_for_phone:
                 # Nobody's stop may wait behind a phone.
                 self._crew.start(self._settle(submission), "an act on a phone")
             else:
@@ -70,7 +70,7 @@ class OpWorker:
 
     async def _settle(self, submission: Submission) -> None:
         try:
-            reply = await self._dispatch.carry_out(submission)
+            reply = await self._router.carry_out(submission)
             reply = replace(reply, event_id=await self._last_event_id())
         except asyncio.CancelledError:
             submission.fail(RuntimeDiedError("The core has been closed.", "Start it again."))

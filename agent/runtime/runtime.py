@@ -44,10 +44,14 @@ from agent.protocol import (
     ShutdownComplete,
 )
 from agent.records import LiveFrame, Session
+from agent.runtime.handlers.device_handlers import DeviceHandlers
+from agent.runtime.handlers.job_handlers import JobHandlers, StandingHandlers
+from agent.runtime.handlers.record_handlers import RecordHandlers
+from agent.runtime.handlers.session_handlers import SessionHandlers
 from agent.runtime.op_queue import OpQueue, Submission
 from agent.runtime.op_worker import OpWorker
 from agent.runtime.queries import Lookups
-from agent.runtime.router import Dispatch
+from agent.runtime.router import Router
 from agent.sessions.device_control.device_events import DeviceNews
 from agent.sessions.device_control.device_queries import Looks
 from agent.sessions.device_control.wheel import Wheel
@@ -137,27 +141,30 @@ class Runtime(Lookups):
         parts.door.carry_out = self._serve
         self._desk.delivery.announce = self._notices.announce
         self._desk.delivery.withdraw_notice = self._notices.withdraw
-        self._dispatch = Dispatch(
-            parts=parts,
-            turns=turns,
-            operations=operations,
-            attaching=self._attaching,
-            answering=answering,
-            archive=archive,
-            steerings=Steerings(parts),
-            studies=ReviewTurns(parts, turns),
-            targets=targets,
-            wheel=Wheel(parts),
-            looks=Looks(parts),
-            replaying=Replaying(parts, operations),
-            direct_calls=self._direct_calls,
-            jobs=self._desk,
-            notices=self._notices,
-            watches=self._watches,
+        self._router = Router(
+            parts.rack,
+            (
+                SessionHandlers(
+                    parts,
+                    operations,
+                    self._attaching,
+                    answering,
+                    Steerings(parts),
+                    ReviewTurns(parts, turns),
+                    Replaying(parts, operations),
+                    self._direct_calls,
+                ),
+                RecordHandlers(parts, archive, self._notices),
+                DeviceHandlers(
+                    parts, turns, targets, Wheel(parts), Looks(parts), self._direct_calls
+                ),
+                JobHandlers(self._desk),
+                StandingHandlers(self._notices, self._watches),
+            ),
         )
         self._clerk = OpWorker(
             self._intake,
-            self._dispatch,
+            self._router,
             self._crew,
             self._tell_error,
             self._shut_down,

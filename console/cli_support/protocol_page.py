@@ -23,52 +23,6 @@ from agent.rpc.rpc_messages import (
     Problem,
 )
 
-COMES_BACK = {
-    "session_create": "the session's id and those of its children",
-    "user_input_answer": "the id of the session that asked",
-    "notice_reply": "the id of the session that asked",
-    "notice_send": "the id of the session that goes on",
-    "session_attach": "the session's full id",
-    "session_fork": "the id of the copy",
-    "session_import": "the id of the session, and how many lines were left out",
-    "session_delete": "the ids that were deleted",
-    "session_prune": "the ids of the trees that lost their frames",
-    "session_clear": "what was cleared, what failed and why, and what remains",
-    "target_control": "what came of it: status, runtime, display",
-    "job_create": "the job",
-    "job_list": "the jobs",
-    "job_edit": "the job",
-    "job_queue": "the jobs, and where the next page begins",
-    "job_pause": "the job",
-    "job_resume": "the job",
-    "job_run": "the job",
-    "job_stop": "the job",
-    "job_history": "the job and its runs",
-    "job_read": "the job",
-    "watcher_create": "the watcher",
-    "watcher_list": "the watchers",
-    "watcher_show": "the watcher",
-    "watcher_stop": "the watchers that were stopped",
-    "watcher_read": "the watcher",
-    "commitment_create": "the commitment",
-    "commitment_search": "the commitments",
-    "commitment_update": "the commitment",
-    "device_look": "what is on its screen",
-    "device_log": "the lines",
-    "device_examine": "what was found",
-    "device_repair": "what was found then",
-    "session_rollback": "the id of the session",
-    "session_keep": "the id of the tree's top session",
-    "session_replay": "the id of the new session",
-    "session_move": "the id of the session",
-    "wheel_take": "the id of the session that waits, if one does",
-    "wheel_act": "the id of the session that waits, if one does",
-    "wheel_hand_back": "the id of the session that goes on, if one does",
-    "session_review": "the id of the session",
-    "session_compact": "the id of the session",
-}
-"""What a reply holds beside the submission id; ops that are not here give that alone."""
-
 METHOD_REPLIES = {
     "hello": "protocol, pid, client_id",
     "ping": "the same",
@@ -239,7 +193,7 @@ def _kinds() -> list[str]:
 
 
 def _back(kind: Any) -> str:
-    return COMES_BACK.get(_tag(kind), "its submission id")
+    return str(kind.returns)
 
 
 _HEAD = """# The socket's protocol

@@ -88,12 +88,11 @@ class ComingCore:
     async def _owing(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
         if self.host is not None:
             return await give(self.host.core)
-        from agent.runtime.read_only_core import LOOKS
 
         async def carry_out() -> Fact:
             return await give(await self._core())
 
-        if isinstance(op, LOOKS):
+        if op.changes_nothing:
             return await carry_out()
         task = asyncio.ensure_future(carry_out())
         self._owed.add(task)

@@ -11,7 +11,7 @@ import msgspec
 
 from agent.protocol import PROTOCOL_VERSION, Reply
 from agent.rpc.connection import METHODS
-from console.cli_support.protocol_page import COMES_BACK, METHOD_REPLIES
+from console.cli_support.protocol_page import METHOD_REPLIES
 from console.http_api.operations import LOOK_UPS, PREFIX, STREAMS, ops
 from console.http_api.problems import MEDIA_TYPE, ProblemDetails
 
@@ -48,7 +48,7 @@ def document(server: str = "") -> dict[str, Any]:
         schema["required"] = [name for name in schema.get("required", []) if name != "type"]
     paths: dict[str, Any] = {}
     for tag, kind in ops().items():
-        paths[f"{PREFIX}/ops/{tag}"] = {"post": _op(tag, by_kind[kind], _doc(kind))}
+        paths[f"{PREFIX}/ops/{tag}"] = {"post": _op(tag, by_kind[kind], kind)}
     for name, result in LOOK_UPS.items():
         parameters = _parameters(components[_name(by_kind[METHODS[name]])])
         paths[f"{PREFIX}/{name}"] = {"get": _look_up(name, parameters, by_kind.get(result))}
@@ -86,16 +86,16 @@ def document(server: str = "") -> dict[str, Any]:
     return found | ({"servers": [{"url": server}]} if server else {})
 
 
-def _op(tag: str, schema: dict[str, Any], said: str) -> dict[str, Any]:
+def _op(tag: str, schema: dict[str, Any], op: type[Any]) -> dict[str, Any]:
     return {
         "operationId": tag,
-        "summary": said,
+        "summary": _doc(op),
         "tags": ["ops"],
         "parameters": [_CLIENT],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
         "responses": {
             "200": {
-                "description": f"Carried out; the reply holds {COMES_BACK.get(tag, 'its id')}.",
+                "description": f"Carried out; the reply holds {op.returns}.",
                 "content": {"application/json": {"schema": {"$ref": _REF.format(name="Reply")}}},
             },
             "default": _problem(),

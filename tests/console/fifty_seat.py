@@ -15,7 +15,6 @@ import numpy as np
 
 from agent.config import load_settings
 from agent.protocol import Op, Reply
-from agent.runtime.read_only_core import LOOKS
 from console.app import run_console
 from tests.console.burst.core import ScriptedCore
 from tests.console.fifty import play
@@ -30,7 +29,7 @@ class _WrittenCore(ScriptedCore):
         self.picture = np.full((48, 27, 3), 90, dtype=np.uint8)
 
     async def request(self, op: Op) -> Reply:
-        if self._place is not None and not isinstance(op, LOOKS):
+        if self._place is not None and not op.changes_nothing:
             with self._place.open("ab") as file:
                 file.write(msgspec.json.encode(op) + b"\n")
         return await super().request(op)

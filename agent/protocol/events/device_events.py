@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.records import ActionOutcome, DeviceInfo, Job
 
@@ -9,11 +11,15 @@ from agent.records import ActionOutcome, DeviceInfo, Job
 class DeviceChanged(EventBase, frozen=True, kw_only=True, tag="device_changed"):
     """A device appeared, changed state, changed driver or went away."""
 
+    of_no_session: ClassVar[bool] = True
+
     device: DeviceInfo
 
 
 class AdbServerChanged(EventBase, frozen=True, kw_only=True, tag="adb_server_changed"):
     """An adb server that was to be watched went away, or answers again."""
+
+    of_no_session: ClassVar[bool] = True
 
     address: str
     """As host:port."""
@@ -46,9 +52,24 @@ class WheelHandedBack(EventBase, frozen=True, kw_only=True, tag="wheel_handed_ba
 class JobChanged(EventBase, frozen=True, kw_only=True, tag="job_changed"):
     """A job was created, claimed, finished, stopped or repaired; the record is whole."""
 
+    of_no_session: ClassVar[bool] = True
+
     job: Job
     reason: str = ""
 
 
 class ShutdownComplete(EventBase, frozen=True, kw_only=True, tag="shutdown_complete"):
     """The core has closed in order."""
+
+    of_no_session: ClassVar[bool] = True
+
+
+AnyDeviceEvent: TypeAlias = (
+    DeviceChanged
+    | AdbServerChanged
+    | WheelTaken
+    | WheelActed
+    | WheelHandedBack
+    | JobChanged
+    | ShutdownComplete
+)

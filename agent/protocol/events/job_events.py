@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.records import RunRecord
 
@@ -9,10 +11,17 @@ from agent.records import RunRecord
 class RunChanged(EventBase, frozen=True, kw_only=True, tag="job_run_changed"):
     """A run of a job began, waits for a review, goes on or ended; the record is whole."""
 
+    of_no_session: ClassVar[bool] = True
+
     run: RunRecord
 
 
 class JobsDropped(EventBase, frozen=True, kw_only=True, tag="jobs_dropped"):
     """Jobs that had ended made place for newer ones; their runs went with them."""
 
+    of_no_session: ClassVar[bool] = True
+
     job_ids: tuple[int, ...]
+
+
+AnyJobEvent: TypeAlias = RunChanged | JobsDropped

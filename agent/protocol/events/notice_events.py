@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import EventBase
 from agent.records import Notice
@@ -22,13 +23,20 @@ class WithdrawReason(StrEnum):
 class NoticePosted(EventBase, frozen=True, kw_only=True, tag="notice_posted"):
     """A session waits or has ended, and the operator is told."""
 
+    of_no_session: ClassVar[bool] = True
+
     notice: Notice
 
 
 class NoticeWithdrawn(EventBase, frozen=True, kw_only=True, tag="notice_withdrawn"):
     """A notice is not shown any more; its token is retired."""
 
+    of_no_session: ClassVar[bool] = True
+
     notice_of: str
     """The session."""
     token: str
     reason: WithdrawReason
+
+
+AnyNoticeEvent: TypeAlias = NoticePosted | NoticeWithdrawn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import EventBase
 
 
@@ -40,4 +42,16 @@ class SessionPruned(EventBase, frozen=True, kw_only=True, tag="session_pruned"):
 class SessionsDeleted(EventBase, frozen=True, kw_only=True, tag="sessions_deleted"):
     """The operator deleted these sessions; of no session itself, for nothing is left of them."""
 
+    of_no_session: ClassVar[bool] = True
+
     session_ids: tuple[str, ...]
+
+
+AnyRecordEvent: TypeAlias = (
+    SessionRolledBack
+    | SessionKept
+    | SessionTagged
+    | SessionDismissed
+    | SessionPruned
+    | SessionsDeleted
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeAlias
 
 from agent.errors import ErrorKind
 from agent.protocol.base import EventBase
@@ -177,3 +178,26 @@ class WarningEvent(EventBase, frozen=True, kw_only=True, tag="warning"):
     """Something the operator should know and nothing failed."""
 
     message: str
+
+
+AnySessionEvent: TypeAlias = (
+    SessionConfigured
+    | SessionStateChanged
+    | SessionFlagsChanged
+    | SessionDeferred
+    | SessionAssigned
+    | SessionContinued
+    | TaskStarted
+    | TaskComplete
+    | TurnAborted
+    | UserMessage
+    | TextRedacted
+    | TextLetThrough
+    | SteerApplied
+    | RequestUserInput
+    | QuestionAnswered
+    | QuestionClosed
+    | ResultPublished
+    | ErrorEvent
+    | WarningEvent
+)

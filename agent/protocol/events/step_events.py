@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.records import (
     ActionOutcome,
@@ -117,3 +119,18 @@ class StreamError(EventBase, frozen=True, kw_only=True, tag="stream_error"):
     message: str
     attempt: int
     delay_ms: int
+
+
+AnyStepEvent: TypeAlias = (
+    StepStarted
+    | ObservationRecorded
+    | AgentMessage
+    | ToolCallRequested
+    | ToolCallFinished
+    | StepCompleted
+    | PlanUpdate
+    | FactsUpdate
+    | BudgetExtended
+    | AllowanceUsed
+    | StreamError
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.protocol.ops.session_ops import Target
 from agent.records import Review, TargetPresentation, TargetRuntime, Usage
@@ -65,3 +67,14 @@ class HistoryCompacted(EventBase, frozen=True, kw_only=True, tag="history_compac
     tokens_after: int = 0
     automatic: bool = False
     """Whether nobody asked for it: the context window was nearly full."""
+
+
+AnyTreeEvent: TypeAlias = (
+    TargetsPlanned
+    | TargetObserved
+    | RecoveryScheduled
+    | SteerEdited
+    | SteerWithdrawn
+    | ReviewPublished
+    | HistoryCompacted
+)

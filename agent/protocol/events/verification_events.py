@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.records import Verification
 
@@ -12,3 +14,6 @@ class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verificati
     verification: Verification
     step: int = 0
     """The step that claimed it; 0 = after the session's end, or on a parent."""
+
+
+AnyVerificationEvent: TypeAlias = VerificationRecorded

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import EventBase
 from agent.records import Commitment, Usage, Watcher
 
 
 class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"):
     """A watcher was created, fired, failed, went on or was stopped; carries its whole record."""
+
+    of_no_session: ClassVar[bool] = True
 
     watcher: Watcher
     reason: str = ""
@@ -18,5 +22,10 @@ class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"
 class CommitmentChanged(EventBase, frozen=True, kw_only=True, tag="commitment_changed"):
     """A commitment was written down, came due or was done with; carries its whole record."""
 
+    of_no_session: ClassVar[bool] = True
+
     commitment: Commitment
     reason: str = ""
+
+
+AnyWatchEvent: TypeAlias = WatcherChanged | CommitmentChanged

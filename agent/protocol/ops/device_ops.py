@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,8 @@ class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
 class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
     """Take a session to another device: its turn ends and goes on there, with a fresh look."""
 
+    returns: ClassVar[str] = "the id of the session"
+
     session_id: str
     serial: str
 
@@ -38,12 +40,18 @@ class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
 class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
     """Take the wheel of a device, named by itself or by its session, which waits meanwhile."""
 
+    returns: ClassVar[str] = "the id of the session that waits, if one does"
+    waits_for_phone: ClassVar[bool] = True
+
     serial: str = ""
     session_id: str = ""
 
 
 class WheelHandBack(OpBase, frozen=True, kw_only=True, tag="wheel_hand_back"):
     """Hand the wheel back; the session goes on with a fresh look, and is told what was done."""
+
+    returns: ClassVar[str] = "the id of the session that goes on, if one does"
+    waits_for_phone: ClassVar[bool] = True
 
     serial: str = ""
     session_id: str = ""
@@ -103,6 +111,14 @@ WheelGesture: TypeAlias = (
 class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
     """Do something at the wheel; waits for the step that was in flight when it was taken."""
 
+    returns: ClassVar[str] = "the id of the session that waits, if one does"
+    waits_for_phone: ClassVar[bool] = True
+
     gesture: WheelGesture
     serial: str = ""
     session_id: str = ""
+
+
+AnyDeviceOp: TypeAlias = (
+    DeviceDismiss | DeviceTag | SessionMove | WheelTake | WheelHandBack | WheelAct
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import OpBase
 
 MAX_DIRECT_WAIT_S = 300.0
@@ -9,6 +11,8 @@ MAX_DIRECT_WAIT_S = 300.0
 
 class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     """Call a tool in a direct session of one's own; the reply carries what is seen afterwards."""
+
+    waits_for_phone: ClassVar[bool] = True
 
     session_id: str
     tool: str = ""
@@ -19,3 +23,6 @@ class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     """How long the reply may wait for the screen after the call; at most 300."""
     picture: bool = False
     """Whether the reply names a picture of the screen."""
+
+
+AnyDirectOp: TypeAlias = DirectCall

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
 from agent.records import JobType, Misfire, QuietHours, Trigger
@@ -11,6 +11,8 @@ from agent.records import JobType, Misfire, QuietHours, Trigger
 
 class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     """Store a job; the reply carries it."""
+
+    returns: ClassVar[str] = "the job"
 
     title: str
     prompt: str = ""
@@ -47,12 +49,17 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
 class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
     """List jobs, newest first; the query is a case-insensitive substring."""
 
+    returns: ClassVar[str] = "the jobs"
+    changes_nothing: ClassVar[bool] = True
+
     query: str = ""
     limit: int = 50
 
 
 class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
     """Change an active or paused job; what is None stays as it is."""
+
+    returns: ClassVar[str] = "the job"
 
     job_id: int
     title: str | None = None
@@ -75,6 +82,9 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
 class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
     """List jobs page by page: those at hand, then what wakes next, then what ended last."""
 
+    returns: ClassVar[str] = "the jobs, and where the next page begins"
+    changes_nothing: ClassVar[bool] = True
+
     query: str = ""
     """A part of title, prompt or status in any case."""
     limit: int = 100
@@ -85,11 +95,15 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; a run under way is interrupted and its late result is not kept."""
 
+    returns: ClassVar[str] = "the job"
+
     job_id: int
 
 
 class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
     """Keep a job from running until it is resumed; only an active or queued one can be paused."""
+
+    returns: ClassVar[str] = "the job"
 
     job_id: int
 
@@ -97,11 +111,16 @@ class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
 class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
     """Let a paused job run again; due times that passed meanwhile follow its misfire policy."""
 
+    returns: ClassVar[str] = "the job"
+
     job_id: int
 
 
 class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
     """List the runs of a job, newest first: when, where the time went, and what they came to."""
+
+    returns: ClassVar[str] = "the job and its runs"
+    changes_nothing: ClassVar[bool] = True
 
     job_id: int
     limit: int = 20
@@ -110,11 +129,15 @@ class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
 class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
     """Take a job's newest result as read; again does nothing."""
 
+    returns: ClassVar[str] = "the job"
+
     job_id: int
 
 
 class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
     """Make a job due now, ended ones too; its schedule goes on after the run."""
+
+    returns: ClassVar[str] = "the job"
 
     job_id: int
 

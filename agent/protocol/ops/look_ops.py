@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import OpBase
 
 
 class DeviceLook(OpBase, frozen=True, kw_only=True, tag="device_look"):
     """Read the elements of a phone's screen now; the reply carries them."""
 
+    returns: ClassVar[str] = "what is on its screen"
+    waits_for_phone: ClassVar[bool] = True
+    changes_nothing: ClassVar[bool] = True
+
     serial: str
 
 
 class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
     """Read the newest lines of a phone's log; the reply carries them."""
+
+    returns: ClassVar[str] = "the lines"
+    waits_for_phone: ClassVar[bool] = True
+    changes_nothing: ClassVar[bool] = True
 
     serial: str
     last: int = 300
@@ -24,12 +34,22 @@ class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
 class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
     """Examine how a phone is; changes nothing on it. The reply carries what was found."""
 
+    returns: ClassVar[str] = "what was found"
+    waits_for_phone: ClassVar[bool] = True
+    changes_nothing: ClassVar[bool] = True
+
     serial: str
 
 
 class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
     """Put one finding right on a phone that no session drives; the reply says how it is then."""
 
+    returns: ClassVar[str] = "what was found then"
+    waits_for_phone: ClassVar[bool] = True
+
     serial: str
     name: str
     """The finding's name, as DeviceExamine gave it."""
+
+
+AnyLookOp: TypeAlias = DeviceLook | DeviceLog | DeviceExamine | DeviceRepair

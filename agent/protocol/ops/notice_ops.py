@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import OpBase
 
 
 class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
     """Answer a session's question from its notice, which goes first; then the answer counts."""
+
+    returns: ClassVar[str] = "the id of the session that asked"
 
     session_id: str
     token: str
@@ -24,5 +28,10 @@ class NoticeSend(OpBase, frozen=True, kw_only=True, tag="notice_send"):
     generation; the reply names the session that goes on.
     """
 
+    returns: ClassVar[str] = "the id of the session that goes on"
+
     session_id: str
     text: str
+
+
+AnyNoticeOp: TypeAlias = NoticeReply | NoticeDone | NoticeSend

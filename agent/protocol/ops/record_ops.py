@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import OpBase
 
 
@@ -10,6 +12,8 @@ class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
 
     The operator's messages count from 0, which is the goal; what was rolled back does not count.
     """
+
+    returns: ClassVar[str] = "the id of the copy"
 
     session_id: str
     before_message: int = -1
@@ -25,12 +29,16 @@ class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback")
     Nothing is deleted, and nothing is undone on a phone.
     """
 
+    returns: ClassVar[str] = "the id of the session"
+
     session_id: str
     turns: int = 1
 
 
 class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
     """Keep a tree's frames and caches for ever, or let retention have them again."""
+
+    returns: ClassVar[str] = "the id of the tree's top session"
 
     session_id: str
     kept: bool = True
@@ -56,6 +64,8 @@ class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
 class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
     """Delete a settled tree, named by its top-level session, with all that is stored of it."""
 
+    returns: ClassVar[str] = "the ids that were deleted"
+
     session_id: str
 
 
@@ -65,16 +75,35 @@ class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
     The reply lists what was cleared, what failed and why, and what remains.
     """
 
+    returns: ClassVar[str] = "what was cleared, what failed and why, and what remains"
+
     all: bool = False
 
 
 class SessionPrune(OpBase, frozen=True, kw_only=True, tag="session_prune"):
     """Drop the frames and caches of trees beyond the retention now; the reply lists the trees."""
 
+    returns: ClassVar[str] = "the ids of the trees that lost their frames"
+
 
 class SessionImport(OpBase, frozen=True, kw_only=True, tag="session_import"):
     """Read a rollout, a file of JSON lines on the core's machine; the reply names the session."""
 
+    returns: ClassVar[str] = "the id of the session, and how many lines were left out"
+
     path: str
     as_new: bool = False
     """Give it a new id, so that the same rollout may be read twice."""
+
+
+AnyRecordOp: TypeAlias = (
+    SessionFork
+    | SessionRollback
+    | SessionKeep
+    | SessionTag
+    | SessionDismiss
+    | SessionDelete
+    | SessionClear
+    | SessionPrune
+    | SessionImport
+)

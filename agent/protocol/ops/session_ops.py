@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
@@ -22,6 +23,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """Create a session; the reply names it. With targets it delegates, else it works itself."""
+
+    returns: ClassVar[str] = "the session's id and those of its children"
 
     goal: str
     title: str = ""
@@ -88,6 +91,8 @@ class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_thro
 class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"):
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
+    returns: ClassVar[str] = "the id of the session that asked"
+
     question_id: str
     answer: str = ""
     """For several questions: one answer for each, separated by a blank line."""
@@ -126,6 +131,8 @@ class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
 class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
     """Watch a session, or drive it: it stays live after its turns; the newest driver counts."""
 
+    returns: ClassVar[str] = "the session's full id"
+
     session_id: str
     drive: bool = True
 
@@ -134,3 +141,18 @@ class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
     """Let go of a session; what its turns came to settles it now. Empty id: of all of one's own."""
 
     session_id: str = ""
+
+
+AnySessionOp: TypeAlias = (
+    SessionCreate
+    | SessionStart
+    | UserInput
+    | SessionLetThrough
+    | UserInputAnswer
+    | Interrupt
+    | SessionPause
+    | SessionResume
+    | SessionCancel
+    | SessionAttach
+    | SessionDetach
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, TypeAlias
+
 from agent.protocol.base import OpBase
 from agent.records import TargetAction
 
@@ -26,6 +28,8 @@ class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
 class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
     """Have a finished session read and judged; the review comes as an event of the session."""
 
+    returns: ClassVar[str] = "the id of the session"
+
     session_id: str
     request: str = ""
     """What to look at in particular."""
@@ -34,11 +38,19 @@ class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
 class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
     """Have what the model remembers replaced by a summary; a running turn is replaced by this."""
 
+    returns: ClassVar[str] = "the id of the session"
+
     session_id: str
 
 
 class TargetControl(OpBase, frozen=True, kw_only=True, tag="target_control"):
     """Show, hide, attach, capture or close the app of a session; the reply says what came of it."""
 
+    returns: ClassVar[str] = "what came of it: status, runtime, display"
+    waits_for_phone: ClassVar[bool] = True
+
     session_id: str
     action: TargetAction
+
+
+AnyTreeOp: TypeAlias = SteerEdit | SteerWithdraw | SessionReview | SessionCompact | TargetControl

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from agent.protocol.base import OpBase
 from agent.records import GoalVerdict, VerifiedBy
 
@@ -15,3 +17,6 @@ class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
     verified_by: VerifiedBy = VerifiedBy.OPERATOR
     """operator, or checker for a program that looked at the phone's true state."""
     reason: str = ""
+
+
+AnyVerificationOp: TypeAlias = SessionVerify

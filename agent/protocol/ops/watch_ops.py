@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
@@ -12,6 +12,8 @@ from agent.records import CommitmentStatus, Evaluator, NotifyOn, Origin, Watcher
 
 class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
     """Look out for something from now on; the reply carries the watcher."""
+
+    returns: ClassVar[str] = "the watcher"
 
     watcher_type: WatcherType
     title: str = ""
@@ -46,6 +48,9 @@ class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
 class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
     """List watchers, newest first; the query is a case-insensitive substring."""
 
+    returns: ClassVar[str] = "the watchers"
+    changes_nothing: ClassVar[bool] = True
+
     query: str = ""
     limit: int = 50
     before: int = 0
@@ -55,11 +60,16 @@ class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
 class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
     """Give one watcher."""
 
+    returns: ClassVar[str] = "the watcher"
+    changes_nothing: ClassVar[bool] = True
+
     watcher_id: int
 
 
 class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
     """Stop watchers for good: one by its id, those that a query finds, or all that are active."""
+
+    returns: ClassVar[str] = "the watchers that were stopped"
 
     watcher_id: int = 0
     query: str = ""
@@ -69,11 +79,15 @@ class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
 class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
     """Take a watcher's last match as seen."""
 
+    returns: ClassVar[str] = "the watcher"
+
     watcher_id: int
 
 
 class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create"):
     """Write a commitment down; the reply carries it."""
+
+    returns: ClassVar[str] = "the commitment"
 
     title: str
     description: str = ""
@@ -90,6 +104,9 @@ class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create
 class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search"):
     """List commitments, newest first; the query is a case-insensitive substring."""
 
+    returns: ClassVar[str] = "the commitments"
+    changes_nothing: ClassVar[bool] = True
+
     query: str = ""
     limit: int = 50
     before: int = 0
@@ -98,7 +115,21 @@ class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search
 class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update"):
     """Complete, snooze, dismiss or take up a commitment again."""
 
+    returns: ClassVar[str] = "the commitment"
+
     commitment_id: int
     status: CommitmentStatus
     due_at: int = 0
     """When a snoozed or taken-up one is due; 0: a snoozed one in an hour."""
+
+
+AnyWatchOp: TypeAlias = (
+    WatcherCreate
+    | WatcherList
+    | WatcherShow
+    | WatcherStop
+    | WatcherRead
+    | CommitmentCreate
+    | CommitmentSearch
+    | CommitmentUpdate
+)

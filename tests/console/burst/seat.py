@@ -22,7 +22,6 @@ from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
 from agent.protocol import Op, WheelAct, WheelText
-from agent.runtime.read_only_core import LOOKS
 from console.app import SwitchboardApp
 from console.input.gate import is_input
 from console.keys import two_acts
@@ -68,7 +67,7 @@ class BurstApp(SwitchboardApp):
         async def noted(event: Event) -> None:
             if not isinstance(event, MouseMove):
                 # Of several moves only the last counts.
-                asked = sum(not isinstance(op, LOOKS) for op in core.ops)
+                asked = sum(not op.changes_nothing for op in core.ops)
                 self.met.append(
                     f"{_named(event)} at {type(self.screen).__name__}/{_place(self.focused)}"
                     f" on {_target(self.top)}, {asked} asked"
@@ -220,7 +219,7 @@ def _told(ops: list[Op]) -> list[object]:
     told: list[object] = []
     typed: WheelAct | None = None
     for op in ops:
-        if isinstance(op, LOOKS):
+        if op.changes_nothing:
             continue
         types = isinstance(op, WheelAct) and isinstance(op.gesture, WheelText)
         if types and typed is not None and op.serial == typed.serial:

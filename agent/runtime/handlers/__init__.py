@@ -1,0 +1,1 @@
+"""What carries out which op: a class a subject, a method an op."""

@@ -1,0 +1,85 @@
+"""Ops on phones: label, look, drive by hand, move a session to one, call an app's session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.protocol import (
+    DeviceDismiss,
+    DeviceExamine,
+    DeviceLog,
+    DeviceLook,
+    DeviceRepair,
+    DeviceTag,
+    DirectCall,
+    Reply,
+    SessionMove,
+    TargetControl,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
+)
+from agent.runtime.handlers.table import handles, reply_to
+from agent.runtime.op_queue import Submission
+from agent.sessions.device_control.device_queries import Looks
+from agent.sessions.device_control.moving import move
+from agent.sessions.device_control.wheel import Wheel
+from agent.sessions.lifecycle.direct_calls import DirectCalls
+from agent.sessions.lifecycle.tagging import tag
+from agent.sessions.registry.services import Services
+from agent.sessions.tree.app_targets import Targets
+from agent.sessions.turns.turns import Turns
+
+
+@dataclass(frozen=True)
+class DeviceHandlers:
+    """Carry out the ops that concern a phone."""
+
+    parts: Services
+    turns: Turns
+    targets: Targets
+    wheel: Wheel
+    looks: Looks
+    direct_calls: DirectCalls
+
+    @handles
+    async def tag(self, op: DeviceTag, sub: Submission) -> Reply:
+        """Name, tag or annotate a device."""
+        tag(self.parts.rack, op)
+        return reply_to(sub)
+
+    @handles
+    async def dismiss(self, op: DeviceDismiss, sub: Submission) -> Reply:
+        """Dismiss a device that is gone, or take that back."""
+        self.parts.rack.dismiss(op.serial, dismissed=op.dismissed)
+        return reply_to(sub)
+
+    @handles
+    async def move(self, op: SessionMove, sub: Submission) -> Reply:
+        """Let a session work on another phone."""
+        moved = await move(self.parts, self.turns, op.session_id, op.serial, sub.submission_id)
+        return reply_to(sub, moved)
+
+    @handles
+    async def drive(self, op: WheelTake | WheelAct | WheelHandBack, sub: Submission) -> Reply:
+        """Let the operator drive a phone."""
+        return reply_to(sub, await self.wheel.carry_out(op, sub.submission_id))
+
+    @handles
+    async def look(
+        self, op: DeviceLook | DeviceLog | DeviceExamine | DeviceRepair, sub: Submission
+    ) -> Reply:
+        """Look at a phone, or put a finding right."""
+        return await self.looks.carry_out(op, sub.submission_id)
+
+    @handles
+    async def control(self, op: TargetControl, sub: Submission) -> Reply:
+        """Do something with the app of a session."""
+        result = await self.targets.control(op)
+        return Reply(submission_id=sub.submission_id, session_id=op.session_id, target=result)
+
+    @handles
+    async def call(self, op: DirectCall, sub: Submission) -> Reply:
+        """Carry out a connected program's call."""
+        seen = await self.direct_calls.call(op, sub.client)
+        return Reply(submission_id=sub.submission_id, session_id=op.session_id, direct=seen)
