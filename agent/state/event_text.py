@@ -7,55 +7,36 @@ nothing to a reader gives an empty sentence, and every other one its words.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias, assert_never
 
 from agent.protocol import (
     AbortReason,
-    AdbServerChanged,
     AllowanceUsed,
     BudgetExtended,
-    CommitmentChanged,
-    DeviceChanged,
     ErrorEvent,
-    FactsUpdate,
+    EventMsg,
     HistoryCompacted,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
-    PlanUpdate,
     RecoveryScheduled,
     ResultPublished,
     ReviewPublished,
     RouteGiven,
-    RunChanged,
     SessionAssigned,
-    SessionConfigured,
     SessionContinued,
     SessionDeferred,
-    SessionDismissed,
     SessionFlagsChanged,
-    SessionKept,
     SessionPruned,
-    SessionsDeleted,
+    SessionRenamed,
     SessionStateChanged,
-    SessionTagged,
-    ShutdownComplete,
     StreamError,
     Target,
     TargetObserved,
     TargetsPlanned,
-    TaskComplete,
-    TaskStarted,
     TextLetThrough,
     TextRedacted,
     TurnAborted,
     VerificationRecorded,
     WarningEvent,
-    WatcherChanged,
     WheelActed,
     WheelHandedBack,
-    WheelTaken,
 )
 from agent.records import (
     ActionOutcome,
@@ -80,52 +61,6 @@ class Tone(StrEnum):
     ERROR = "error"
 
 
-Untold: TypeAlias = (
-    SessionConfigured
-    | SessionStateChanged
-    | SessionFlagsChanged
-    | SessionAssigned
-    | SessionContinued
-    | SessionDeferred
-    | TargetsPlanned
-    | RouteGiven
-    | TargetObserved
-    | RecoveryScheduled
-    | ReviewPublished
-    | HistoryCompacted
-    | TaskStarted
-    | TaskComplete
-    | TurnAborted
-    | PlanUpdate
-    | FactsUpdate
-    | ResultPublished
-    | VerificationRecorded
-    | ErrorEvent
-    | WarningEvent
-    | StreamError
-    | TextRedacted
-    | TextLetThrough
-    | BudgetExtended
-    | AllowanceUsed
-    | SessionKept
-    | SessionTagged
-    | SessionDismissed
-    | SessionPruned
-    | SessionsDeleted
-    | NoticePosted
-    | NoticeWithdrawn
-    | DeviceChanged
-    | AdbServerChanged
-    | WheelTaken
-    | WheelActed
-    | WheelHandedBack
-    | JobChanged
-    | RunChanged
-    | JobsDropped
-    | WatcherChanged
-    | CommitmentChanged
-    | ShutdownComplete
-)
 _ABORTED = {
     AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
     AbortReason.REPLACED: "Replaced by a newer turn.",
@@ -137,7 +72,7 @@ _ABORTED = {
 }
 
 
-def sentence(msg: Untold) -> tuple[Tone, str, str]:
+def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
     """Tell a fact in a sentence; empty when it says nothing to a reader of the transcript."""
     match msg:
         case ResultPublished(text=text):
@@ -197,32 +132,11 @@ def sentence(msg: Untold) -> tuple[Tone, str, str]:
             return Tone.INFO, reason or "Its frames were dropped.", ""
         case SessionAssigned(serial=serial):
             return Tone.INFO, f"Works on {serial}." if serial else "", ""
-        case (
-            SessionConfigured()
-            | SessionStateChanged()
-            | TaskStarted()
-            | TaskComplete()
-            | PlanUpdate()
-            | FactsUpdate()
-            | SessionKept()
-            | SessionTagged()
-            | SessionDismissed()
-            | SessionsDeleted()
-            | WheelTaken()
-            | NoticePosted()
-            | NoticeWithdrawn()
-            | DeviceChanged()
-            | AdbServerChanged()
-            | JobChanged()
-            | RunChanged()
-            | JobsDropped()
-            | WatcherChanged()
-            | CommitmentChanged()
-            | ShutdownComplete()
-        ):
-            return Tone.INFO, "", ""
+        case SessionRenamed(title=title):
+            return Tone.INFO, f"Renamed: {title}", ""
         case _:
-            assert_never(msg)
+            # What only others are told of, as the change of a device.
+            return Tone.INFO, "", ""
 
 
 def compacted(msg: HistoryCompacted) -> str:

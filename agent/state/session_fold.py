@@ -47,6 +47,7 @@ from agent.protocol import (
     SessionFlagsChanged,
     SessionKept,
     SessionPruned,
+    SessionRenamed,
     SessionRolledBack,
     SessionsDeleted,
     SessionStateChanged,
@@ -216,6 +217,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, kept=kept)
         case SessionTagged(tags=tags):
             return replace(session, tags=tags)
+        case SessionRenamed(title=title):
+            return replace(session, title=title)
         case SessionDismissed(dismissed=dismissed):
             return replace(session, dismissed=dismissed)
         case SessionPruned():

@@ -68,6 +68,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("notice.done", ("D",), "Clear read", "Dismiss the ended sessions that you have read, or those marked, from every console; they stay in the history.", _DECK, "Sessions", 14),
     Action("notice.send", ("s",), "Follow up", "Write a new goal that starts from the result of the selected, ended session.", _DECK, "Sessions", 15),
     Action("session.tag", ("l",), "Tag", "Write tags for the selected or marked sessions; -word takes one away.", _DECK, "Sessions", 24),
+    Action("session.rename", ("E",), "Rename", "Write another title for the selected or marked sessions.", _DECK, "Sessions"),
     Action("view.mark", ("space",), "Mark", "Mark the session under the cursor; the keys of a session are then for all that are marked. esc unmarks all.", _DECK, "Several", 19, own=True),
     Action("view.mark_range", ("V",), "Mark range", "Mark all sessions from the last mark to the cursor.", _DECK, "Several"),
     Action("view.mark_all", ("asterisk",), "Mark all", "Mark all sessions that are listed, or none.", _DECK, "Several"),

@@ -5,25 +5,15 @@ Not the transcript of the console. Invariant: pure, and every line is cleaned fo
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from agent.protocol import (
-    AdbServerChanged,
     AgentMessage,
     AllowanceUsed,
     BudgetExtended,
-    CommitmentChanged,
-    DeviceChanged,
     ErrorEvent,
     Event,
     EventMsg,
     FactsUpdate,
     HistoryCompacted,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
-    ObservationRecorded,
     PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
@@ -32,7 +22,6 @@ from agent.protocol import (
     ResultPublished,
     ReviewPublished,
     RouteGiven,
-    RunChanged,
     SessionAssigned,
     SessionConfigured,
     SessionContinued,
@@ -45,17 +34,11 @@ from agent.protocol import (
     SessionsDeleted,
     SessionStateChanged,
     SessionTagged,
-    ShutdownComplete,
-    SteerApplied,
     SteerEdited,
     SteerWithdrawn,
-    StepCompleted,
-    StepStarted,
     StreamError,
     TargetObserved,
     TargetsPlanned,
-    TaskComplete,
-    TaskStarted,
     TextLetThrough,
     TextRedacted,
     ToolCallFinished,
@@ -64,14 +47,13 @@ from agent.protocol import (
     UserMessage,
     VerificationRecorded,
     WarningEvent,
-    WatcherChanged,
     WheelActed,
     WheelHandedBack,
-    WheelTaken,
 )
 from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
+from agent.state import event_text
 from agent.state.event_text import compacted, evidence_words, verified_words
 from agent.state.reducer import ActionView
 from agent.state.terms import term
@@ -181,28 +163,8 @@ def _said(msg: EventMsg) -> str:
             return f"frames dropped: {reason}" if reason else "frames dropped"
         case SessionsDeleted(session_ids=session_ids):
             return f"deleted {', '.join(session_ids)}"
-        case (
-            TaskStarted()
-            | TaskComplete()
-            | SteerApplied()
-            | StepStarted()
-            | ObservationRecorded()
-            | StepCompleted()
-            | WheelTaken()
-            | NoticePosted()
-            | NoticeWithdrawn()
-            | DeviceChanged()
-            | AdbServerChanged()
-            | JobChanged()
-            | WatcherChanged()
-            | RunChanged()
-            | JobsDropped()
-            | CommitmentChanged()
-            | ShutdownComplete()
-        ):
-            return ""
         case _:
-            assert_never(msg)
+            return event_text.sentence(msg)[1]
 
 
 def _call(msg: ToolCallRequested) -> str:

@@ -20,6 +20,7 @@ from agent.protocol import (
     SessionCreate,
     SessionDismiss,
     SessionDismissed,
+    SessionRename,
     SessionResume,
     SessionTag,
     UserInput,
@@ -138,6 +139,19 @@ async def test_one_answer_goes_to_all_marked_that_ask_the_same_at_the_second_pre
         }
         assert answers == dict.fromkeys(("q10", "q11", "q12"), "Ben Baker")
         await seat.see("Answered 3 of 4 sessions.")
+
+
+async def test_the_selected_session_is_renamed_and_gets_its_title_back(console: Open) -> None:
+    async with console(core=fifty(), play=nothing) as seat:
+        await select(seat, "s12")
+        old = seat.deck.console_app.bridge.state.sessions["s12"].session.title
+        await seat.press("E", *"Nightly", "enter")
+        renamed = SessionRename(session_id="s12", title="Nightly")
+        await seat.until(lambda: seat.core.ops == [renamed], "the title")
+        await seat.see("Renamed")
+        await seat.press("U")
+        back = SessionRename(session_id="s12", title=old)
+        await seat.until(lambda: seat.core.ops == [renamed, back], "the old title")
 
 
 async def test_tags_are_added_and_taken_from_all_marked_and_group_the_list(console: Open) -> None:

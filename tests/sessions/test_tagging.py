@@ -11,6 +11,8 @@ from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     DeviceDismiss,
     SessionDismiss,
+    SessionRename,
+    SessionRenamed,
     SessionResume,
     SessionStateChanged,
     SessionTag,
@@ -34,6 +36,34 @@ async def test_tags_are_kept_in_the_record_each_once_and_outlive_the_core(stage:
         assert kept.tags == ("bench", "nightly")
         await stage.do(SessionTag(session_id=made))
         assert (await stage.store.session(made)).tags == ()
+
+
+async def test_a_session_renamed_keeps_its_goal_and_outlives_the_core_under_its_title(
+    stage: Stage,
+) -> None:
+    async with stage.play():
+        made = await stage.create("anything")
+        ended = await stage.reach(made, COMPLETED)
+        await stage.do(SessionRename(session_id=made, title="  The  nightly run "))
+        await stage.do(SessionRename(session_id=made, title="The nightly run"))
+        msgs = await stage.msgs(made)
+        assert [m.title for m in msgs if isinstance(m, SessionRenamed)] == ["The nightly run"]
+    async with stage.play():
+        [kept] = [s for s in (await stage.core.overview()).sessions if s.session_id == made]
+        assert (kept.title, kept.goal) == ("The nightly run", "anything")
+        assert kept.updated_ms == ended.updated_ms
+        await stage.do(SessionRename(session_id=made))
+        assert (await stage.store.session(made)).title == "anything"
+
+
+async def test_a_title_is_one_line_without_secrets_and_of_bounded_length(stage: Stage) -> None:
+    async with stage.play():
+        made = await stage.create("anything", start=False)
+        await stage.do(SessionRename(session_id=made, title="pay 4111 1111 1111 1111\x1b[2J\n" * 9))
+        title = (await stage.store.session(made)).title
+        assert "4111" not in title and "\x1b" not in title and len(title) <= 80
+        with pytest.raises(UsageError):
+            await stage.do(SessionRename(session_id="nobody", title="x"))
 
 
 @pytest.mark.parametrize("tags", [("two words",), ("",), tuple(f"t{n}" for n in range(21))])

@@ -41,6 +41,7 @@ class Mode(StrEnum):
     EACH = "to all marked"
     FOLLOW_UP = "follow up on all marked"
     TAG = "tag"
+    RENAME = "rename"
     NONE = "nothing"
 
 
@@ -64,6 +65,7 @@ HINTS = {
     Mode.DRAFT: "App, then goal: com.android.notes write milk",
     Mode.EACH: "One hint or goal for each of them",
     Mode.FOLLOW_UP: "What should each of them do next?",
+    Mode.RENAME: "The title as it should be",
     Mode.TAG: "Tags to add; -word takes one away",
     Mode.NONE: "Press n to start a session",
 }
@@ -77,6 +79,7 @@ _SENDS = {
     Mode.EDIT: "change",
     Mode.MODIFY: "do this instead",
     Mode.DRAFT: "keep the draft",
+    Mode.RENAME: "rename",
     Mode.TAG: "tag",
 }
 _STYLES = {

@@ -27,6 +27,12 @@ class SessionTagged(EventBase, frozen=True, kw_only=True, tag="session_tagged"):
     tags: tuple[str, ...] = ()
 
 
+class SessionRenamed(EventBase, frozen=True, kw_only=True, tag="session_renamed"):
+    """The operator gave the session another title."""
+
+    title: str
+
+
 class SessionDismissed(EventBase, frozen=True, kw_only=True, tag="session_dismissed"):
     """The operator dismissed the ended session from every Deck, or took that back."""
 
@@ -51,6 +57,7 @@ AnyRecordEvent: TypeAlias = (
     SessionRolledBack
     | SessionKept
     | SessionTagged
+    | SessionRenamed
     | SessionDismissed
     | SessionPruned
     | SessionsDeleted

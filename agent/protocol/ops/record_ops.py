@@ -51,6 +51,16 @@ class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
     tags: tuple[str, ...] = ()
 
 
+class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
+    """Give a session another title; the goal stays as it is."""
+
+    returns: ClassVar[str] = "the id of the session"
+
+    session_id: str
+    title: str = ""
+    """80 characters at most are kept; empty: the goal is its title again."""
+
+
 class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
     """Dismiss an ended session and its children: read, and off every Deck; or take that back.
 
@@ -101,6 +111,7 @@ AnyRecordOp: TypeAlias = (
     | SessionRollback
     | SessionKeep
     | SessionTag
+    | SessionRename
     | SessionDismiss
     | SessionDelete
     | SessionClear

@@ -14,6 +14,7 @@ from agent.protocol import (
     SessionImport,
     SessionKeep,
     SessionPrune,
+    SessionRename,
     SessionRollback,
     SessionTag,
     SessionVerify,
@@ -21,7 +22,7 @@ from agent.protocol import (
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.lifecycle.archive import Archive
-from agent.sessions.lifecycle.tagging import dismiss, tag_session
+from agent.sessions.lifecycle.tagging import dismiss, rename_session, tag_session
 from agent.sessions.questions.confirming import confirm
 from agent.sessions.registry.services import Services
 
@@ -61,6 +62,13 @@ class RecordHandlers:
         """Replace a session's tags."""
         return reply_to(
             sub, await tag_session(self.parts, op.session_id, op.tags, sub.submission_id)
+        )
+
+    @handles
+    async def rename(self, op: SessionRename, sub: Submission) -> Reply:
+        """Give a session another title."""
+        return reply_to(
+            sub, await rename_session(self.parts, op.session_id, op.title, sub.submission_id)
         )
 
     @handles

@@ -9,8 +9,11 @@ from __future__ import annotations
 from agent.devices.fleet.labels import checked_tags
 from agent.devices.protocols import Fleet
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import DeviceTag, SessionDismissed, SessionTagged
+from agent.protocol import DeviceTag, SessionDismissed, SessionRenamed, SessionTagged
+from agent.safety.redacting.redaction import redact_secrets
 from agent.sessions.registry.services import Services
+from agent.sessions.rules.creation import TITLE_LIMIT_CHARS
+from agent.text import one_line
 
 
 def tag(rack: Fleet, op: DeviceTag) -> None:
@@ -40,6 +43,23 @@ async def tag_session(
     async with live.lock:
         if live.record.tags != wanted:
             drafts = live.drafts(SessionTagged(tags=wanted), submission_id=submission_id)
+            await parts.book.append(*drafts)
+    return live.session_id
+
+
+async def rename_session(
+    parts: Services, session_id: str, title: str, submission_id: str = ""
+) -> str:
+    """Give a session another title, its goal for an empty one; return its whole id.
+
+    Raises:
+        UsageError: no such session.
+    """
+    live = await parts.book.get(session_id)
+    async with live.lock:
+        wanted = one_line(redact_secrets(title) or live.record.goal, TITLE_LIMIT_CHARS).strip()
+        if live.record.title != wanted:
+            drafts = live.drafts(SessionRenamed(title=wanted), submission_id=submission_id)
             await parts.book.append(*drafts)
     return live.session_id
 

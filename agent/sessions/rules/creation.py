@@ -34,7 +34,7 @@ from agent.text import one_line
 TARGETS_LIMIT = 64
 STEPS_LIMIT = 10_000
 REQUEST_ID_LIMIT = 200
-_TITLE_LIMIT_CHARS = 80
+TITLE_LIMIT_CHARS = 80
 _ID_BYTES = 6
 
 
@@ -84,7 +84,7 @@ def _planned(
         goal=goal,
         created_ms=now_ms,
         kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
-        title=one_line(redact_secrets(op.title) or goal, _TITLE_LIMIT_CHARS),
+        title=one_line(redact_secrets(op.title) or goal, TITLE_LIMIT_CHARS),
         serial=op.serial,
         target_package=op.target_package,
         model=model,
@@ -145,7 +145,7 @@ def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
         created_ms=now_ms,
         kind=SessionKind.GENIE,
         parent_id=parent.session_id,
-        title=one_line(target.objective, _TITLE_LIMIT_CHARS),
+        title=one_line(target.objective, TITLE_LIMIT_CHARS),
         serial=target.serial,
         target_package=target.package,
         required_presentation=target.presentation,

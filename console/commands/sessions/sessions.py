@@ -21,6 +21,7 @@ from console.commands.sessions.sessions_record import (
     fork,
     import_rollout,
     keep,
+    rename,
     rollback,
     tag_session,
 )
@@ -46,7 +47,7 @@ SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Judge", (confirm_result,)),
     (
         "Keep and drop",
-        (tag_session, dismiss, keep, fork, rollback, export, import_rollout, delete, clear),
+        (tag_session, rename, dismiss, keep, fork, rollback, export, import_rollout, delete, clear),
     ),
 )
 ALIASES = {"read": "show"}

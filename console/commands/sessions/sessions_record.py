@@ -58,6 +58,24 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
     act_on(ctx, session_id, act, as_json=as_json)
 
 
+@click.command("rename")
+@SESSION_ID
+@click.argument("title", nargs=-1)
+@JSON_OPTION
+@click.pass_context
+def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json: bool) -> None:
+    """Give a session another title; without TITLE it is its goal again."""
+    from agent.protocol import SessionRename
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(SessionRename(session_id=session.session_id, title=" ".join(title)))
+        renamed = await core.session(session.session_id)
+        told = {"ok": True, "title": renamed.title}
+        return f"Renamed {session.session_id}: {renamed.title}", told
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
 @click.command("dismiss")
 @SESSION_ID
 @click.option("--undo", is_flag=True, help="Show it on the Deck again.")

@@ -18,6 +18,7 @@ from agent.protocol import (
     SessionCancel,
     SessionDismiss,
     SessionPause,
+    SessionRename,
     SessionResume,
     SessionStart,
     SessionTag,
@@ -45,6 +46,7 @@ class Act(StrEnum):
     DISMISS = "dismiss"
     RESTORE = "bring back"
     TAG = "tag"
+    RENAME = "rename"
     WRITE = "write to"
     SEND = "follow up on"
     BEGIN = "begin"
@@ -60,6 +62,7 @@ PAST = {
     Act.DISMISS: "Dismissed",
     Act.RESTORE: "Brought back",
     Act.TAG: "Tagged",
+    Act.RENAME: "Renamed",
     Act.WRITE: "Sent to",
     Act.SEND: "Followed up on",
     Act.BEGIN: "Started",
@@ -193,6 +196,12 @@ def _tag(view: SessionView, _state: State, text: str) -> _Chosen:
     return SessionTag(session_id=view.session.session_id, tags=tags)
 
 
+def _rename(view: SessionView, _state: State, text: str) -> _Chosen:
+    if text == view.session.title:
+        return "has this title already"
+    return SessionRename(session_id=view.session.session_id, title=text)
+
+
 def _withdraw(view: SessionView, _state: State, text: str) -> _Chosen:
     for item in reversed(view.transcript.items):
         waits = isinstance(item, MessageItem) and item.steer and not item.withdrawn
@@ -211,6 +220,7 @@ _CHOICES: dict[Act, Callable[[SessionView, State, str], _Chosen]] = {
     Act.DISMISS: _dismiss,
     Act.RESTORE: _restore,
     Act.TAG: _tag,
+    Act.RENAME: _rename,
     Act.WRITE: _write,
     Act.SEND: _send,
     Act.WITHDRAW: _withdraw,
@@ -277,22 +287,30 @@ _INVERSE = {
 }
 
 
+_REWRITES: dict[Act, Callable[[Session], Op]] = {
+    Act.TAG: lambda was: SessionTag(session_id=was.session_id, tags=was.tags),
+    Act.RENAME: lambda was: SessionRename(session_id=was.session_id, title=was.title),
+}
+"""What an act overwrote, written again."""
+
+
 def inverse(plan: Plan, before: State, now: State) -> Plan | None:
     """Make the plan that takes an act back; None where it cannot be taken back.
 
     Args:
         plan: what was done.
-        before: the picture when it was planned: the tags that the sessions had.
+        before: the picture when it was planned: the tags and titles that the sessions had.
         now: the picture.
     """
     ids = [step.session_id for step in plan.steps]
-    if plan.act is Act.TAG:
+    if plan.act in _REWRITES:
+        rewrite = _REWRITES[plan.act]
         steps = [
-            step._replace(op=SessionTag(session_id=one, tags=before.sessions[one].session.tags))
+            step._replace(op=rewrite(before.sessions[one].session))
             for one, step in zip(ids, plan.steps, strict=True)
             if one in now.sessions and one in before.sessions
         ]
-        return Plan(Act.TAG, tuple(steps))
+        return Plan(plan.act, tuple(steps))
     if plan.act is Act.RESUME:
         stopped = [one for one in ids if not _was_paused(before, one)]
         act = Act.STOP if len(stopped) == len(ids) else Act.PAUSE

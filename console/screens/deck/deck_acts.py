@@ -324,7 +324,7 @@ class DeckActs(DeckBegin):
                     app.request(SessionStart(session_id=subject, prompt=event.text))
                 else:
                     app.request(UserInput(session_id=subject, text=event.text))
-            case Mode.NONE | Mode.EACH | Mode.FOLLOW_UP | Mode.TAG:
+            case Mode.NONE | Mode.EACH | Mode.FOLLOW_UP | Mode.TAG | Mode.RENAME:
                 pass
         self.refresh_all()
         is_asked_on = mode is Mode.ANSWER and self.deck.focused is self.deck.card

@@ -36,7 +36,9 @@ _BATCHED = {
     "notice.done": Act.DISMISS,
     "notice.send": Act.SEND,
 }
-_OWN = frozenset({"view.mark", "view.mark_range", "view.mark_all", "session.tag"})
+_OWN = frozenset({"view.mark", "view.mark_range", "view.mark_all", "session.tag", "session.rename"})
+_OF_TARGETS = frozenset({"session.tag", "session.rename"})
+"""What takes the selected session where none is marked."""
 
 
 class MarkController(Controller):
@@ -83,7 +85,7 @@ class MarkController(Controller):
 
     def can(self, action_id: str) -> bool:
         if action_id in _OWN:
-            return bool(self.targets if action_id == "session.tag" else self._deck.listed_ids())
+            return bool(self.targets if action_id in _OF_TARGETS else self._deck.listed_ids())
         return bool(self._plan(action_id).steps)
 
     def word(self, action: Action) -> str:
@@ -173,6 +175,10 @@ class MarkController(Controller):
         """Write tags for the marked sessions, or for the selected one."""
         self._ask(Mode.TAG)
 
+    def do_session_rename(self) -> None:
+        """Write a title for the selected session, or for all that are marked."""
+        self._ask(Mode.RENAME)
+
     def _ask(self, mode: Mode) -> None:
         if not self.targets:
             return
@@ -248,7 +254,12 @@ class MarkController(Controller):
         return True
 
 
-_ACT_OF = {Mode.EACH: Act.WRITE, Mode.FOLLOW_UP: Act.SEND, Mode.TAG: Act.TAG}
+_ACT_OF = {
+    Mode.EACH: Act.WRITE,
+    Mode.FOLLOW_UP: Act.SEND,
+    Mode.TAG: Act.TAG,
+    Mode.RENAME: Act.RENAME,
+}
 
 
 def _question_ids(plan: Plan) -> list[str]:

@@ -40,6 +40,8 @@ from agent.protocol import (
     SessionKeep,
     SessionKept,
     SessionPause,
+    SessionRename,
+    SessionRenamed,
     SessionReplay,
     SessionResume,
     SessionStart,
@@ -161,6 +163,8 @@ class ScriptedCore(FakeCore):
                 self.tell(SessionKept(kept=kept), one)
             case SessionTag(session_id=one, tags=tags):
                 self.tell(SessionTagged(tags=tags), one)
+            case SessionRename(session_id=one, title=title):
+                self.tell(SessionRenamed(title=title), one)
             case SessionDismiss(session_id=one, dismissed=dismissed):
                 members = [
                     view.session
@@ -272,6 +276,7 @@ _KNOWN = (
     SessionReplay,
     SessionResume,
     SessionStart,
+    SessionRename,
     SessionTag,
     SteerEdit,
     SteerWithdraw,
