@@ -23,8 +23,8 @@ from PIL import Image
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
 from agent.devices.pool.virtual_phones import VirtualPhones
+from virtual_phone.display.png import encode
 from virtual_phone.phone import Phone
-from virtual_phone.png import encode
 from virtual_phone.scrcpy.stream import VideoEncoder
 
 ROUNDS = 60

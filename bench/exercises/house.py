@@ -25,7 +25,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import Settings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 ONLINE_BOUND_S = 30.0
 _LOOK_S = 0.05

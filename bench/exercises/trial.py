@@ -7,7 +7,7 @@ from bench.exercises.conditions import Prepared, taken_back
 from bench.exercises.house import House
 from console.evaluation import trial as trials
 from console.evaluation.trial import Outcome, Trial
-from virtual_phone import scenarios
+from virtual_phone.state import scenarios
 
 __all__ = ["Outcome", "attempt"]
 

@@ -15,9 +15,9 @@ from agent.devices.pool.virtual_command import virtual_phone_command
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import UsageError
 from console.commands.phone import VERBS
-from virtual_phone.channel import SOCKET_NAME
 from virtual_phone.cli.main import cli
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.channel import SOCKET_NAME
+from virtual_phone.server.faults import FaultKind
 
 
 def test_the_verbs_are_those_of_the_program() -> None:

@@ -14,7 +14,7 @@ import pytest
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 
 @dataclass

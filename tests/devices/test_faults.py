@@ -17,8 +17,8 @@ from agent.devices.protocols import Device
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceLostError, DeviceTimeoutError, TreeUnavailableError
 from agent.records import DeviceState, FrameStatus, Point
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 NO_VIDEO = ScrcpySettings(video=False)
 MIDDLE = Point(x=0.5, y=0.5)

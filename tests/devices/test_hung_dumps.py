@@ -23,8 +23,8 @@ from agent.runtime.runtime import Runtime
 from agent.settings import Settings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 LOADED_S = 10.0
 """What a loaded machine may add."""

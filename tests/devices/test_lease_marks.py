@@ -14,7 +14,7 @@ from agent.devices.fleet.device_lease_file import PATH, DeviceLeaseFile, Standin
 from agent.devices.fleet.fleet import AdbFleet
 from agent.errors import DeviceLostError
 from agent.records import DeviceInfo
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 PATIENCE_S = 30.0
 

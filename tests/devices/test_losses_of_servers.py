@@ -21,8 +21,8 @@ from tests.devices.test_losses_of_sessions import (
     until_lost,
 )
 from tests.stage import Stage, of_type
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 
 async def begun(stage: Stage, serial: str, finished: asyncio.Event) -> str:

@@ -22,8 +22,8 @@ from agent.records import DeviceInfo, DeviceState, Session, SessionState
 from tests.fakes import FakeRack
 from tests.stage import Stage, of_type
 from virtual_phone.adbd.gate import KeyGate
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 PATIENCE_S = 60.0
 

@@ -19,7 +19,7 @@ from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import ConfigError
 from agent.unix_sockets import short_address
 from tests.adb import RealAdb, free_port, real_adb_server
-from virtual_phone.channel import SOCKET_NAME
+from virtual_phone.server.channel import SOCKET_NAME
 
 NOBODY = 65534
 """The uid of `nobody` on Linux and the BSDs: it owns nothing."""

@@ -16,8 +16,8 @@ from agent.devices.frames import fast_capture
 from agent.devices.frames.fast_capture import LEAST_SIDE_PX, QuickCaptures
 from agent.devices.protocols import Capture
 from agent.records import Frame, FrameSource
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 BOUND_S = 60.0
 

@@ -23,7 +23,7 @@ from agent.devices.trees.uiautomator_service import UiautomatorService
 from agent.errors import TextEntryError
 from agent.records import Bounds, UiNode
 from tests.devices.conftest import ScriptedPhone, scripted_server
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 BOUND_S = 30.0
 OWN = "com.android.inputmethod.latin/.LatinIME"

@@ -27,8 +27,8 @@ from agent.devices.trees.uiautomator_service import (
 )
 from agent.errors import DeviceError, TreeUnavailableError
 from tests.devices.conftest import ScriptedPhone, scripted_server
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 BOUND_S = 30.0
 

@@ -16,8 +16,8 @@ from agent.devices.adb.server import AdbServer
 from agent.devices.fleet.fleet import AdbFleet
 from agent.records import DeviceInfo, DeviceState, Transport
 from tests.devices.conftest import block, scripted_server
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 PATIENCE_S = 30.0
 

@@ -10,8 +10,8 @@ from agent.exercises.exercise import Exercise, Record, Tag
 from agent.exercises.suite import EXERCISES
 from bench.exercises.runner import Plan, read_results, run
 from bench.exercises.trial import Outcome
-from virtual_phone import scenarios
 from virtual_phone.phone import Phone
+from virtual_phone.state import scenarios
 
 BY_NAME = {exercise.name: exercise for exercise in EXERCISES}
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from support.adb import RealAdb, real_adb_server
 from support.command import command
 from support.connected import Connected
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 # What the machine and the person at it have set would decide what a test finds.
 for _name in list(os.environ):

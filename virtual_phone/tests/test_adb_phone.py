@@ -16,7 +16,7 @@ from PIL import Image
 from support.adb import RealAdb
 from support.connected import Connected
 from virtual_phone.errors import PhoneError
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 
 async def test_a_phone_is_listed_with_its_model(connected: Connected) -> None:

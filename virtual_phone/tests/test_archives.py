@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from support.connected import Connected
 from support.fuzz import mutated
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource, CollectingSink
+from virtual_phone.server.pipes import BytesSource, CollectingSink
 from virtual_phone.shell.interpreter import Shell
 from virtual_phone.userland.userland import Userland
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from virtual_phone.awk.statements import program_of
 from virtual_phone.awk.words import BUILTINS, KEYWORDS, AwkSyntaxError
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource, CollectingSink
+from virtual_phone.server.pipes import BytesSource, CollectingSink
 from virtual_phone.shell.interpreter import Shell
 from virtual_phone.userland.userland import Userland
 

@@ -13,7 +13,8 @@ import pytest
 
 from support.adb import RealAdb
 from support.command import NAME, virtual_phone
-from virtual_phone.channel import (
+from virtual_phone.errors import PhoneError
+from virtual_phone.server.channel import (
     LONGEST_REQUEST_BYTES,
     MOST_CLIENTS,
     AskState,
@@ -23,9 +24,8 @@ from virtual_phone.channel import (
     Reset,
     channel_path,
 )
-from virtual_phone.errors import PhoneError
-from virtual_phone.remote import NotServedError, ask
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.remote import NotServedError, ask
+from virtual_phone.server.serve import PhoneHost
 
 
 async def test_a_phone_that_is_cut_off_is_mended_by_the_command(
@@ -117,7 +117,7 @@ async def test_the_socket_is_its_owners_alone_and_goes_with_the_host(tmp_path: P
 async def test_a_home_is_served_by_one_process_and_taken_over_from_a_dead_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("virtual_phone.claim.PATIENCE_S", 0.1)
+    monkeypatch.setattr("virtual_phone.state.home_lock.PATIENCE_S", 0.1)
     async with PhoneHost(tmp_path):
         with pytest.raises(PhoneError, match="in use by"):
             await PhoneHost(tmp_path).start()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from virtual_phone import persistence
 from virtual_phone.phone import Phone
-from virtual_phone.serve import serve_forever
+from virtual_phone.server.serve import serve_forever
+from virtual_phone.state import persistence
 
 
 @pytest.mark.parametrize("turns_between", range(6))

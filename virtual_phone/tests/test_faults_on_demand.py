@@ -14,7 +14,7 @@ from support.connected import Connected
 from support.hand import NOON
 from support.patience import until
 from support.streams import stream_of
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.faults import FaultKind
 
 START = (
     "CLASSPATH=/data/local/tmp/s.jar app_process / com.genymobile.scrcpy.Server 3.3.4 "

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.hand import new_phone
-from virtual_phone import fling
+from virtual_phone.input import fling
 from virtual_phone.phone import Phone
-from virtual_phone.records import NotIdleError
+from virtual_phone.state.records import NotIdleError
 from virtual_phone.ui.bind import walk
 
 SCALE = 420 / 160

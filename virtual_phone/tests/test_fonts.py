@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.hand import new_phone
-from virtual_phone import fonts
+from virtual_phone.display import fonts
 
 CACHES = (fonts.installed, fonts.runs, fonts.width_of, fonts.face_of)
 

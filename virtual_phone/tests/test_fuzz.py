@@ -11,7 +11,7 @@ from support.connected import Connected
 from support.fuzz import CHECK_EVERY, fuzz
 from test_wire import peer_of
 from virtual_phone.adbd.wire import Command
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 
 @pytest.mark.parametrize("seed", [1, 3])

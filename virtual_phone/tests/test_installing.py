@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.connected import Connected
-from virtual_phone.apk import BadApkError, read_manifest
+from virtual_phone.packages.apk import BadApkError, read_manifest
 
 NAMESPACE = "http://schemas.android.com/apk/res/android"
 Element = tuple[str, dict[str, str | int], list["Element"]]  # type: ignore[misc]
@@ -139,7 +139,7 @@ async def test_a_file_that_is_no_apk_is_refused_as_on_a_phone(
 
 def test_reading_a_manifest_leaves_the_logging_of_the_process_as_it_was() -> None:
     code = (
-        "import logging; from virtual_phone.apk import BadApkError, _decode\n"
+        "import logging; from virtual_phone.packages.apk import BadApkError, _decode\n"
         "try: _decode(b'not a manifest')\n"
         "except BadApkError: pass\n"
         "print(logging.getLogger().level, logging.getLogger().handlers)"

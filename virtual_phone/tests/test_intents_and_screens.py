@@ -9,9 +9,9 @@ import pytest
 
 from support.connected import Connected
 from support.hand import NOON, Hand, new_phone
-from virtual_phone import keycodes
+from virtual_phone.input import keycodes
 from virtual_phone.phone import Phone
-from virtual_phone.records import Notice, NotIdleError
+from virtual_phone.state.records import Notice, NotIdleError
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from support.connected import Connected
 from support.hand import NOON, Hand, new_phone
 from virtual_phone import lock
-from virtual_phone.records import LockKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
+from virtual_phone.state.records import LockKind
 
 LOCKED = "input keyevent 26; input keyevent 224"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from virtual_phone.png import encode
+from virtual_phone.display.png import encode
 
 
 @given(width=st.integers(1, 40), height=st.integers(1, 40), data=st.data())

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from virtual_phone.channel import AskState, BeginScenario, Reset
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
-from virtual_phone.remote import ask
-from virtual_phone.scenarios import SCENARIOS, begin
+from virtual_phone.server.channel import AskState, BeginScenario, Reset
+from virtual_phone.server.remote import ask
+from virtual_phone.state.scenarios import SCENARIOS, begin
 
 
 @pytest.mark.parametrize("name", list(SCENARIOS))

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from support.patience import until
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import Socket
 from virtual_phone.scrcpy.control import ControlReader
 from virtual_phone.scrcpy.dialect import dialect
 from virtual_phone.scrcpy.keyboard import HidKeyboard
 from virtual_phone.scrcpy.options import parse_options
 from virtual_phone.scrcpy.server import ServerRun
 from virtual_phone.scrcpy.stream import video_size
+from virtual_phone.server.pipes import Socket
 from virtual_phone.userland.userland import Userland
 
 ERAS = ["1.20", "1.22", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from support.hand import Hand, new_phone
-from virtual_phone import keycodes
 from virtual_phone.apps import messages_data as messages_app
+from virtual_phone.input import keycodes
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ async def test_an_sms_intent_opens_a_conversation_with_its_number(hand: Hand) ->
 
 
 async def test_every_page_of_settings_draws_and_dumps(hand: Hand) -> None:
-    from virtual_phone.apps.settings import SUB_PAGES
+    from virtual_phone.apps.settings.app import SUB_PAGES
 
     for name, sub in SUB_PAGES.items():
         hand.phone.start_activity(
@@ -153,8 +153,8 @@ async def test_checkout_places_an_order_after_one_more_question(hand: Hand) -> N
 
 
 def test_support_returns_only_what_was_delivered() -> None:
-    from virtual_phone.apps.shop import Line, Order, Shop
-    from virtual_phone.apps.shop_support import answer
+    from virtual_phone.apps.shop.app import Line, Order, Shop
+    from virtual_phone.apps.shop.support import answer
 
     line = [Line("mug", 1, 12.0)]
     state = Shop(orders=[Order(1001, line, 12.0, 0, "shipped", "here"),

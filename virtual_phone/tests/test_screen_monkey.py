@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.hand import new_phone
-from virtual_phone import keycodes
+from virtual_phone.input import keycodes
 from virtual_phone.phone import Phone
 from virtual_phone.ui.bind import walk
 from virtual_phone.ui.views import Kind, View

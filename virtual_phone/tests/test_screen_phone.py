@@ -11,10 +11,16 @@ from pathlib import Path
 import pytest
 
 from support.hand import NOON, Hand, new_phone
-from virtual_phone import keycodes, persistence
 from virtual_phone.errors import PhoneError
+from virtual_phone.input import keycodes
 from virtual_phone.phone import Phone
-from virtual_phone.records import NotIdleError, NullRootError, StartStatus, UnknownActivityError
+from virtual_phone.state import persistence
+from virtual_phone.state.records import (
+    NotIdleError,
+    NullRootError,
+    StartStatus,
+    UnknownActivityError,
+)
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from virtual_phone import editing, fonts
-from virtual_phone.records import FieldState
+from virtual_phone.display import fonts
+from virtual_phone.input import editing
+from virtual_phone.state.records import FieldState
 from virtual_phone.ui.bind import path_at, walk
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.draw import paint

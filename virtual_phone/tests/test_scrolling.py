@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import ImageChops, ImageStat
 
-from virtual_phone import stage
-from virtual_phone.kept_picture import KeptPicture
+from virtual_phone.display import scene_builder
+from virtual_phone.display.frame_cache import KeptPicture
+from virtual_phone.display.scene import Scene
 from virtual_phone.phone import Phone
-from virtual_phone.scene import Scene
 from virtual_phone.ui.bind import walk
 
 PACKAGES = ("com.android.settings", "com.android.mms", "com.android.contacts", "com.android.shop")
@@ -41,7 +41,7 @@ async def test_a_scrolled_scene_is_the_one_that_would_be_built(phone: Phone, pac
     for y in (1690, 1650, 1500, 1320):
         phone._touch.move(0, 540, y)
         phone.scene()
-    moved, built = phone.scene(), stage.build_scene(phone, 0)
+    moved, built = phone.scene(), scene_builder.build_scene(phone, 0)
     assert moved is not built
     assert [(v.key, v.rect, v.clip) for s in moved.surfaces for v in walk(s.root)] == [
         (v.key, v.rect, v.clip) for s in built.surfaces for v in walk(s.root)
@@ -84,13 +84,13 @@ async def test_scrolling_builds_no_scene(phone: Phone, monkeypatch: pytest.Monke
     phone._touch.move(0, 540, 1600)
     before = phone.scene()
     built: list[int] = []
-    original = stage.build_scene
+    original = scene_builder.build_scene
 
     def counted(of: Phone, display: int) -> Scene:
         built.append(display)
         return original(of, display)
 
-    monkeypatch.setattr(stage, "build_scene", counted)
+    monkeypatch.setattr(scene_builder, "build_scene", counted)
     version = phone.frame_version
     for y in range(1590, 1400, -10):
         phone._touch.move(0, 540, y)

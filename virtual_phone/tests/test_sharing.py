@@ -13,10 +13,10 @@ import pytest
 
 from support.connected import Connected
 from support.hand import NOON, Hand, new_phone
-from virtual_phone import checkpoint
 from virtual_phone.apps import all_apps
 from virtual_phone.phone import Phone
-from virtual_phone.profiles import PROFILES
+from virtual_phone.state import checkpoint
+from virtual_phone.state.profiles import PROFILES
 
 SHARED_LIMIT_BYTES = 24_000
 """What a phone that changed nothing may cost; the states of its apps alone are larger."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource, CollectingSink
+from virtual_phone.server.pipes import BytesSource, CollectingSink
 from virtual_phone.shell.interpreter import Shell
 from virtual_phone.shell.parser import ShellSyntaxError, parse
 from virtual_phone.userland.userland import Userland

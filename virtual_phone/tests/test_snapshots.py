@@ -12,9 +12,9 @@ import pytest
 from support.adb import RealAdb
 from support.command import NAME, virtual_phone
 from support.hand import new_phone
-from virtual_phone import checkpoint
-from virtual_phone.checkpoint import Checkpoint, KeptFile
 from virtual_phone.errors import PhoneError
+from virtual_phone.state import checkpoint
+from virtual_phone.state.checkpoint import Checkpoint, KeptFile
 
 
 async def test_a_phone_that_is_served_goes_back_to_its_snapshot(

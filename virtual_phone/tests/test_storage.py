@@ -11,7 +11,7 @@ from PIL import Image
 from support.connected import Connected
 from support.hand import Hand, new_phone
 from virtual_phone.errors import PhoneError
-from virtual_phone.storage import SharedStorage
+from virtual_phone.state.storage import SharedStorage
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from support.connected import Connected
 from support.hand import new_phone
 from support.patience import until
-from virtual_phone.touch_panel import PATH, TouchPanel
+from virtual_phone.input.touch_panel import PATH, TouchPanel
 
 
 @pytest.mark.parametrize("rotation", range(4))

@@ -12,8 +12,8 @@ from support.adb import RealAdb
 from support.connected import Connected
 from virtual_phone.adbd.gate import KeyGate, parse_public_key
 from virtual_phone.errors import PhoneError
-from virtual_phone.faults import FaultKind, Faults, parse_kind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind, Faults, parse_kind
+from virtual_phone.server.serve import PhoneHost
 
 
 async def test_a_computer_is_unauthorized_until_the_phone_says_yes(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource
+from virtual_phone.server.pipes import BytesSource
 from virtual_phone.uiautomator.device_methods import DeviceMethods
 from virtual_phone.uiautomator.object_methods import ObjectMethods
 from virtual_phone.uiautomator.rpc import MethodTable, answer

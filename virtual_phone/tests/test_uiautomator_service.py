@@ -15,8 +15,8 @@ from PIL import Image
 from support.connected import Connected
 from support.patience import until
 from support.uiautomator_client import FIELD, START, Client, Output, step, where
-from virtual_phone.faults import FaultKind
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 from virtual_phone.shell.interpreter import Shell
 
 
@@ -302,7 +302,7 @@ async def test_the_service_ends_with_the_adb_stream_that_started_it(
 
 
 async def test_an_installed_adb_keyboard_types_what_broadcasts_bring(client: Client) -> None:
-    from virtual_phone.packages import PackageInfo
+    from virtual_phone.packages.installed import PackageInfo
 
     keyboard = "com.github.uiautomator/.AdbKeyboard"
     said = Output()

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from support.command import NAME, virtual_phone
 from support.hand import new_phone
-from virtual_phone import checkpoint
-from virtual_phone.channel import channel_path
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource, CollectingSink
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.channel import channel_path
+from virtual_phone.server.pipes import BytesSource, CollectingSink
+from virtual_phone.server.serve import PhoneHost
 from virtual_phone.shell.call import decode, encode
 from virtual_phone.shell.interpreter import Shell
+from virtual_phone.state import checkpoint
 from virtual_phone.uiautomator.rpc import MethodTable, answer
 from virtual_phone.userland.userland import Userland
 from virtual_phone.well_formed import json_of, well_formed

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from virtual_phone.adbd import wire
 from virtual_phone.adbd.wire import Command, MalformedPacketError
 from virtual_phone.errors import PhoneError
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.serve import PhoneHost
 
 HOST_FEATURES = b"host::features=shell_v2,cmd,stat_v2"
 

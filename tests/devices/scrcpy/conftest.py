@@ -16,9 +16,9 @@ from agent.devices.adb.client import AdbClient
 from agent.devices.adb_device import AdbDevice
 from agent.devices.frames.feed import FrameFeed
 from agent.devices.scrcpy.link import ScrcpySettings
-from virtual_phone.faults import FaultKind
 from virtual_phone.phone import Phone
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.serve import PhoneHost
 
 BOUND_S = 30.0
 

@@ -16,7 +16,7 @@ from agent.errors import DeviceError, DeviceTimeoutError
 from agent.records import Point
 from tests.devices.conftest import ScriptedPhone, scripted_server
 from tests.devices.scrcpy.conftest import Bench
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.faults import FaultKind
 
 MIDDLE = Point(x=0.5, y=0.5)
 

@@ -17,7 +17,7 @@ from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
 from agent.records import FrameStatus, Point
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.faults import FaultKind
 
 SETTINGS = "com.android.settings"
 

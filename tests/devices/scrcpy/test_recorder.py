@@ -13,7 +13,7 @@ from agent.devices.scrcpy.recorder import record
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import UsageError
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.faults import FaultKind
 
 
 @pytest.fixture

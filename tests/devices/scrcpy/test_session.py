@@ -17,8 +17,8 @@ from agent.devices.scrcpy.session import ScrcpySession, open_session
 from agent.errors import DeviceError, DeviceTimeoutError
 from agent.records import FrameSource
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
-from virtual_phone.pipes import Socket
 from virtual_phone.scrcpy.server import CLASS
+from virtual_phone.server.pipes import Socket
 from virtual_phone.shell.call import Call
 
 OPTIONS = SessionOptions(scid=0, max_size_px=240)

@@ -19,9 +19,9 @@ from agent.devices.scrcpy.video import VideoFrames
 from agent.errors import DeviceTimeoutError
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
-from virtual_phone.faults import FaultKind
 from virtual_phone.scrcpy import server
 from virtual_phone.scrcpy.stream import VideoEncoder
+from virtual_phone.server.faults import FaultKind
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 
-from virtual_phone.packages import PackageInfo, PackageTable
-from virtual_phone.records import (
+from virtual_phone.packages.installed import PackageInfo, PackageTable
+from virtual_phone.state.records import (
     PageState,
     PhoneState,
     StartResult,

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import msgspec
 
-from virtual_phone.packages import PackageInfo
-from virtual_phone.records import FieldState, Notice, PageState, TaskState
+from virtual_phone.packages.installed import PackageInfo
+from virtual_phone.state.records import FieldState, Notice, PageState, TaskState
 from virtual_phone.ui.patterns import alert
 from virtual_phone.ui.vocabulary import button
 
 if TYPE_CHECKING:
-    from virtual_phone.packages import PackageTable
-    from virtual_phone.properties import Properties
-    from virtual_phone.settings import SettingsTable
-    from virtual_phone.storage import SharedStorage
+    from virtual_phone.packages.installed import PackageTable
+    from virtual_phone.state.properties import Properties
+    from virtual_phone.state.settings_provider import SettingsTable
+    from virtual_phone.state.storage import SharedStorage
     from virtual_phone.ui.canvas import Canvas
     from virtual_phone.ui.views import Rect, View
 

@@ -20,20 +20,20 @@ from virtual_phone.activities import (
 )  # fmt: skip
 from virtual_phone.app import App, S, Seed
 from virtual_phone.apps import app_of
+from virtual_phone.display.rotation import Turning
+from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.errors import PhoneError
-from virtual_phone.factory import built_in, seed_for
-from virtual_phone.packages import PackageTable
-from virtual_phone.properties import factory_properties
-from virtual_phone.records import (
+from virtual_phone.input.touch import Touch
+from virtual_phone.packages.installed import PackageTable
+from virtual_phone.state.factory import built_in, seed_for
+from virtual_phone.state.properties import factory_properties
+from virtual_phone.state.records import (
     DisplayState,
     PageState,
     PhoneState,
     TaskState,
 )  # fmt: skip
-from virtual_phone.scene import Scene, Surface
-from virtual_phone.settings import SettingsTable
-from virtual_phone.touch import Touch
-from virtual_phone.turning import Turning
+from virtual_phone.state.settings_provider import SettingsTable
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -256,7 +256,7 @@ class Core(Turning):
 
     def scene(self, display: int = 0) -> Scene:
         """Return the current scene of a display, built when something changed since."""
-        from virtual_phone.stage import build_scene
+        from virtual_phone.display.scene_builder import build_scene
 
         _ = self.frame_version
         scene = self._scenes.get(display)
@@ -281,7 +281,7 @@ class Core(Turning):
 
     def paint_scene(self, scene: Scene, width: int = 0, height: int = 0) -> Image.Image:
         """Paint a scene; safe to call in a thread."""
-        from virtual_phone.paint import draw_scene
+        from virtual_phone.display.paint import draw_scene
 
         return draw_scene(scene, self.seed, width, height, self.part_moved(scene))
 

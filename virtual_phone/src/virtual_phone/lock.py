@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from virtual_phone import keycodes as k
-from virtual_phone.records import LockKind, LockState
+from virtual_phone.input import keycodes as k
+from virtual_phone.state.records import LockKind, LockState
 
 if TYPE_CHECKING:
     from virtual_phone.services import Services

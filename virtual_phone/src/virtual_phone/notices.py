@@ -6,7 +6,7 @@ Not what they open. Invariant: a notification takes the place of the one with it
 from __future__ import annotations
 
 from virtual_phone.core import TOAST_S, Core
-from virtual_phone.records import Notice
+from virtual_phone.state.records import Notice
 
 HEADS_UP_S = 5.0
 

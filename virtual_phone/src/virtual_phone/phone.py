@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from virtual_phone import persistence
 from virtual_phone.activities import (
     short_component,
 )  # fmt: skip
 from virtual_phone.app import App
 from virtual_phone.apps import all_apps, app_of
 from virtual_phone.core import SAVE_DELAY_S, log
+from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.errors import PhoneError
-from virtual_phone.factory import factory, whole_minute
-from virtual_phone.gestures import Gestures
-from virtual_phone.profiles import Posture, Profile, profile_of
-from virtual_phone.records import (
+from virtual_phone.input.gestures import Gestures
+from virtual_phone.running import AppProcesses
+from virtual_phone.state import persistence
+from virtual_phone.state.factory import factory, whole_minute
+from virtual_phone.state.profiles import Posture, Profile, profile_of
+from virtual_phone.state.records import (
     STATE_FORMAT,
     NotIdleError,
     NullRootError,
     PhoneState,
     WindowInfo,
 )  # fmt: skip
-from virtual_phone.running import AppProcesses
-from virtual_phone.scene import Scene, Surface
-from virtual_phone.storage import FirstFile, SharedStorage
+from virtual_phone.state.storage import FirstFile, SharedStorage
 from virtual_phone.ui.dump import dump
 from virtual_phone.well_formed import json_of, well_formed_value
 
@@ -47,7 +47,7 @@ class Phone(Gestures):
     """Simulate one phone whose state persists in the directory `home`.
 
     Args:
-        profile: what kind of phone (`virtual_phone.profiles`); the kind it was by default.
+        profile: what kind of phone (`virtual_phone.state.profiles`); the kind it was by default.
 
     Raises:
         PhoneError: the directory cannot be read, or there is no such kind of phone.
@@ -110,7 +110,7 @@ class Phone(Gestures):
         })  # fmt: skip
 
     def _first_files(self) -> list[FirstFile]:
-        from virtual_phone.first_files import first_files
+        from virtual_phone.state.first_files import first_files
 
         return first_files(self.seed, self.state_record.born or self.now())
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from virtual_phone.packages import PackageTable
+from virtual_phone.packages.installed import PackageTable
 
 FIRST_PID, LAST_PID = 1200, 3999
 FIRST_APP_UID = 10_000

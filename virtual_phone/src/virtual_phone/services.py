@@ -14,17 +14,17 @@ from virtual_phone import lock
 from virtual_phone.activities import HOME_PACKAGE
 from virtual_phone.apps import app_of
 from virtual_phone.core import log
+from virtual_phone.display.scene import Surface
 from virtual_phone.errors import PhoneError
 from virtual_phone.notices import Notices
-from virtual_phone.records import (
+from virtual_phone.running import AppProcesses, Change
+from virtual_phone.state.records import (
     PageState,
     StartResult,
     TaskState,
     UnknownActivityError,
 )  # fmt: skip
-from virtual_phone.running import AppProcesses, Change
-from virtual_phone.scene import Surface
-from virtual_phone.storage import SharedStorage
+from virtual_phone.state.storage import SharedStorage
 from virtual_phone.well_formed import well_formed
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from support.adb import RealAdb, Said
 from virtual_phone.phone import Phone
-from virtual_phone.serve import PhoneHost
-from virtual_phone.served_phone import ServedPhone
+from virtual_phone.server.serve import PhoneHost
+from virtual_phone.server.served_phone import ServedPhone
 from virtual_phone.userland.userland import Userland
 
 

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from virtual_phone.adbd import wire
 from virtual_phone.adbd.wire import Command
-from virtual_phone.serve import PhoneHost
-from virtual_phone.served_phone import ServedPhone
+from virtual_phone.server.serve import PhoneHost
+from virtual_phone.server.served_phone import ServedPhone
 from virtual_phone.shell.call import TABLE
 from virtual_phone.userland.processes import FIRST_PID
 

@@ -16,14 +16,14 @@ import sys
 from pathlib import Path
 
 from support.fuzz import FuzzError, mutated, rounds_of, run
-from virtual_phone.channel import channel_path
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import BytesSource, CollectingSink
 from virtual_phone.scrcpy.control import ControlReader, ControlType
 from virtual_phone.scrcpy.dialect import dialect
 from virtual_phone.scrcpy.hands import Hands
-from virtual_phone.serve import PhoneHost
+from virtual_phone.server.channel import channel_path
+from virtual_phone.server.pipes import BytesSource, CollectingSink
+from virtual_phone.server.serve import PhoneHost
 from virtual_phone.shell.call import Descriptors, decode
 from virtual_phone.shell.interpreter import Shell
 from virtual_phone.uiautomator.device_methods import DeviceMethods

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 
 from virtual_phone.phone import Phone
-from virtual_phone.pipes import Socket, read_all
-from virtual_phone.served_phone import ServedPhone
+from virtual_phone.server.pipes import Socket, read_all
+from virtual_phone.server.served_phone import ServedPhone
 from virtual_phone.uiautomator import CLASS
 
 START = f"CLASSPATH=/data/local/tmp/u2.jar app_process / {CLASS} -p 9008"

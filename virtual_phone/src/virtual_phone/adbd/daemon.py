@@ -1,7 +1,7 @@
 """The phone's adbd: which service a stream opens, and the connections that are there.
 
-Not the listener (see `virtual_phone.serve`). Invariant: an unknown or malformed service is refused
-with CLSE and nothing else happens.
+Not the listener (see `virtual_phone.server.serve`). Invariant: an unknown or malformed service is
+refused with CLSE and nothing else happens.
 
 Names: packages/modules/adb, SERVICES.TXT.
 """

@@ -10,7 +10,7 @@ import asyncio
 import struct
 
 from virtual_phone.adbd.stream import Stream
-from virtual_phone.capture import raw_pixels
+from virtual_phone.display.capture import raw_pixels
 from virtual_phone.userland.userland import Userland
 
 HEADER = struct.Struct("<14I")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from virtual_phone.adbd.connection import Connection
 from virtual_phone.adbd.stream import Stream
 from virtual_phone.errors import PhoneError
-from virtual_phone.pipes import Socket
+from virtual_phone.server.pipes import Socket
 from virtual_phone.userland.sockets import Handler, SocketTable, canonical
 
 MAX_RULES = 256

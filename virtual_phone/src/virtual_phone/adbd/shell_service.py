@@ -16,7 +16,7 @@ from typing import Protocol
 
 from virtual_phone.adbd.stream import Stream
 from virtual_phone.adbd.terminal import Terminal
-from virtual_phone.pipes import EmptySource, NullSink, Pipe
+from virtual_phone.server.pipes import EmptySource, NullSink, Pipe
 from virtual_phone.shell.call import Descriptors
 from virtual_phone.shell.interpreter import Shell
 from virtual_phone.shell.programs import signal_status

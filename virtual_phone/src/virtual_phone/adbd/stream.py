@@ -11,7 +11,7 @@ import asyncio
 from typing import Protocol
 
 from virtual_phone.adbd.wire import Command, MalformedPacketError
-from virtual_phone.pipes import Pipe, read_exactly
+from virtual_phone.server.pipes import Pipe, read_exactly
 
 EAGER_ACK_BYTES = 256 * 1024
 """Below this backlog a WRTE is acknowledged when it arrives, so the next one can travel."""

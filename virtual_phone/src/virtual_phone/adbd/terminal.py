@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from virtual_phone.pipes import Pipe, Sink
+from virtual_phone.server.pipes import Pipe, Sink
 
 MAX_LINE_BYTES = 4096
 INTERRUPT, END, ERASE, BACKSPACE, KILL, RETURN, NEWLINE = 3, 4, 0x7F, 8, 0x15, 13, 10

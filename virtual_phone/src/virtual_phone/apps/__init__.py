@@ -15,7 +15,7 @@ from virtual_phone.app import App, AppIcon
 
 _MODULES = (
     ("virtual_phone.system.launcher", "launcher"),
-    ("virtual_phone.apps.settings", "settings"),
+    ("virtual_phone.apps.settings.app", "settings"),
     ("virtual_phone.apps.notes", "notes"),
     ("virtual_phone.apps.messages", "messages"),
     ("virtual_phone.apps.contacts", "contacts"),
@@ -27,7 +27,7 @@ _MODULES = (
     ("virtual_phone.apps.gallery", "camera"),
     ("virtual_phone.apps.browser", "browser"),
     ("virtual_phone.apps.mail", "mail"),
-    ("virtual_phone.apps.shop", "shop"),
+    ("virtual_phone.apps.shop.app", "shop"),
     ("virtual_phone.apps.wallet", "wallet"),
     ("virtual_phone.apps.calculator", "calculator"),
     ("virtual_phone.apps.lights", "lights"),

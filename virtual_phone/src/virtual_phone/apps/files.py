@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from virtual_phone.app import App, AppIcon, NoState, Page, no_state
 from virtual_phone.errors import PhoneError
-from virtual_phone.storage import PICTURES, StoredFile
+from virtual_phone.state.storage import PICTURES, StoredFile
 from virtual_phone.ui.patterns import (
     alert,
     empty,

@@ -19,8 +19,8 @@ import msgspec
 
 from virtual_phone.app import App, AppIcon, NoState, Page, Seed, no_state
 from virtual_phone.errors import PhoneError
-from virtual_phone.first_files import landscape, photo_path
-from virtual_phone.storage import SharedStorage, StoredFile
+from virtual_phone.state.first_files import landscape, photo_path
+from virtual_phone.state.storage import SharedStorage, StoredFile
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.patterns import empty, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, Rect, TextStyle, View

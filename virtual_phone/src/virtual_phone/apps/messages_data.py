@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from virtual_phone.app import Host, Page, Seed
-from virtual_phone.records import Notice
+from virtual_phone.state.records import Notice
 
 PACKAGE = "com.android.messaging"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from virtual_phone.awk.patterns import found_in, parted, quoted
 from virtual_phone.awk.values import MOST_CHARS, AwkError
-from virtual_phone.pipes import Source
+from virtual_phone.server.pipes import Source
 
 MOST_FIELDS = 50_000
 _BLANK = " \t\n"

@@ -28,7 +28,7 @@ from virtual_phone.awk.records import Records
 from virtual_phone.awk.streams import Streams
 from virtual_phone.awk.values import AwkError, Input, Value, formatted, is_true, text_of, whole_of
 from virtual_phone.awk.words import unescaped
-from virtual_phone.pipes import Source
+from virtual_phone.server.pipes import Source
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL | re.ASCII)
 

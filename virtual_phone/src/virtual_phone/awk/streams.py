@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from virtual_phone.awk.records import Records
 from virtual_phone.awk.values import MOST_CHARS, AwkError
-from virtual_phone.pipes import EmptySource, Sink, Source
+from virtual_phone.server.pipes import EmptySource, Sink, Source
 from virtual_phone.shell.call import Call, Descriptors, decode
 
 _WAITING_BYTES = 16 * 1024

@@ -28,8 +28,8 @@ Examples:
 @click.pass_obj
 def state(homes: Path, name: str, as_json: bool) -> None:
     """Print the true state of the virtual phone NAME, running or not."""
-    from virtual_phone.channel import AskState
     from virtual_phone.phone import Phone
+    from virtual_phone.server.channel import AskState
 
     answer = asked(homes, AskState(phone=name))
     truth = Phone(homes / name, name=name).state() if answer is None else answer.state or {}
@@ -46,7 +46,7 @@ def state(homes: Path, name: str, as_json: bool) -> None:
 @click.pass_obj
 def reset(homes: Path, name: str) -> None:
     """Put the virtual phone NAME back to how it left the factory, running or not; its files too."""
-    from virtual_phone.channel import Reset
+    from virtual_phone.server.channel import Reset
 
     if asked(homes, Reset(phone=name)) is None:
         with unserved(homes, name) as there:
@@ -61,8 +61,8 @@ def reset(homes: Path, name: str) -> None:
 @click.pass_obj
 def snapshot(homes: Path, name: str, file: Path) -> None:
     """Write all that the virtual phone NAME holds, apps and files, to FILE; running or not."""
-    from virtual_phone import checkpoint
-    from virtual_phone.channel import TakeSnapshot
+    from virtual_phone.server.channel import TakeSnapshot
+    from virtual_phone.state import checkpoint
 
     path = file.absolute()
     if asked(homes, TakeSnapshot(phone=name, path=str(path))) is None:
@@ -77,8 +77,8 @@ def snapshot(homes: Path, name: str, file: Path) -> None:
 @click.pass_obj
 def restore(homes: Path, name: str, file: Path) -> None:
     """Put the virtual phone NAME back to what FILE holds; running or not."""
-    from virtual_phone import checkpoint
-    from virtual_phone.channel import RestoreSnapshot
+    from virtual_phone.server.channel import RestoreSnapshot
+    from virtual_phone.state import checkpoint
 
     path = file.absolute()
     if asked(homes, RestoreSnapshot(phone=name, path=str(path))) is None:
@@ -103,7 +103,7 @@ Examples:
 @click.pass_context
 def touch(ctx: click.Context, name: str, points: tuple[float, ...], ms: int) -> None:
     """Touch the virtual phone NAME as a person does, which `getevent` shows; it must be served."""
-    from virtual_phone.channel import Swipe
+    from virtual_phone.server.channel import Swipe
 
     if len(points) not in (2, 4):
         raise click.UsageError("Give X Y, or X Y X2 Y2.", ctx=ctx)
@@ -127,7 +127,7 @@ def turn(homes: Path, name: str, degrees: str) -> None:
 
     Its screen follows while it rotates by itself (accelerometer_rotation is 1).
     """
-    from virtual_phone.channel import Turn
+    from virtual_phone.server.channel import Turn
 
     home_of(homes, name)
     ask_served(homes, Turn(phone=name, degrees=int(degrees)))

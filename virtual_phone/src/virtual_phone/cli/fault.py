@@ -18,7 +18,7 @@ from virtual_phone.cli.homes import ask_served
 from virtual_phone.errors import PhoneError
 
 if TYPE_CHECKING:
-    from virtual_phone.channel import Answer, Request
+    from virtual_phone.server.channel import Answer, Request
 
 _EPILOG = """\b
 Faults:
@@ -71,8 +71,8 @@ def fault(
     listing: bool,
 ) -> None:
     """Begin FAULT on the virtual phone NAME, which some process serves now."""
-    from virtual_phone.channel import BeginFault, ClearFaults, ListFaults
-    from virtual_phone.faults import parse_kind
+    from virtual_phone.server.channel import BeginFault, ClearFaults, ListFaults
+    from virtual_phone.server.faults import parse_kind
 
     if listing and (clear or fault):
         raise click.UsageError("--list goes with NAME alone.", ctx=ctx)

@@ -14,8 +14,8 @@ from virtual_phone.cli.ending import program
 from virtual_phone.errors import PhoneError, UsageError
 
 if TYPE_CHECKING:
-    from virtual_phone.channel import Answer, Request
-    from virtual_phone.served_phone import ServedPhone
+    from virtual_phone.server.channel import Answer, Request
+    from virtual_phone.server.served_phone import ServedPhone
 
 FILES = ("phone.json", "claim")
 """What tells a phone's directory."""
@@ -36,7 +36,7 @@ def home_of(homes: Path, name: str) -> Path:
 
 def ask_served(homes: Path, request: Request) -> Answer:
     """Have the process that serves a phone do something. Raises PhoneError when there is none."""
-    from virtual_phone.remote import NotServedError, ask
+    from virtual_phone.server.remote import NotServedError, ask
 
     try:
         return ask(homes, request)
@@ -46,7 +46,7 @@ def ask_served(homes: Path, request: Request) -> Answer:
 
 def asked(homes: Path, request: Request) -> Answer | None:
     """Have the process that serves a phone do something; None when there is none."""
-    from virtual_phone.remote import NotServedError, ask
+    from virtual_phone.server.remote import NotServedError, ask
 
     home_of(homes, request.phone)
     try:
@@ -58,8 +58,8 @@ def asked(homes: Path, request: Request) -> Answer | None:
 @contextmanager
 def unserved(homes: Path, name: str) -> Iterator[ServedPhone]:
     """Hold a phone that nobody serves; nobody can begin to until the block has ended."""
-    from virtual_phone.claim import Claim
-    from virtual_phone.served_phone import ServedPhone
+    from virtual_phone.server.served_phone import ServedPhone
+    from virtual_phone.state.home_lock import Claim
 
     home = home_of(homes, name)
     # A phone that comes to life meanwhile would write its own state over the new one.

@@ -84,7 +84,7 @@ def _check(keys: Path) -> None:
 async def _serve(
     home: Path, count: int, port: int, *, profile: str | None, keys: Path | None, until_eof: bool
 ) -> None:
-    from virtual_phone.serve import serve_forever
+    from virtual_phone.server.serve import serve_forever
 
     task = asyncio.ensure_future(
         serve_forever(home, count, port, _announce, profile=profile, keys=keys)

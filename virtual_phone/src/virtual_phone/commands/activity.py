@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 
-from virtual_phone import adb_keyboards
 from virtual_phone.commands.intents import IntentArguments, lengthen, parse_intent, shorten
-from virtual_phone.commands.policies import standby_bucket
-from virtual_phone.records import StartStatus, UnknownActivityError
+from virtual_phone.commands.packages.policies import standby_bucket
+from virtual_phone.input import adb_keyboards
 from virtual_phone.shell.call import Call, CommandError, command
+from virtual_phone.state.records import StartStatus, UnknownActivityError
 
 NEW_TASK = 0x10000000
 MAIN = "android.intent.action.MAIN"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from virtual_phone import capture
+from virtual_phone.commands.dumpsys.window_trees import dump_displays
 from virtual_phone.commands.options import options
-from virtual_phone.commands.window_trees import dump_displays
-from virtual_phone.faults import FaultKind
-from virtual_phone.records import NotIdleError, NullRootError
+from virtual_phone.display import capture
+from virtual_phone.server.faults import FaultKind
 from virtual_phone.shell.call import Call, CommandError, command, encode
+from virtual_phone.state.records import NotIdleError, NullRootError
 
 IDLE_TIMEOUT_S = 10.0
 DEFAULT_DUMP = "/sdcard/window_dump.xml"

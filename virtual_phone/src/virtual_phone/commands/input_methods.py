@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from virtual_phone import adb_keyboards
-from virtual_phone.adb_keyboards import LATIN
+from virtual_phone.input import adb_keyboards
+from virtual_phone.input.adb_keyboards import LATIN
 from virtual_phone.shell.call import Call, CommandError, command
 
 DEFAULT, ENABLED = "default_input_method", "enabled_input_methods"

@@ -7,8 +7,8 @@ secret does nothing without it.
 from __future__ import annotations
 
 from virtual_phone import lock
-from virtual_phone.records import LockKind
 from virtual_phone.shell.call import Call, CommandError, command
+from virtual_phone.state.records import LockKind
 
 USAGE = """lockSettings service commands:
 

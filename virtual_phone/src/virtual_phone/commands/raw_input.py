@@ -6,8 +6,7 @@ import asyncio
 import re
 
 from virtual_phone.commands.options import options
-from virtual_phone.shell.call import Call, CommandError, command
-from virtual_phone.touch_panel import (
+from virtual_phone.input.touch_panel import (
     BTN_TOUCH,
     EV_ABS,
     EV_KEY,
@@ -18,6 +17,7 @@ from virtual_phone.touch_panel import (
     RawEvent,
     TouchPanel,
 )
+from virtual_phone.shell.call import Call, CommandError, command
 
 WAITING_EVENTS = 4096
 """Events that a slow reader may be behind; what comes after is lost, as in the kernel."""

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from virtual_phone.commands.options import options, whole_number
-from virtual_phone.faults import FaultKind
-from virtual_phone.frozen import shown_scene
+from virtual_phone.display.frozen_display import shown_scene
 from virtual_phone.numbers import is_number
+from virtual_phone.server.faults import FaultKind
 from virtual_phone.shell.call import Call, CommandError, command
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from functools import partial
 from virtual_phone.commands.options import options
 from virtual_phone.errors import PhoneError
 from virtual_phone.numbers import is_number
-from virtual_phone.properties import VALUE_LIMIT
 from virtual_phone.shell.call import Call, CommandError, command, decode, encode
+from virtual_phone.state.properties import VALUE_LIMIT
 from virtual_phone.userland.log import LogEntry
 from virtual_phone.well_formed import well_formed
 

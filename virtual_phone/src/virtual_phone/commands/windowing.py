@@ -7,8 +7,8 @@ import re
 from virtual_phone import lock
 from virtual_phone.commands.activity import activity_command
 from virtual_phone.commands.locking import lock_command
-from virtual_phone.commands.packaging import package_command
-from virtual_phone.commands.policies import policy_command
+from virtual_phone.commands.packages.packaging import package_command
+from virtual_phone.commands.packages.policies import policy_command
 from virtual_phone.commands.radios import radio_command
 from virtual_phone.errors import PhoneError
 from virtual_phone.shell.call import Call, CommandError, command
@@ -168,7 +168,7 @@ async def cmd(call: Call) -> int:
         case "device_state":
             return await _device_state(call, rest)
         case "battery":
-            from virtual_phone.commands.dumps import battery_command
+            from virtual_phone.commands.dumpsys.dumps import battery_command
 
             return await battery_command(call, rest)
         case "clipboard":
@@ -253,7 +253,7 @@ SHELL = "com.android.shell"
 
 
 async def _location(call: Call, words: list[str]) -> int:
-    from virtual_phone.commands.device_dumps import location_on
+    from virtual_phone.commands.dumpsys.device_dumps import location_on
 
     match [word for word in words if word not in ("--user", "0", "current")]:
         case ["is-location-enabled"]:
@@ -280,7 +280,7 @@ async def _notification(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["list"]:
             for notice in call.phone.notices():
-                from virtual_phone.commands.dumps import notice_key
+                from virtual_phone.commands.dumpsys.dumps import notice_key
 
                 await call.line(notice_key(call.phone, notice))
         case ["post"]:
@@ -291,7 +291,7 @@ async def _notification(call: Call, words: list[str]) -> int:
 
 
 async def _post(call: Call, words: list[str]) -> None:
-    from virtual_phone.records import Notice
+    from virtual_phone.state.records import Notice
 
     title = ""
     rest = list(words)

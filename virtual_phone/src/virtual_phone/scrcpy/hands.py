@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, assert_never
 
-from virtual_phone import keycodes
 from virtual_phone.errors import PhoneError
+from virtual_phone.input import keycodes
 from virtual_phone.scrcpy import control
 from virtual_phone.scrcpy.keyboard import HidKeyboard
 

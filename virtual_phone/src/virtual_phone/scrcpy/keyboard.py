@@ -7,7 +7,7 @@ Invariant: a key acts once, when it appears in a report and was not in the one b
 
 from __future__ import annotations
 
-from virtual_phone import keycodes
+from virtual_phone.input import keycodes
 
 REPORT_BYTES = 8
 _SHIFTS = 0x22

@@ -14,20 +14,20 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from virtual_phone.display.frame_cache import KeptPicture
+from virtual_phone.display.frozen_display import shown_scene
 from virtual_phone.errors import PhoneError
-from virtual_phone.faults import FaultKind
-from virtual_phone.frozen import shown_scene
-from virtual_phone.kept_picture import KeptPicture
-from virtual_phone.pipes import Socket
 from virtual_phone.scrcpy import stream
 from virtual_phone.scrcpy.control import ControlReader, clipboard_message
 from virtual_phone.scrcpy.dialect import Dialect, dialect
 from virtual_phone.scrcpy.hands import Hands
 from virtual_phone.scrcpy.options import ServerOptions, parse_options
+from virtual_phone.server.faults import FaultKind
+from virtual_phone.server.pipes import Socket
 
 if TYPE_CHECKING:
+    from virtual_phone.display.scene import Scene
     from virtual_phone.phone import Phone
-    from virtual_phone.scene import Scene
     from virtual_phone.shell.call import Call
     from virtual_phone.userland.sockets import Handler
     from virtual_phone.userland.userland import Userland

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from virtual_phone.numbers import is_number
-from virtual_phone.pipes import as_sink, as_source
+from virtual_phone.server.pipes import as_sink, as_source
 from virtual_phone.shell.call import TABLE, CommandError, Descriptors, decode, encode
 from virtual_phone.shell.flow import MAX_CALL_DEPTH, ExitShell, LeaveFunction, LeaveLoop
 from virtual_phone.shell.parser import ShellSyntaxError, parse

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 from virtual_phone.errors import PhoneError
-from virtual_phone.pipes import EmptySource, NullSink, Sink, Source
+from virtual_phone.server.pipes import EmptySource, NullSink, Sink, Source
 from virtual_phone.userland.tree import Device
 from virtual_phone.well_formed import well_formed
 

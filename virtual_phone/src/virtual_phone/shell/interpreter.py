@@ -11,7 +11,7 @@ import contextlib
 import signal
 from typing import assert_never
 
-from virtual_phone.pipes import (
+from virtual_phone.server.pipes import (
     CollectingSink,
     EmptySource,
     NullSink,

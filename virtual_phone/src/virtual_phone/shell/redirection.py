@@ -6,7 +6,7 @@ import contextlib
 from typing import assert_never
 
 from virtual_phone.numbers import is_number
-from virtual_phone.pipes import (
+from virtual_phone.server.pipes import (
     BytesSource,
     EmptySource,
     NullSink,

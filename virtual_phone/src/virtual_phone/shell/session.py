@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from typing import Protocol, runtime_checkable
 
-from virtual_phone.pipes import as_sink, as_source
+from virtual_phone.server.pipes import as_sink, as_source
 from virtual_phone.shell.call import Descriptors, decode, encode
 from virtual_phone.shell.flow import SHELL_NAME, ExitShell, LeaveFunction, LeaveLoop
 from virtual_phone.shell.interpreter import Shell

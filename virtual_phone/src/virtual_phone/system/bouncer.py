@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from virtual_phone import lock
-from virtual_phone.records import LockKind
+from virtual_phone.state.records import LockKind
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import column, edges, icon, row, space, stack, text
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from virtual_phone.app import Host
-from virtual_phone.records import PageState
+from virtual_phone.state.records import PageState
 from virtual_phone.system.power_menu import power_menu
 from virtual_phone.ui.patterns import alert
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from virtual_phone.records import PageState
+from virtual_phone.state.records import PageState
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import Child, column, edges, icon, row, space, stack, text
 
@@ -129,7 +129,7 @@ def _tool(drawing: str) -> View:
 
 
 def _emoji(typist: Typist, letters: Callable[[], None], nav_dp: float) -> View:
-    from virtual_phone.fonts import clusters
+    from virtual_phone.display.fonts import clusters
 
     def cell(char: str) -> View:
         return stack(

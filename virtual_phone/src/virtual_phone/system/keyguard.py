@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from virtual_phone.app import Host
-from virtual_phone.records import Notice
+from virtual_phone.state.records import Notice
 from virtual_phone.system.bars import clock_text
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import column, edges, icon, space, text

@@ -77,7 +77,7 @@ def shortcut(host: Host, package: str, app_icon: AppIcon, label: str, open_it: C
 
 def open_it_info(host: Host, package: str) -> Callable[[], None]:
     """Return what a long press on an icon does: open the app's page in Settings."""
-    from virtual_phone.records import PageState
+    from virtual_phone.state.records import PageState
 
     def act() -> None:
         host.open_page(

@@ -24,7 +24,7 @@ from virtual_phone.ui.vocabulary import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from virtual_phone.records import TaskState
+    from virtual_phone.state.records import TaskState
 
 
 def recents(page: Page[NoState]) -> View:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from virtual_phone.app import Host
-from virtual_phone.records import Notice
+from virtual_phone.state.records import Notice
 from virtual_phone.system.bars import clock_text
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
@@ -141,7 +141,7 @@ def shade(host: Shaded, *, expanded: bool) -> View:
 
 
 def _open_settings(host: Shaded) -> None:
-    from virtual_phone.records import PageState
+    from virtual_phone.state.records import PageState
 
     host.close_shade()
     host.open_page(PageState(""), "com.android.settings", "com.android.settings.Settings", {})

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from virtual_phone import keycodes as k
-from virtual_phone.records import FieldState
+from virtual_phone.input import keycodes as k
+from virtual_phone.state.records import FieldState
 from virtual_phone.ui.views import TextStyle, View
 from virtual_phone.ui.vocabulary import edges, row, text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from virtual_phone.records import FieldState, PageState
+from virtual_phone.state.records import FieldState, PageState
 from virtual_phone.ui.views import Kind, View
 
 

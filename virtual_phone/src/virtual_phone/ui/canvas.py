@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from virtual_phone import fonts
+from virtual_phone.display import fonts
 from virtual_phone.ui import icons
 from virtual_phone.ui.theme import Color, Theme
 from virtual_phone.ui.views import Rect

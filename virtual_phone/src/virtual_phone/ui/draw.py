@@ -6,7 +6,7 @@ Invariant: painting changes nothing but the image.
 
 from __future__ import annotations
 
-from virtual_phone import fonts
+from virtual_phone.display import fonts
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.layout import Metrics, shown_text
 from virtual_phone.ui.views import Align, Kind, Rect, View

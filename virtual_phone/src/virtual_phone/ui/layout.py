@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from virtual_phone import fonts
+from virtual_phone.display import fonts
 from virtual_phone.ui.views import MATCH, NO_INSETS, WRAP, Align, Kind, Rect, View
 
 FREE = 1 << 20

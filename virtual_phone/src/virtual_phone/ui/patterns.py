@@ -212,7 +212,7 @@ def menu(*items: tuple[str, Callable[[], None]], key: str = "menu") -> View:
 
 def avatar(name: str, size: float = 40, color: str = "") -> View:
     """Draw a round picture with the first letter of a name."""
-    from virtual_phone.fonts import clusters
+    from virtual_phone.display.fonts import clusters
 
     letter = (clusters(name.strip()) or ["?"])[0].upper()
     tones = ("#7A5AA8", "#2F7D6B", "#B4553D", "#3B6EA8", "#8A6D1F", "#A8456F", "#4C7F37", "#5A62B8")

@@ -13,8 +13,8 @@ import io
 
 import msgspec
 
-from virtual_phone import capture
-from virtual_phone.faults import FaultKind
+from virtual_phone.display import capture
+from virtual_phone.server.faults import FaultKind
 from virtual_phone.ui.dump import dump
 from virtual_phone.ui.views import View
 from virtual_phone.uiautomator.nodes import windows

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from virtual_phone.scene import Scene, Surface
+from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.ui.dump import resource_id
 from virtual_phone.ui.layout import shown_text
 from virtual_phone.ui.views import Kind, Rect, View

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from virtual_phone import keys
+from virtual_phone.input import keys
 from virtual_phone.uiautomator.nodes import Node, information
 from virtual_phone.uiautomator.rpc import MethodTable, ObjectNotFoundError
 from virtual_phone.uiautomator.scrolling import Scroller

@@ -11,9 +11,9 @@ import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from virtual_phone import capture
+from virtual_phone.display import capture
 from virtual_phone.errors import PhoneError
-from virtual_phone.pipes import Socket
+from virtual_phone.server.pipes import Socket
 from virtual_phone.uiautomator import web
 from virtual_phone.uiautomator.device_methods import DeviceMethods
 from virtual_phone.uiautomator.object_methods import ObjectMethods

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from virtual_phone.faults import FaultKind
+from virtual_phone.server.faults import FaultKind
 from virtual_phone.uiautomator.nodes import Node, root_of, windows
 from virtual_phone.uiautomator.rpc import INVALID_PARAMETERS, ObjectNotFoundError, RpcError
 from virtual_phone.uiautomator.selector import Selector, find_all

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
 from virtual_phone.errors import PhoneError
-from virtual_phone.pipes import Source
+from virtual_phone.server.pipes import Source
 
 HEAD_LIMIT_BYTES = 16 * 1024
 BODY_LIMIT_BYTES = 4 * 1024 * 1024

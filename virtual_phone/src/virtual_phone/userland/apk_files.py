@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from virtual_phone.userland.tree import Directory, Growing, Made, Node, Tree
 
 if TYPE_CHECKING:
-    from virtual_phone.packages import PackageInfo
+    from virtual_phone.packages.installed import PackageInfo
     from virtual_phone.userland.userland import Userland
 
 PLACES = ("/system/app/", "/data/app/")
@@ -41,13 +41,13 @@ def _names(land: Userland, path: str) -> set[str]:
 
 
 def _paths(land: Userland) -> dict[str, PackageInfo]:
-    from virtual_phone.commands.packaging import apk_path
+    from virtual_phone.commands.packages.packaging import apk_path
 
     return {apk_path(info): info for info in land.phone.packages.list()}
 
 
 def _apk(info: PackageInfo) -> bytes:
-    from virtual_phone.apk_making import make_apk
+    from virtual_phone.packages.apk_writer import make_apk
 
     return make_apk(
         info.package, info.version_name, info.version_code, info.label, info.activities,

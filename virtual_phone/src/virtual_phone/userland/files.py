@@ -16,7 +16,7 @@ import stat as modes
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, cast
 
-from virtual_phone.storage import SharedStorage
+from virtual_phone.state.storage import SharedStorage
 from virtual_phone.userland.file_stat import (
     GID_SDCARD,
     UID_ROOT,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from virtual_phone.errors import PhoneError
 from virtual_phone.numbers import is_number
-from virtual_phone.pipes import Socket, socket_pair
+from virtual_phone.server.pipes import Socket, socket_pair
 
 Handler = Callable[[Socket], Awaitable[None]]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from virtual_phone.faults import Faults
+from virtual_phone.input.touch_panel import TouchPanel
 from virtual_phone.running import Change, RunningApp
-from virtual_phone.touch_panel import TouchPanel
+from virtual_phone.server.faults import Faults
 from virtual_phone.userland.apk_files import add_apks
 from virtual_phone.userland.files import PhoneFiles
 from virtual_phone.userland.log import LogRing
@@ -25,8 +25,8 @@ from virtual_phone.userland.sockets import SocketTable
 from virtual_phone.userland.tree import Made, Tree
 
 if TYPE_CHECKING:
+    from virtual_phone.display.scene import Scene
     from virtual_phone.phone import Phone
-    from virtual_phone.scene import Scene
     from virtual_phone.shell.call import Call, Descriptors
 
 AppProcess = Callable[["Call", list[str]], Awaitable[int]]
@@ -51,7 +51,7 @@ class Userland:
     """
 
     def __init__(self, phone: Phone, home: Path, name: str) -> None:
-        from virtual_phone.commands.installing import InstallSessions
+        from virtual_phone.commands.packages.installing import InstallSessions
 
         self.phone = phone
         self.name = name
@@ -63,7 +63,7 @@ class Userland:
         self.faults = Faults()
         self.touch_panel = TouchPanel(phone)
         self.frozen_scenes: dict[int, Scene] = {}
-        """What the displays show while the screen is frozen (see `virtual_phone.frozen`)."""
+        """What displays show while they are frozen (`virtual_phone.display.frozen_display`)."""
         self.install_sessions = InstallSessions()
         phone.processes.listener = self._on_process
         self.app_processes: dict[str, AppProcess] = {}

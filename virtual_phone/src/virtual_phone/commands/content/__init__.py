@@ -1,0 +1,1 @@
+"""`content` and the providers behind it."""

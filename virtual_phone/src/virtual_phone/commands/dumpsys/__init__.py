@@ -1,0 +1,1 @@
+"""What system services say of themselves."""

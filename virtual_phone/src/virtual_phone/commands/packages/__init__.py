@@ -1,0 +1,1 @@
+"""`pm`, installing and policies."""

@@ -1,0 +1,1 @@
+"""Commands on lines and bytes of text."""

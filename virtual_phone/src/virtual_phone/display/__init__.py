@@ -1,0 +1,1 @@
+"""What a display shows: scenes, drawn, kept and captured."""

@@ -1,0 +1,1 @@
+"""Phones that are served to adb and to their owner."""
