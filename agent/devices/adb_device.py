@@ -40,6 +40,7 @@ from agent.devices.shell.notifications import command as notification_command
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.profile import Profile
 from agent.devices.shell.reclaim import reclaim_on_phone
+from agent.devices.shell.rotation import rotation_commands
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
 from agent.devices.shell.versions import PhoneVersions, read_versions
 from agent.devices.trees.tree_provider import WarmTrees
@@ -422,6 +423,14 @@ class AdbDevice:
             )
         if result.exit_code != 0:
             raise self._shell.failure("am start", result)
+
+    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
+        """Turn the screen; see `TurnsScreen.rotate`."""
+        for line in rotation_commands(how):
+            async with self._acting():
+                result = await self._shell.run(line, timeout_s)
+            if result.exit_code != 0:
+                raise self._shell.failure("settings put", result)
 
     @asynccontextmanager
     async def _acting(self) -> AsyncIterator[None]:

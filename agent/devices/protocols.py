@@ -281,6 +281,18 @@ class OpensLinks(Protocol):
 
 
 @runtime_checkable
+class TurnsScreen(Protocol):
+    """A device whose screen can be turned."""
+
+    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
+        """Turn the screen: portrait, landscape, upside-down, seascape, or auto.
+
+        Raises UsageError for any other word, DeviceError.
+        """
+        ...
+
+
+@runtime_checkable
 class TellsToasts(Protocol):
     """A device that tells what toasts say, which no UI tree shows."""
 

@@ -27,10 +27,7 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.gesture_arguments import Clipboard, DragTo, OpenLink, PressKeys, TapPoint
-from agent.tools.gestures.perform import perform_gesture
-from agent.tools.gestures.resolve import resolve_gesture
-from agent.tools.planned_action import ActionArguments, Deed, clip, element_at, name_of
+from agent.tools.planned_action import ActionArguments, Deed, PhoneTool, clip, element_at, name_of
 from agent.tools.relaunch import launch
 
 __all__ = ["ActionArguments", "Deed", "carry_out", "resolve", "swipe_for"]
@@ -82,8 +79,8 @@ def resolve(
             return Deed(action=action, said=f"Scrolled {direction}", element=area)
         case PressButton(button=button):
             return Deed(action=action, said=f"Pressed {button}")
-        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
-            return resolve_gesture(action, screen)
+        case PhoneTool():
+            return action.resolve(screen)
         case LaunchApp(app=name):
             app = find_app(name, apps, library)
             shown = app.label or app.package
@@ -114,8 +111,8 @@ async def carry_out(deed: Deed, device: Device, session: Session) -> str:
             await device.swipe(start, end, duration_ms=SWIPE_MS)
         case PressButton(button=button):
             await device.press(Button(button))
-        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
-            return await perform_gesture(action, deed, device, session)
+        case PhoneTool():
+            return await action.perform(deed, device, session)
         case LaunchApp():
             await launch(device, deed.package, session)
         case _:

@@ -1,4 +1,7 @@
-"""One thing about to be done to a phone, as a tool's arguments and a screen make it.
+"""One thing about to be done to a phone, and what a tool is that makes and does it.
+
+A `PhoneTool` is one class with all that the loop asks of a tool; its fields are what the model
+writes. It is in use once it is a member of `PHONE_TOOLS` (`agent.tools.registry`).
 
 Not the doing (`agent.tools.actions`, `agent.tools.gestures`). Invariant: a deed points at the
 bounds of the very node that the model's number meant.
@@ -6,13 +9,17 @@ bounds of the very node that the model's number meant.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from enum import StrEnum
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
-from agent.records import Element, Observation, Point
+from agent.devices.protocols import Device
+from agent.records import Element, Observation, Point, Session
+from agent.safety.effects.acts import Act
 from agent.text import one_line
 from agent.tools.arguments import (
+    Arguments,
     BadArguments,
     ClickElement,
     LaunchApp,
@@ -21,10 +28,83 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.gesture_arguments import GestureArguments
+
+_PRESENT = {
+    "Tapped": "Tap",
+    "Double-tapped": "Double-tap",
+    "Long-pressed": "Long-press",
+    "Dragged": "Drag",
+    "Pressed": "Press",
+    "Opened": "Open",
+    "Copied": "Copy",
+    "Pasted": "Paste",
+    "Turned": "Turn",
+}
+
+
+class Anchor(StrEnum):
+    """What has to be as it was when an act is carried out on a newer screen than it was meant for;
+    the keys and the element that it names have to in any case.
+    """
+
+    NOTHING = "nothing"
+    POINTS = "points"
+    """What lies under its points."""
+    FOCUS = "focus"
+    """What has the focus."""
+
+
+class PhoneTool(Arguments, frozen=True, kw_only=True):
+    """Base of a tool that touches the phone."""
+
+    tool_name: ClassVar[str]
+    description: ClassVar[str]
+    """For the model, as each request carries it."""
+    needs_picture: ClassVar[bool] = False
+    """Whether it is of use only to a model that is sent pictures."""
+    anchor: ClassVar[Anchor] = Anchor.NOTHING
+    moves_view: ClassVar[bool] = False
+    """It changes what the screen shows and nothing that lasts, so it is no work to verify."""
+
+    def resolve(self, screen: Observation) -> Deed:
+        """Find on the screen what the call is about; touches nothing.
+
+        Raises:
+            BadArguments: what it names does not exist, or makes no act.
+        """
+        raise NotImplementedError
+
+    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+        """Do it, and return what is to be added to what it came to.
+
+        Raises what the device raises; a time-out leaves the outcome unknown.
+        """
+        raise NotImplementedError
+
+    def acts(self, deed: Deed) -> tuple[Act, ...]:
+        """Return the acts that it is made of, at least one, as the judge takes them.
+
+        Each element that it may press, and each text or link that it hands over, is one.
+        """
+        raise NotImplementedError
+
+    @property
+    def typed(self) -> str | None:
+        """The text that a field holds afterwards; None where it types nothing."""
+        return None
+
+    def verify(self, deed: Deed, before: Observation, after: Observation) -> str:
+        """Say what it came to; empty: as any touch is judged, by whether the screen changed."""
+        return ""
+
+    def intent(self, deed: Deed) -> str:
+        """Say what it would do, for whoever is asked: "Dragged …" becomes "Drag …"."""
+        verb, _, rest = deed.said.partition(" ")
+        return f"{_PRESENT.get(verb, verb)} {rest}."
+
 
 ActionArguments: TypeAlias = (
-    ClickElement | LongPressElement | TypeText | Scroll | PressButton | LaunchApp | GestureArguments
+    ClickElement | LongPressElement | TypeText | Scroll | PressButton | LaunchApp | PhoneTool
 )
 
 

@@ -41,14 +41,12 @@ from agent.tools.background_jobs import (
     BackgroundJobList,
     BackgroundJobStop,
 )
-from agent.tools.gesture_arguments import (
-    Clipboard,
-    DragTo,
-    GestureArguments,
-    OpenLink,
-    PressKeys,
-    TapPoint,
-)
+from agent.tools.gestures.clipboard import Clipboard
+from agent.tools.gestures.keypad import PressKeys
+from agent.tools.gestures.links import OpenLink
+from agent.tools.gestures.pointing import DragTo, TapPoint
+from agent.tools.gestures.rotate import RotateScreen
+from agent.tools.planned_action import PhoneTool
 from agent.tools.tool_groups import ALL, ToolGroup
 from agent.tools.watching import REQUIRED as WATCH_REQUIRED
 from agent.tools.watching import (
@@ -69,7 +67,7 @@ ToolArguments: TypeAlias = (
     | Scroll
     | PressButton
     | LaunchApp
-    | GestureArguments
+    | PhoneTool
     | Wait
     | MoreElements
     | UpdatePlan
@@ -112,9 +110,22 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """Which goals need it; None: every goal."""
     needs_picture: bool = False
     """Whether it is of use only to a model that is sent pictures."""
+    moves_view: bool = False
+    """It changes what the screen shows and nothing that lasts."""
 
 
-_TOOLS = (
+def _tool_of(kind: type[PhoneTool]) -> Tool:
+    return Tool(
+        name=kind.tool_name,
+        kind=ToolKind.ACTION,
+        description=kind.description,
+        arguments=kind,
+        needs_picture=kind.needs_picture,
+        moves_view=kind.moves_view,
+    )
+
+
+_TABLE = (
     Tool(
         name="click_element",
         kind=ToolKind.ACTION,
@@ -141,6 +152,7 @@ _TOOLS = (
         kind=ToolKind.ACTION,
         description="Show more of a list or page: `down` shows what lies below.",
         arguments=Scroll,
+        moves_view=True,
     ),
     Tool(
         name="press_button",
@@ -153,37 +165,7 @@ _TOOLS = (
         kind=ToolKind.ACTION,
         description="Open an installed app.",
         arguments=LaunchApp,
-    ),
-    Tool(
-        name="tap_point",
-        kind=ToolKind.ACTION,
-        description="Touch a point of the picture where no element is numbered.",
-        arguments=TapPoint,
-        needs_picture=True,
-    ),
-    Tool(
-        name="drag",
-        kind=ToolKind.ACTION,
-        description="Drag: a slider, an icon, a list item.",
-        arguments=DragTo,
-    ),
-    Tool(
-        name="press_keys",
-        kind=ToolKind.ACTION,
-        description="Press several keys of a keypad or calculator in a row.",
-        arguments=PressKeys,
-    ),
-    Tool(
-        name="open_link",
-        kind=ToolKind.ACTION,
-        description="Open a web address or a settings page.",
-        arguments=OpenLink,
-    ),
-    Tool(
-        name="clipboard",
-        kind=ToolKind.ACTION,
-        description="Copy or paste a text, or read what was copied.",
-        arguments=Clipboard,
+        moves_view=True,
     ),
     Tool(
         name="wait",
@@ -338,6 +320,21 @@ _TOOLS = (
     ),
 )
 
+PHONE_TOOLS: tuple[type[PhoneTool], ...] = (
+    TapPoint,
+    DragTo,
+    PressKeys,
+    OpenLink,
+    Clipboard,
+    RotateScreen,
+)
+"""The tools that are whole in a class of their own."""
+_TOOLS = tuple(
+    one
+    for tool in _TABLE
+    for one in ((tool, *map(_tool_of, PHONE_TOOLS)) if tool.arguments is LaunchApp else (tool,))
+)
+
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
 
 
@@ -360,6 +357,12 @@ def schemas(groups: frozenset[ToolGroup] = ALL, *, sees: bool = True) -> tuple[T
 def names_of(group: ToolGroup) -> tuple[str, ...]:
     """Return the names of a group's tools."""
     return tuple(tool.name for tool in _TOOLS if tool.group is group)
+
+
+def moves_view(name: str) -> bool:
+    """Return whether a tool changes what the screen shows and nothing that lasts."""
+    tool = TOOLS.get(name)
+    return tool is not None and tool.moves_view
 
 
 def may_change_screen(name: str, arguments: str) -> bool:

@@ -27,7 +27,10 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.gesture_arguments import Clipboard, DragTo, OpenLink, PressKeys, TapPoint
+from agent.tools.gestures.clipboard import Clipboard
+from agent.tools.gestures.keypad import PressKeys
+from agent.tools.gestures.links import OpenLink
+from agent.tools.gestures.pointing import DragTo, TapPoint
 from bench.redteam.screens import observe
 
 CASES = Path(__file__).with_name("cases")

@@ -11,7 +11,7 @@ from agent.protocol import RequestUserInput, ToolCallFinished, ToolCallRequested
 from agent.records import Autonomy, Question, QuestionKind, UiNode
 from agent.safety.effects.verdict import Risk
 from agent.tools.arguments import BadArguments
-from agent.tools.gestures.resolve import check_link
+from agent.tools.gestures.links import check_link
 from agent.tools.registry import schemas
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext

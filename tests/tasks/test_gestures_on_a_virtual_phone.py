@@ -40,6 +40,26 @@ def told(context: MemoryContext) -> list[str]:
     return [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
 
 
+async def test_the_screen_is_turned_and_what_came_of_it_is_seen(tmp_path: Path) -> None:
+    async with virtual_phone(tmp_path) as device:
+        turns = [
+            says("launch_app", app="Settings"),
+            says("rotate", to="landscape"),
+            says("rotate", to="portrait"),
+            says("rotate", to="sideways"),
+            *END,
+        ]
+        model = ScriptedModel(turns)
+        context = MemoryContext(model, device, goal="read the settings in landscape")
+        await RegularTask().run(context)
+    _, wide, tall, wrong, *_ = told(context)
+    assert wide.startswith("OK: Turned the screen to landscape.")
+    across, down = (int(n) for n in re.findall(r"(\d+)×(\d+) now", wide)[0])
+    assert across > down
+    assert f"The picture is {down}×{across} now." in tall
+    assert wrong.startswith("FAILED") and "to" in wrong
+
+
 async def test_a_sum_is_pressed_in_one_call_and_pages_are_opened_by_their_links(
     tmp_path: Path,
 ) -> None:

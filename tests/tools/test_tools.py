@@ -49,7 +49,7 @@ def screen(*nodes: UiNode) -> Observation:
 def test_the_registry_has_the_documented_tools_and_kinds() -> None:
     kinds = {name: tool.kind for name, tool in TOOLS.items()}
     actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
-    actions |= {"tap_point", "drag", "press_keys", "open_link", "clipboard"}
+    actions |= {"tap_point", "drag", "press_keys", "open_link", "clipboard", "rotate"}
     actions |= {"launch_app", "background_job_create", "background_job_stop"}
     actions |= {"watcher_create", "watcher_stop", "commitment_create", "commitment_update_status"}
     actions |= {"notification_commitment_create", "message_commitment_create"}

@@ -16,6 +16,7 @@ from secrets import token_hex
 from agent.devices.adb.client import AdbClient, ShellResult
 from agent.devices.adb.sync import push
 from agent.devices.resources.resource_ledger import ResourceKind, ResourceLedger
+from agent.devices.shell.rotation import rotation_commands
 from agent.errors import DeviceError, UsageError
 from agent.text import one_line
 
@@ -25,7 +26,6 @@ FILE_LIMIT_BYTES = 4 * 1024 * 1024 * 1024
 _CALL_TIMEOUT_S = 20.0
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _FILTER = re.compile(r"[\w.*/-]{1,80}:[VDIWEFS]")
-_ROTATIONS = {"portrait": 0, "landscape": 1, "upside-down": 2, "seascape": 3}
 _LOG_LINE_LIMIT = 4000
 _WAKE_KEY = 224
 KEYGUARD = re.compile(
@@ -140,15 +140,8 @@ class DeviceAdmin:
 
     async def rotate(self, how: str) -> None:
         """Turn the screen: portrait, landscape, upside-down, seascape, or auto."""
-        if how == "auto":
-            await self._checked("settings put system accelerometer_rotation 1")
-            return
-        if how not in _ROTATIONS:
-            raise UsageError(
-                f"A screen cannot be turned to {how!r}.", f"Give auto, {', '.join(_ROTATIONS)}."
-            )
-        await self._checked("settings put system accelerometer_rotation 0")
-        await self._checked(f"settings put system user_rotation {_ROTATIONS[how]}")
+        for line in rotation_commands(how):
+            await self._checked(line)
 
     async def wake(self) -> None:
         """Switch the screen on, if it is off. Raises DeviceError when it stays off."""

@@ -42,8 +42,9 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.gesture_arguments import Clipboard, DragTo, OpenLink, PressKeys, TapPoint
-from agent.tools.gestures.resolve import keys_for, smallest_at
+from agent.tools.gestures.keypad import PressKeys, keys_for
+from agent.tools.gestures.pointing import smallest_at
+from agent.tools.planned_action import Anchor, PhoneTool
 
 _FOCUS_S = 2.0
 
@@ -212,13 +213,12 @@ def judge_effect(deed: Deed, before: Observation, after: Observation) -> str:
             return verify.verify_button(deed.said, before, after)
         case LaunchApp():
             return verify.verify_launch(deed.said, deed.package, after)
-        case Clipboard(do="paste", text=text):
-            shown = redact(one_line(text, 2000))
+        case PhoneTool(typed=None):
+            judged = action.verify(deed, before, after)
+            return judged or verify.verify_click(deed.said, before, after, deed.element)
+        case PhoneTool():
+            shown = redact(one_line(action.typed or "", 2000))
             return verify.verify_typing(deed.said, shown, deed.element, before, after)
-        case Clipboard():
-            return f"OK: {deed.said}."
-        case TapPoint() | DragTo() | PressKeys() | OpenLink():
-            return verify.verify_click(deed.said, before, after, deed.element)
         case _:
             assert_never(action)
 
@@ -236,7 +236,7 @@ def _again(deed: Deed, before: Observation, now: Observation, guard: Guard) -> D
         if len(same_keys) < len(deed.keys):
             return None
         found = replace(deed, keys=same_keys)
-    elif isinstance(deed.action, TapPoint | DragTo | Clipboard) and _moved(deed, before, now):
+    elif isinstance(deed.action, PhoneTool) and _moved(deed, deed.action.anchor, before, now):
         return None
     if deed.element is not None:
         same = find_by_key(now.elements, deed.element.key)
@@ -258,9 +258,11 @@ def _again(deed: Deed, before: Observation, now: Observation, guard: Guard) -> D
     return found
 
 
-def _moved(deed: Deed, before: Observation, now: Observation) -> bool:
+def _moved(deed: Deed, anchor: Anchor, before: Observation, now: Observation) -> bool:
     """Return whether something else lies where a gesture touches, or has the focus."""
-    if isinstance(deed.action, Clipboard):
+    if anchor is Anchor.NOTHING:
+        return False
+    if anchor is Anchor.FOCUS:
         return _focus(before) != _focus(now)
     points = (point for point in (deed.point, deed.end) if point is not None)
     return before.foreground != now.foreground or any(

@@ -15,7 +15,6 @@ from typing import assert_never
 import msgspec
 from msgspec.structs import replace
 
-from agent.loop.acting.gesture_acts import acts_of_gesture, gesture_intent
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
 from agent.protocol import AllowanceUsed, ToolCallRequested
@@ -55,15 +54,8 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.gesture_arguments import (
-    Clipboard,
-    DragTo,
-    GestureArguments,
-    OpenLink,
-    PressKeys,
-    TapPoint,
-)
-from agent.tools.gestures.resolve import keys_for
+from agent.tools.gestures.keypad import PressKeys, keys_for
+from agent.tools.planned_action import PhoneTool
 
 _KEYPAD_TRIES = 2
 """How often the operator is asked for what fits a keypad."""
@@ -110,8 +102,8 @@ def judge(
 
 def acts_of(deed: Deed) -> tuple[Act, ...]:
     """Return all that a deed does as the judge takes it."""
-    if isinstance(deed.action, GestureArguments):
-        return acts_of_gesture(deed.action, deed)
+    if isinstance(deed.action, PhoneTool):
+        return deed.action.acts(deed)
     return (act_of(deed),)
 
 
@@ -138,8 +130,8 @@ def act_of(deed: Deed) -> Act:
             return Act(kind=ActKind.KEY, key=button)
         case LaunchApp():
             return Act(kind=ActKind.LAUNCH, package=deed.package)
-        case TapPoint() | DragTo() | PressKeys() | OpenLink() | Clipboard():
-            return acts_of_gesture(action, deed)[0]
+        case PhoneTool():
+            return action.acts(deed)[0]
         case _:
             assert_never(action)
 
@@ -479,8 +471,8 @@ def duplicate_refusal() -> str:
 def intent(deed: Deed) -> str:
     """Say what would be done, for whoever is asked."""
     action = deed.action
-    if isinstance(action, GestureArguments):
-        return gesture_intent(deed)
+    if isinstance(action, PhoneTool):
+        return action.intent(deed)
     if isinstance(action, TypeText) and deed.element is not None and is_secret_field(deed.element):
         return f'Type {len(action.text)} hidden characters into "{deed.element.label[:80]}".'
     if isinstance(action, TypeText):

@@ -26,6 +26,7 @@ from agent.protocol import (
 )
 from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
 from agent.safety.approval import is_yes
+from agent.tools.registry import moves_view
 
 MAX_SCREENS = 400
 """The newest screens that words are looked for on."""
@@ -36,7 +37,6 @@ DO_AGAIN = (
 """How the refusal of a claim ends."""
 CORRECT_IT = "Call finish again with `result` corrected"
 """How the refusal of a result ends that does not fit the schema."""
-_LOOKS = frozenset({"launch_app", "scroll", "open_link"})
 _KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER")
 
 
@@ -57,7 +57,7 @@ class PastDeed:
         if self.outcome is ActionOutcome.UNKNOWN:
             return True
         said = self.arguments.upper()
-        looks = self.tool in _LOOKS or (self.tool == "clipboard" and '"READ"' in said)
+        looks = moves_view(self.tool) or (self.tool == "clipboard" and '"READ"' in said)
         looks = looks or (
             self.tool == "press_button" and any(f'"{key}"' in said for key in _KEYS_THAT_LOOK)
         )

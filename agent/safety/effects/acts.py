@@ -25,6 +25,8 @@ class ActKind(StrEnum):
     """A stroke from `point` to `end`."""
     LAUNCH = "launch"
     OPEN_LINK = "open_link"
+    VIEW = "view"
+    """A change of how the screen is shown, as by turning it; nothing is touched."""
     COPY = "copy"
     """Put `text` on the clipboard."""
 

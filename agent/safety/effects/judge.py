@@ -74,7 +74,7 @@ def _weight(verdict: Verdict) -> tuple[int, int]:
 def plain_capability(act: Act) -> Capability:
     """Return the capability of an act that has no effect beyond the phone's own view."""
     match act.kind:
-        case ActKind.SWIPE:
+        case ActKind.SWIPE | ActKind.VIEW:
             return Capability.NAVIGATE
         case ActKind.KEY if act.key not in {"ENTER", "SPACE", "DELETE", "POWER"}:
             return Capability.NAVIGATE

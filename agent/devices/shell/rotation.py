@@ -1,0 +1,26 @@
+"""Which settings turn a screen.
+
+Android's own: `accelerometer_rotation` lets the screen follow how the phone is held, and where it
+is 0, `user_rotation` counts quarter turns from the natural orientation
+(`android.provider.Settings.System`).
+"""
+
+from __future__ import annotations
+
+from agent.errors import UsageError
+
+ROTATIONS = {"portrait": 0, "landscape": 1, "upside-down": 2, "seascape": 3}
+
+
+def rotation_commands(how: str) -> tuple[str, ...]:
+    """Return the shell lines that turn the screen. Raises UsageError for an unknown word."""
+    if how == "auto":
+        return ("settings put system accelerometer_rotation 1",)
+    if how not in ROTATIONS:
+        raise UsageError(
+            f"A screen cannot be turned to {how!r}.", f"Give auto, {', '.join(ROTATIONS)}."
+        )
+    return (
+        "settings put system accelerometer_rotation 0",
+        f"settings put system user_rotation {ROTATIONS[how]}",
+    )

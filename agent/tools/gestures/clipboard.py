@@ -1,0 +1,63 @@
+"""Copy, paste, and read what was copied."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+
+from agent.devices.protocols import Device
+from agent.records import Observation, Session
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.redacting.redaction import redact, redact_secrets
+from agent.text import one_line
+from agent.tools.arguments import BadArguments
+from agent.tools.planned_action import Anchor, Deed, PhoneTool, name_of
+
+MAX_CLIP_CHARS = 2000
+_MAX_READ_CHARS = 1000
+
+
+class Clipboard(PhoneTool, frozen=True, kw_only=True):
+    tool_name: ClassVar[str] = "clipboard"
+    description: ClassVar[str] = "Copy or paste a text, or read what was copied."
+    anchor: ClassVar[Anchor] = Anchor.FOCUS
+
+    do: Literal["copy", "paste", "read"]
+    text: Annotated[str, msgspec.Meta(description="What to copy, or to paste in.")] = ""
+
+    def resolve(self, screen: Observation) -> Deed:
+        if self.do == "read":
+            return Deed(action=self, said="Read the clipboard")
+        if not self.text:
+            raise BadArguments("`text` is empty: say what to copy or paste")
+        if len(self.text) > MAX_CLIP_CHARS:
+            raise BadArguments(f"`text` has more than {MAX_CLIP_CHARS} characters")
+        shown = f'"{redact_secrets(one_line(self.text, 2000))[:40]}"'
+        if self.do == "copy":
+            return Deed(action=self, said=f"Copied {shown}")
+        field = next((e for e in screen.elements if e.editable and e.focused), None)
+        if field is None and screen.elements:
+            raise BadArguments("no field is focused: tap the field first, or use type_text")
+        where = "" if field is None else f" into {name_of(field)}"
+        return Deed(action=self, said=f"Pasted {shown}{where}", element=field)
+
+    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+        if self.do == "read":
+            found = redact(one_line(await device.clipboard(), _MAX_READ_CHARS))
+            return f'It holds "{found}".' if found else "It is empty."
+        await device.set_clipboard(self.text, paste=self.do == "paste")
+        return ""
+
+    def acts(self, deed: Deed) -> tuple[Act, ...]:
+        if self.do == "paste":
+            return (Act(kind=ActKind.TYPE, element=deed.element, text=self.text),)
+        return (Act(kind=ActKind.COPY, text=self.text),)
+
+    @property
+    def typed(self) -> str | None:
+        return self.text if self.do == "paste" else None
+
+    def verify(self, deed: Deed, before: Observation, after: Observation) -> str:
+        # A clipboard that is filled or read shows nothing.
+        return f"OK: {deed.said}."

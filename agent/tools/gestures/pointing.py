@@ -1,0 +1,135 @@
+"""Touch a point, and drag from one place to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+
+from agent.devices.gestures import DoubleTap, Drag, Swipe
+from agent.devices.protocols import Device
+from agent.records import Element, Observation, Point, Session
+from agent.safety.effects.acts import Act, ActKind
+from agent.tools.arguments import BadArguments
+from agent.tools.planned_action import Anchor, Deed, PhoneTool, clip, element_at, name_of
+
+SCALE = 1000
+"""Points of a picture are counted from 0 to this, from its left top corner."""
+LONG_PRESS_MS = 1000
+SLIDE_MS = 700
+
+
+class TapPoint(PhoneTool, frozen=True, kw_only=True):
+    tool_name: ClassVar[str] = "tap_point"
+    description: ClassVar[str] = "Touch a point of the picture where no element is numbered."
+    needs_picture: ClassVar[bool] = True
+    anchor: ClassVar[Anchor] = Anchor.POINTS
+
+    x: Annotated[int, msgspec.Meta(ge=0, le=SCALE, description="0 left, 1000 right.")]
+    y: Annotated[int, msgspec.Meta(ge=0, le=SCALE, description="0 top, 1000 bottom.")]
+    press: Literal["tap", "double", "long"] = "tap"
+
+    def resolve(self, screen: Observation) -> Deed:
+        point = _point((self.x, self.y))
+        here = smallest_at(point, screen.elements)
+        how = {"tap": "Tapped", "double": "Double-tapped", "long": "Long-pressed"}[self.press]
+        over = f", on {name_of(here)}" if here is not None else ""
+        return Deed(action=self, said=f"{how} the point {self.x}, {self.y}{over}", point=point)
+
+    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+        point = _placed(deed.point)
+        match self.press:
+            case "tap":
+                await device.tap(point)
+            case "double":
+                await device.perform(DoubleTap(point))
+            case "long":
+                await device.long_press(point, duration_ms=LONG_PRESS_MS)
+        return ""
+
+    def acts(self, deed: Deed) -> tuple[Act, ...]:
+        kind = ActKind.LONG_PRESS if self.press == "long" else ActKind.PRESS
+        return (Act(kind=kind, point=deed.point),)
+
+
+class DragTo(PhoneTool, frozen=True, kw_only=True):
+    tool_name: ClassVar[str] = "drag"
+    description: ClassVar[str] = "Drag: a slider, an icon, a list item."
+    anchor: ClassVar[Anchor] = Anchor.POINTS
+
+    element: Annotated[int, msgspec.Meta(ge=0, description="What to drag.")] = 0
+    to_element: Annotated[int, msgspec.Meta(ge=0, description="Where to.")] = 0
+    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the picture, 0-1000.')] = (
+        ""
+    )
+    end: str = ""
+    hold: Annotated[bool, msgspec.Meta(description="Long-press first: icons, not sliders.")] = False
+
+    def resolve(self, screen: Observation) -> Deed:
+        if bool(self.element) == bool(self.start):
+            raise BadArguments("name what to drag: `element`, or `start` as x and y of the picture")
+        if bool(self.to_element) == bool(self.end):
+            raise BadArguments("name where to: `to_element`, or `end` as x and y of the picture")
+        element = element_at(screen, self.element) if self.element else None
+        goal = element_at(screen, self.to_element) if self.to_element else None
+        start = _read_point(self.start) if element is None else clip(element.bounds.center)
+        end = _read_point(self.end) if goal is None else clip(goal.bounds.center)
+        if start == end:
+            raise BadArguments("the drag ends where it starts")
+        what = name_of(element) if element is not None else _written(start)
+        where = name_of(goal) if goal is not None else _written(end)
+        said = f"Dragged {what} to {where}"
+        return Deed(action=self, said=said, element=element, point=start, end=end)
+
+    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+        start, end = _placed(deed.point), _placed(deed.end)
+        if self.hold:
+            await device.perform(Drag(start, end))
+        else:
+            await device.perform(Swipe(start, end, SLIDE_MS))
+        return ""
+
+    def acts(self, deed: Deed) -> tuple[Act, ...]:
+        # What is dragged, and what it is dropped on: a bin deletes.
+        return (
+            Act(kind=ActKind.DRAG, point=deed.point, end=deed.end),
+            Act(kind=ActKind.DRAG, point=deed.end, end=deed.end),
+        )
+
+
+def smallest_at(point: Point, screen: Sequence[Element]) -> Element | None:
+    """Return the smallest element that lies at a point; None where there is none."""
+    here = [
+        e
+        for e in screen
+        if e.bounds.left <= point.x <= e.bounds.right and e.bounds.top <= point.y <= e.bounds.bottom
+    ]
+    return min(
+        here,
+        key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top),
+        default=None,
+    )
+
+
+def _point(at: tuple[int, int]) -> Point:
+    return Point(x=at[0] / SCALE, y=at[1] / SCALE)
+
+
+def _read_point(text: str) -> Point:
+    """Read "x,y". Raises BadArguments for what is no point of the picture."""
+    numbers = re.findall(r"\d{1,4}", text[:40])
+    if len(numbers) != 2 or any(int(number) > SCALE for number in numbers):
+        raise BadArguments(f'a point is written "x,y", each from 0 to {SCALE}')
+    return _point((int(numbers[0]), int(numbers[1])))
+
+
+def _written(point: Point) -> str:
+    return f"{round(point.x * SCALE)}, {round(point.y * SCALE)}"
+
+
+def _placed(point: Point | None) -> Point:
+    if point is None:
+        raise BadArguments("the gesture has no place on the screen")
+    return point

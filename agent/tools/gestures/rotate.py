@@ -1,0 +1,59 @@
+"""Turn the screen."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+
+from agent.devices.protocols import Device, TurnsScreen
+from agent.errors import DeviceError
+from agent.records import Observation, Session
+from agent.safety.effects.acts import Act, ActKind
+from agent.tools.planned_action import Deed, PhoneTool
+
+_LOOKS = 5
+"""Pictures that are taken at most until one is turned; a phone turns within a second or two."""
+
+
+class RotateScreen(PhoneTool, frozen=True, kw_only=True):
+    tool_name: ClassVar[str] = "rotate"
+    description: ClassVar[str] = "Turn the screen."
+    moves_view: ClassVar[bool] = True
+
+    to: Annotated[
+        Literal["landscape", "portrait", "auto"],
+        msgspec.Meta(description="auto: as the phone is held."),
+    ]
+
+    def resolve(self, screen: Observation) -> Deed:
+        how = "to follow how the phone is held" if self.to == "auto" else f"to {self.to}"
+        return Deed(action=self, said=f"Turned the screen {how}")
+
+    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+        if not isinstance(device, TurnsScreen):
+            raise DeviceError(
+                f"This display of {device.serial} cannot be turned.", "Work with it as it is."
+            )
+        await device.rotate(self.to)
+        return "" if self.to == "auto" else await self._turned(device)
+
+    async def _turned(self, device: Device) -> str:
+        """Look until the picture is turned. Raises DeviceError where it does not turn."""
+        width = height = 0
+        for _ in range(_LOOKS):
+            try:
+                frame = (await device.capture()).frame
+            except DeviceError:
+                # The turn was sent; the observation that follows says whether the phone is there.
+                return "Its picture cannot be read."
+            width, height = frame.width_px, frame.height_px
+            if (width > height) == (self.to == "landscape"):
+                return f"The picture is {width}×{height} now."
+        raise DeviceError(
+            f"The app keeps the screen of {device.serial} as it was: {width}×{height}.",
+            "Work with it as it is.",
+        )
+
+    def acts(self, deed: Deed) -> tuple[Act, ...]:
+        return (Act(kind=ActKind.VIEW),)
