@@ -73,6 +73,9 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 		--no-emit-index-url --no-header --extra eval $(EXTRAS) \
 		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
 		-o requirements-eval.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --extra openenv --extra demo --extra http \
+		--no-emit-package switchboard-phone pyproject.toml -o requirements-openenv.lock
 	@printf 'uv>=0.5\nhatchling>=1.27\neditables\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -c requirements.lock - -o requirements-tools.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -59,6 +59,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
     "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
+    "env": (
+        "console.commands.research.environment:environment",
+        "Serve virtual phones as an environment.",
+    ),
     "eval": (
         "console.commands.research.evaluate:evaluate",
         "Judge models by exercises; compare runs.",

@@ -130,7 +130,7 @@ def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
 
 
 def test_completion_knows_the_commands() -> None:
-    done = call(_SWITCHBOARD_COMPLETE="bash_complete", COMP_WORDS="switchboard se", COMP_CWORD="1")
+    done = call(_SWITCHBOARD_COMPLETE="bash_complete", COMP_WORDS="switchboard ses", COMP_CWORD="1")
     assert done.stdout.split() == ["plain,sessions"]
 
 

@@ -71,3 +71,13 @@ def test_datasets(tmp_path: Path) -> None:
 def test_eval(tmp_path: Path) -> None:
     python = environment(tmp_path, "requirements.lock", "requirements-eval.lock")
     check_in(python, tmp_path, "tests/evaluation/test_inspect.py")
+
+
+def test_openenv(tmp_path: Path) -> None:
+    # Apart from the other locks: it needs an older MCP than ours.
+    python = environment(
+        tmp_path,
+        "requirements-openenv.lock",
+        beside=("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist"),
+    )
+    check_in(python, tmp_path, "tests/openenv")

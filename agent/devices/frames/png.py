@@ -80,13 +80,13 @@ def png_of(rgb: bytes, size: tuple[int, int]) -> bytes:
     return out.getvalue()
 
 
-def jpeg_of(rgb: bytes, size: tuple[int, int]) -> bytes:
+def jpeg_of(rgb: bytes, size: tuple[int, int], *, quality: int = _JPEG_QUALITY) -> bytes:
     """Encode width × height × 3 bytes as a JPEG that keeps small letters legible. Blocking."""
     from PIL import Image
 
     out = BytesIO()
     # Letters keep their colours without chroma subsampling.
-    Image.frombytes("RGB", size, rgb).save(out, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
+    Image.frombytes("RGB", size, rgb).save(out, "JPEG", quality=quality, subsampling=0)
     return out.getvalue()
 
 

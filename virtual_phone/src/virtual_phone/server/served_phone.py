@@ -23,6 +23,7 @@ from virtual_phone.phone import Phone
 from virtual_phone.scrcpy import server as scrcpy
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.pipes import Socket
+from virtual_phone.state import scenarios
 from virtual_phone.userland.userland import Userland
 
 LOOPBACK = "127.0.0.1"
@@ -89,11 +90,15 @@ class ServedPhone:
             await socket.write(text.encode() + b"\n")
 
         async def control(socket: Socket) -> None:
-            wanted = (await socket.read()).strip()
+            wanted = (await socket.read()).decode("utf-8", "replace").strip()
             try:
-                if wanted != b"reset":
-                    raise PhoneError("only `reset` is understood here")
-                self.reset()
+                match wanted.split():
+                    case ["reset"]:
+                        self.reset()
+                    case ["scenario", name]:
+                        scenarios.begin(self.phone, name)
+                    case _:
+                        raise PhoneError("only `reset` and `scenario NAME` are understood here")
             except PhoneError as error:
                 await socket.write(f"{error.message}\n".encode())
             else:

@@ -1,0 +1,94 @@
+"""`switchboard env`: virtual phones as an environment for programs that learn or evaluate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+if TYPE_CHECKING:
+    from console.terminal.signals import StopRequest
+
+HELP = {"help_option_names": ["-h", "--help"]}
+DEFAULT_PORT = 8440
+
+
+@click.group("env", context_settings=HELP)
+def environment() -> None:
+    """Serve virtual phones as an environment for programs that learn or evaluate."""
+
+
+@environment.command(
+    epilog="""\b
+Clients send the token as 'Authorization: Bearer TOKEN'; docs/environment.md says which variables of
+android_env are read.
+Examples:
+  switchboard env serve --phones 4
+  switchboard env serve --no-token --port 0
+  ANDROID_TASK_PATH=my-app.toml switchboard env serve
+""",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="The port; 0 for any free one.",
+)
+@click.option(
+    "--phones",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Virtual phones; as many clients at once.",
+)
+@click.option(
+    "--session",
+    "session_s",
+    type=click.FloatRange(1, 86_400),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a session may be silent before its phone is given to others.",
+)
+@click.option("--no-token", is_flag=True, help="Ask for no token; on this machine's loopback only.")
+@click.pass_context
+def serve(
+    ctx: click.Context, *, host: str, port: int, phones: int, session_s: float, no_token: bool
+) -> None:
+    """Serve phones to OpenEnv's clients: WebSocket, HTTP, tasks, MCP (extra 'openenv')."""
+    import os
+
+    from agent.errors import UsageError
+    from agent.extras import install, is_installed, missing
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.terminal.signals import run_async
+
+    if no_token and host not in {"127.0.0.1", "::1", "localhost"}:
+        raise click.UsageError("--no-token is for this machine's loopback only.", ctx=ctx)
+    if not is_installed("openenv"):
+        raise UsageError(missing("openenv"), install("openenv"))
+    from agent.devices.pool.virtual_command import virtual_phone_command
+    from console.openenv.serving import TOKEN, Wanted, serving
+
+    virtual_phone_command()
+    settings = settings_for(ctx)
+    token = "" if no_token else TOKEN.of(settings.data_dir)
+    wanted = Wanted(phones=phones, token=token, session_s=session_s)
+
+    async def work(stop: StopRequest) -> ExitCode:
+        say(f"Starting {phones} phone{'s' * (phones > 1)} …")
+        with stop.graceful():
+            async with serving(settings, wanted, os.environ, host=host, port=port) as address:
+                if token:
+                    say(f"The token: {TOKEN.shown_as(settings.data_dir)}")
+                say("Ctrl+c ends it. Serving at:")
+                plain.print_text(address)
+                await stop.asked.wait()
+        return ExitCode.DONE
+
+    end(run_async(work))

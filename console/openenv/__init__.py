@@ -1,0 +1,1 @@
+"""Virtual phones as an environment that OpenEnv's clients step through."""

@@ -1,0 +1,221 @@
+"""The actions of android_env by name, with their parameters and defaults, carried out on a device.
+
+After `android_env/server/gestures.py` of meta-pytorch/OpenEnv (docs/contracts.md, 3.1). Invariants:
+places are clipped to the screen and durations are real; what is wrong with the parameters is said
+before the phone is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
+
+from agent.devices.gestures import LONGEST_GESTURE_MS, DoubleTap, LongPress, Swipe
+from agent.devices.gestures import clip as clipped
+from agent.devices.input.primitives import (
+    GAP_MS,
+    TOUCH_MS,
+    Primitive,
+    PrimitiveAction,
+    scroll_down,
+    scroll_up,
+    swipe_left,
+    swipe_right,
+)
+from agent.devices.protocols import Button, Device
+from agent.errors import UsageError
+from agent.records import Point
+
+LONGEST_TEXT_CHARS = 10_000
+
+
+class Parameter(NamedTuple):
+    """One parameter: a number unless it is named otherwise."""
+
+    name: str
+    default: float | str | None = None
+    """None: it must be given."""
+    is_text: bool = False
+
+
+Given = Mapping[str, float | str]
+"""Every parameter of a tool by name, defaults filled in."""
+
+
+class Tool(NamedTuple):
+    """One action."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    act: Callable[[Device, Given], Awaitable[object]]
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Its parameters as JSON Schema."""
+        rows = {
+            one.name: {
+                "type": "string" if one.is_text else "number",
+                **({} if one.default is None else {"default": one.default}),
+            }
+            for one in self.parameters
+        }
+        return {
+            "type": "object",
+            "properties": rows,
+            "required": [one.name for one in self.parameters if one.default is None],
+            "additionalProperties": False,
+        }
+
+
+def _point(given: Given, x: str = "x", y: str = "y") -> Point:
+    return clipped(Point(x=float(given[x]), y=float(given[y])))
+
+
+def _line(primitives: tuple[Primitive, ...]) -> Swipe:
+    """Return the swipe that a row of primitives is, at the pace that its durations say."""
+    assert primitives[0].action is PrimitiveAction.TOUCH
+    first, last = primitives[0], primitives[-1]
+    lasting = sum(one.duration_ms for one in primitives[:-1])
+    return Swipe(
+        clipped(Point(x=first.x, y=first.y)), clipped(Point(x=last.x, y=last.y)), max(1, lasting)
+    )
+
+
+X, Y = Parameter("x"), Parameter("y")
+MIDDLE_X, MIDDLE_Y = Parameter("x", 0.5), Parameter("y", 0.5)
+DISTANCE = Parameter("distance", 0.5)
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "tap",
+            "Touch a place for 100 ms; places are shares of the screen, from 0 to 1.",
+            (X, Y),
+            lambda device, given: device.perform(LongPress(_point(given), TOUCH_MS)),
+        ),
+        Tool(
+            "swipe",
+            "Move a finger in a straight line.",
+            (*(Parameter(n) for n in ("x1", "y1", "x2", "y2")), Parameter("duration_ms", 300)),
+            lambda device, given: device.perform(
+                Swipe(
+                    _point(given, "x1", "y1"),
+                    _point(given, "x2", "y2"),
+                    int(given["duration_ms"]),
+                )
+            ),
+        ),
+        Tool(
+            "long_press",
+            "Touch a place and stay.",
+            (X, Y, Parameter("duration_ms", 1000)),
+            lambda device, given: device.perform(
+                LongPress(_point(given), int(given["duration_ms"]))
+            ),
+        ),
+        Tool(
+            "double_tap",
+            "Touch a place twice.",
+            (X, Y),
+            lambda device, given: device.perform(DoubleTap(_point(given), GAP_MS)),
+        ),
+        Tool(
+            "scroll_down",
+            "Swipe up, so that what is below comes into view.",
+            (MIDDLE_X, DISTANCE),
+            lambda device, given: device.perform(
+                _line(scroll_down(float(given["x"]), float(given["distance"])))
+            ),
+        ),
+        Tool(
+            "scroll_up",
+            "Swipe down, so that what is above comes into view.",
+            (MIDDLE_X, DISTANCE),
+            lambda device, given: device.perform(
+                _line(scroll_up(float(given["x"]), float(given["distance"])))
+            ),
+        ),
+        Tool(
+            "swipe_left",
+            "Swipe towards the left edge.",
+            (MIDDLE_Y, DISTANCE),
+            lambda device, given: device.perform(
+                _line(swipe_left(float(given["y"]), float(given["distance"])))
+            ),
+        ),
+        Tool(
+            "swipe_right",
+            "Swipe towards the right edge.",
+            (MIDDLE_Y, DISTANCE),
+            lambda device, given: device.perform(
+                _line(swipe_right(float(given["y"]), float(given["distance"])))
+            ),
+        ),
+        Tool(
+            "type_text",
+            "Type into the focused field, any script.",
+            (Parameter("text", is_text=True),),
+            lambda device, given: device.type_text(str(given["text"])),
+        ),
+        Tool(
+            "press_button",
+            f"Press a button: {', '.join(Button)}.",
+            (Parameter("button", is_text=True),),
+            lambda device, given: device.press(Button(str(given["button"]).upper())),
+        ),
+    )
+}
+"""The ten actions, by name."""
+
+
+def checked(tool: str, parameters: Mapping[str, object]) -> Given:
+    """Return an action's parameters with its defaults.
+
+    Raises UsageError for an unknown tool, and for a parameter that is missing, unknown or of
+    another kind.
+    """
+    known = TOOLS.get(tool)
+    if known is None:
+        raise UsageError(f"There is no tool {tool[:80]!r}.", f"There are {', '.join(TOOLS)}.")
+    names = [one.name for one in known.parameters]
+    unknown = sorted(set(parameters) - set(names))
+    if unknown:
+        raise UsageError(
+            f"{tool} has no parameter {', '.join(repr(one)[:80] for one in unknown)}.",
+            f"It takes {', '.join(names)}.",
+        )
+    return {one.name: _value(tool, one, parameters.get(one.name)) for one in known.parameters}
+
+
+def _value(tool: str, wanted: Parameter, value: object) -> float | str:
+    if value is None:
+        if wanted.default is None:
+            raise UsageError(f"{tool} needs the parameter {wanted.name!r}.", "Give it.")
+        return wanted.default
+    if wanted.is_text:
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT_CHARS:
+            raise UsageError(
+                f"{wanted.name!r} of {tool} is not a text of at most {LONGEST_TEXT_CHARS:,} "
+                "characters.",
+                "Give a string.",
+            )
+        if wanted.name == "button" and value.upper() not in set(Button):
+            raise UsageError(
+                f"There is no button {value[:80]!r}.", f"There are {', '.join(Button)}."
+            )
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise UsageError(f"{wanted.name!r} of {tool} is not a number.", "Give a number.")
+    if wanted.name == "duration_ms" and not 1 <= value <= LONGEST_GESTURE_MS:
+        raise UsageError(
+            f"{tool} cannot take {value:g} ms.", f"Give 1 to {LONGEST_GESTURE_MS} duration_ms."
+        )
+    return float(value)
+
+
+async def carry_out(device: Device, tool: str, given: Given) -> None:
+    """Carry an action out; `given` is what `checked` returned. Raises DeviceError, UsageError."""
+    await TOOLS[tool].act(device, given)

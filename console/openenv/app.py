@@ -1,0 +1,129 @@
+"""The application that OpenEnv's clients reach: its own routes, and what they lack for a phone.
+
+OpenEnv's `/reset`, `/step` and `/state` make and close an environment for each request; here all
+three are of one environment, whose phone stays. Invariants: the phones start and end with the
+application; a phone is of one client at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import Body, FastAPI, HTTPException
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.serialization import deserialize_action, serialize_observation
+from openenv.core.env_server.types import (
+    ConcurrencyConfig,
+    ResetRequest,
+    ResetResponse,
+    StepRequest,
+    StepResponse,
+)
+from pydantic import ValidationError
+
+from agent.errors import DeviceError, SwitchboardError
+from agent.exercises.exercise import Exercise
+from console.openenv.environment import (
+    NAME,
+    PhoneAction,
+    PhoneEnvironment,
+    PhoneObservation,
+    PhoneState,
+)
+from console.openenv.phones import ServedPhones
+from console.openenv.variables import Variables
+
+_OVERRIDDEN = frozenset({"/reset", "/step", "/state"})
+
+
+def make_app(
+    phones: ServedPhones,
+    tasks: Sequence[Exercise],
+    variables: Variables,
+    *,
+    clients: int,
+    session_s: float | None,
+) -> FastAPI:
+    """Make the application; its phones start when it starts and end when it ends.
+
+    Args:
+        phones: not started.
+        tasks: what can be asked for.
+        variables: see there.
+        clients: how many WebSocket sessions may run at once: as many as there are phones.
+        session_s: how long a session may be silent; None: for ever.
+    """
+
+    def factory() -> PhoneEnvironment:
+        return PhoneEnvironment(phones.pool, tasks, variables)
+
+    app = create_fastapi_app(
+        factory,
+        PhoneAction,
+        PhoneObservation,
+        concurrency_config=ConcurrencyConfig(
+            max_concurrent_envs=clients, session_timeout=session_s
+        ),
+        env_name=NAME,
+        state_cls=PhoneState,
+    )
+    app.router.routes[:] = [
+        route for route in app.router.routes if getattr(route, "path", "") not in _OVERRIDDEN
+    ]
+    over_http = factory()
+    _add_http(app, over_http)
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(running: FastAPI) -> AsyncIterator[Any]:
+        async with phones:
+            try:
+                async with inner(running) as state:
+                    yield state
+            finally:
+                await over_http.end()
+
+    app.router.lifespan_context = lifespan
+    return app
+
+
+def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
+    """Serve Gym's calls over HTTP on one environment, whose phone stays between requests."""
+
+    @app.post("/reset", response_model=ResetResponse, tags=["Environment Control"])
+    async def reset(
+        request: ResetRequest = Body(default_factory=ResetRequest),  # noqa: B008 - FastAPI's way
+    ) -> ResetResponse:
+        """Begin an episode on the phone of the HTTP clients."""
+        given = request.model_dump(exclude_unset=True)
+        try:
+            return ResetResponse(**serialize_observation(await env.reset_async(**given)))
+        except SwitchboardError as error:
+            raise _refused(error) from error
+
+    @app.post("/step", response_model=StepResponse, tags=["Environment Control"])
+    async def step(request: StepRequest) -> StepResponse:
+        """Act in the running episode."""
+        try:
+            action = deserialize_action(request.action, PhoneAction)
+        except ValidationError as error:
+            said = error.errors(include_context=False)
+            raise HTTPException(status_code=422, detail=said) from error
+        try:
+            seen = await env.step_async(action, timeout_s=request.timeout_s)
+        except SwitchboardError as error:
+            raise _refused(error) from error
+        return StepResponse(**serialize_observation(seen))
+
+    @app.get("/state", response_model=PhoneState, tags=["State Management"])
+    async def state() -> PhoneState:
+        """Say which episode runs."""
+        return env.state
+
+
+def _refused(error: SwitchboardError) -> HTTPException:
+    """Say what was refused: a phone that is not to be had is for later, all else for the caller."""
+    status = 503 if isinstance(error, DeviceError) else 409
+    return HTTPException(status_code=status, detail=str(error))

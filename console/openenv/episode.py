@@ -1,0 +1,294 @@
+"""One episode on a pooled phone: a task's starting state, actions, what is seen, what it is worth.
+
+Knows nothing of OpenEnv. Invariants: a phone that refuses an action is said in the observation and
+ends nothing; a phone that is lost ends the episode as truncated; the reward is the task's checker
+on the phone's true state, 1 once and 0 else; a phone is put back once, however an episode ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
+from agent.devices.pool.pool import PhonePool
+from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
+from agent.exercises.exercise import Exercise, Record, State
+from agent.records import UiNode
+from console.openenv.actions import carry_out, checked
+
+CONTROL = "localabstract:virtual-phone-control"
+TRUE_STATE = "localabstract:virtual-phone-state"
+CALL_S = 15.0
+MOST_STATE_BYTES = 64 << 20
+MOST_STEPS = 100
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What a step, or a reset, shows."""
+
+    png: bytes = b""
+    width_px: int = 0
+    height_px: int = 0
+    orientation: int = 0
+    """0, 90, 180 or 270, as the tree says."""
+    at_ms: int = 0
+    nodes: tuple[UiNode, ...] = ()
+    package: str = ""
+    activity: str = ""
+    error: str = ""
+    """Why the action, or a part of the looking, failed."""
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode is over."""
+        return self.terminated or self.truncated
+
+
+class Episode:
+    """A phone of a pool from the first reset until `close`; one episode after the other on it.
+
+    Args:
+        pool: open; its phones are virtual ones where a task has a starting state or a checker.
+        tasks: what can be asked for; by name, or by seed.
+        looks: what an observation holds: `pixels`, `tree` or `both`.
+        wait_s: how long a reset waits for a free phone.
+    """
+
+    def __init__(
+        self,
+        pool: PhonePool,
+        tasks: Sequence[Exercise],
+        *,
+        looks: str = "both",
+        wait_s: float = 5.0,
+    ) -> None:
+        self._pool = pool
+        self._tasks = tasks
+        self._looks = looks
+        self._wait_s = wait_s
+        self._taken: PooledPhone | None = None
+        self._device: AdbDevice | None = None
+        self._before: State = {}
+        self._size_px = (0, 0)
+        self._over = True
+        self.task: Exercise | None = None
+        self.episode_id = ""
+        self.steps = 0
+        self.seed: int | None = None
+
+    @property
+    def serial(self) -> str:
+        """The phone; empty before the first reset."""
+        return self._taken.serial if self._taken else ""
+
+    async def reset(
+        self, *, seed: int | None = None, episode_id: str | None = None, task: str = ""
+    ) -> Seen:
+        """Begin an episode: the phone as a task has it.
+
+        Args:
+            seed: chooses the task where none is named; the same seed, the same episode.
+            episode_id: its name; a new one by default.
+            task: a task's name.
+
+        Raises:
+            UsageError: no such task.
+            DeviceError: no phone is free, or it cannot be prepared.
+        """
+        chosen = self._chosen(seed, task)
+        device, taken = await self._phone()
+        try:
+            await self._ask(taken, "reset")
+            if chosen is not None and chosen.scenario:
+                await self._ask(taken, f"scenario {chosen.scenario}")
+            for command in chosen.shell if chosen else ():
+                client = _client(taken)
+                features = await client.features(taken.serial)
+                await client.shell(taken.serial, command, features=features, timeout_s=CALL_S)
+            self._before = await self._true_state(taken)
+        except DeviceError:
+            # The next reset takes another phone; this one is looked at and replaced by the pool.
+            await self.close()
+            raise
+        self.task, self.seed = chosen, seed
+        self.episode_id = episode_id or str(uuid.uuid4())
+        self.steps = 0
+        self._over = False
+        return await self._look(device)
+
+    def _chosen(self, seed: int | None, name: str) -> Exercise | None:
+        if name:
+            found = next((one for one in self._tasks if one.name == name), None)
+            if found is None:
+                raise UsageError(
+                    f"There is no task {name[:80]!r}.", "The Task API lists those there are."
+                )
+            return found
+        return self._tasks[(seed or 0) % len(self._tasks)] if self._tasks else None
+
+    async def step(
+        self, tool: str, parameters: Mapping[str, object], *, timeout_s: float | None = None
+    ) -> Seen:
+        """Act and look.
+
+        Raises:
+            UsageError: the tool or its parameters.
+            WrongStateError: no episode runs.
+        """
+        given = checked(tool, parameters)
+        if self._over or self._device is None or self._taken is None:
+            raise WrongStateError("No episode runs.", "Call reset first.")
+        self.steps += 1
+        error = ""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await carry_out(self._device, tool, given)
+        except TimeoutError:
+            error = f"{tool} did not end within {timeout_s:g} s; whether it took effect is unknown."
+        except DeviceLostError as lost:
+            return self._truncated(str(lost))
+        except SwitchboardError as refused:
+            error = str(refused)
+        try:
+            seen = await self._look(self._device)
+            passed = await self._passed(self._taken)
+        except DeviceLostError as lost:
+            return self._truncated(str(lost))
+        most = self.task.max_steps if self.task else MOST_STEPS
+        self._over = passed or self.steps >= most
+        return msgspec.structs.replace(
+            seen,
+            error=error or seen.error,
+            reward=float(passed),
+            terminated=passed,
+            truncated=not passed and self._over,
+        )
+
+    def _truncated(self, why: str) -> Seen:
+        self._over = True
+        return Seen(
+            error=why,
+            truncated=True,
+            at_ms=time.time_ns() // 1_000_000,
+            width_px=self._size_px[0],
+            height_px=self._size_px[1],
+        )
+
+    async def close(self) -> None:
+        """Put the phone back, which resets it; may be repeated."""
+        taken, self._taken = self._taken, None
+        device, self._device = self._device, None
+        self._over = True
+        try:
+            if device is not None:
+                await device.close()
+        finally:
+            if taken is not None:
+                self._pool.put(taken)
+
+    # --- the phone ----------
+
+    async def _phone(self) -> tuple[AdbDevice, PooledPhone]:
+        if self._taken is None or self._device is None:
+            try:
+                self._taken = await self._pool.get_async(self._wait_s)
+            except PoolEmptyError as error:
+                raise DeviceError(
+                    f"No phone came free within {self._wait_s:g} s.",
+                    "End another session, or serve more phones.",
+                ) from error
+            self._device = self._taken.device()
+        return self._device, self._taken
+
+    async def _look(self, device: AdbDevice) -> Seen:
+        error, nodes, xml = "", tuple[UiNode, ...](), b""
+        if self._looks != "pixels":
+            try:
+                tree = await device.tree()
+                nodes, xml = tree.nodes, tree.xml
+            except DeviceLostError:
+                raise
+            except SwitchboardError as failed:
+                error = str(failed)
+        front = await device.foreground()
+        png = b""
+        if self._looks != "tree":
+            capture = await device.capture()
+            png = capture.data
+            self._size_px = (capture.frame.width_px, capture.frame.height_px)
+        elif self._size_px == (0, 0):
+            info = await device.info()
+            self._size_px = (info.width_px, info.height_px)
+        return Seen(
+            png=png,
+            width_px=self._size_px[0],
+            height_px=self._size_px[1],
+            orientation=_rotation(xml),
+            at_ms=time.time_ns() // 1_000_000,
+            nodes=nodes,
+            package=front.package,
+            activity=front.activity,
+            error=error,
+        )
+
+    async def _passed(self, taken: PooledPhone) -> bool:
+        if self.task is None:
+            return False
+        after = await self._true_state(taken)
+        # Whoever acts here is the operator too: nothing is asked, and nothing claimed.
+        record = Record(finished=True, result="", approvals=("the agent's own",))
+        try:
+            return not self.task.check(self._before, after, record)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return False
+
+    async def _ask(self, taken: PooledPhone, line: str) -> None:
+        said = (await _exchange(taken, CONTROL, f"{line}\n".encode())).decode("utf-8", "replace")
+        if said.strip() != "done":
+            raise DeviceError(
+                f"{taken.serial} did not carry out {line!r}: {said.strip()[:200] or 'no answer'}.",
+                "Tasks with a starting state need virtual phones.",
+            )
+
+    async def _true_state(self, taken: PooledPhone) -> State:
+        if self.task is None and not self._tasks:
+            return {}
+        said = await _exchange(taken, TRUE_STATE, b"")
+        try:
+            state: Any = json.loads(said)
+        except ValueError as error:
+            raise DeviceError(
+                f"The state of {taken.serial} cannot be read.", "Tasks need virtual phones."
+            ) from error
+        return state if isinstance(state, dict) else {}
+
+
+def _client(taken: PooledPhone) -> AdbClient:
+    return AdbClient(ServerAddress.parse(taken.server))
+
+
+async def _exchange(taken: PooledPhone, service: str, line: bytes) -> bytes:
+    async with _client(taken).open(taken.serial, service, timeout_s=CALL_S) as stream:
+        if line:
+            stream.writer.write(line)
+            await stream.writer.drain()
+        return await stream.rest(MOST_STATE_BYTES)
+
+
+def _rotation(xml: bytes) -> int:
+    """Return the display's rotation in degrees, from the head of a dump."""
+    head = xml[:400].partition(b'rotation="')[2][:1]
+    return int(head) * 90 if head in (b"1", b"2", b"3") else 0

@@ -1,0 +1,173 @@
+"""Serve the environment: the application of the settings and variables, behind its gate.
+
+`app` is a factory for servers that are told a module, as `openenv.yaml` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import uvicorn
+
+from agent.config import Settings, load_settings
+from agent.devices.adb.address import ServerAddress
+from agent.errors import ConfigError, UsageError
+from agent.exercises.exercise import Exercise
+from console.evaluation.suites import read_suite
+from console.loopback.listening import NAMES
+from console.loopback.tokens import Token
+from console.openenv.app import make_app
+from console.openenv.gate import MAX_BODY_BYTES, Gate
+from console.openenv.phones import ServedPhones
+from console.openenv.variables import VIRTUAL, read_variables
+
+TOKEN = Token("env-token", "SWITCHBOARD_ENV_TOKEN")
+FOLDER = "environment"
+_CLOSE_S = 5
+_SHORTEST = 16
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is served."""
+
+    phones: int = 1
+    token: str = ""
+    """What clients show; empty: anybody who reaches the address may come in."""
+    hosts: tuple[str, ...] = ()
+    """The names with ports that it is reached by; empty: any, which needs a token."""
+    session_s: float | None = 600.0
+
+
+def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gate:
+    """Make the application and its gate.
+
+    Raises:
+        ConfigError: a variable that cannot be followed, or neither names nor a token.
+        UsageError: no such suite, or one without a task that can be done alone.
+    """
+    if not wanted.token and not wanted.hosts:
+        raise ConfigError(
+            f"Without a token anybody could drive the phones: {TOKEN.variable} is not set.",
+            f"Set it to {_SHORTEST} characters or more; clients send it as a bearer.",
+        )
+    if wanted.token and len(wanted.token) < _SHORTEST:
+        raise ConfigError(f"{TOKEN.variable} is too short.", f"Give {_SHORTEST} characters.")
+    variables = read_variables(environ)
+    # Starting states and checkers are the virtual phone's own.
+    tasks = _tasks(variables.task_path) if variables.avd_name == VIRTUAL else ()
+    if variables.task and variables.task not in {one.name for one in tasks}:
+        raise ConfigError(
+            f"SWITCHBOARD_ENV_TASK names no task of {variables.task_path}: {variables.task!r}.",
+            f"List them: switchboard eval exercises {variables.task_path}",
+        )
+    phones = ServedPhones(
+        wanted.phones,
+        settings.data_dir / FOLDER,
+        variables,
+        adb_setting=settings.adb.path,
+        server=ServerAddress.parse(settings.adb.server[0]),
+    )
+    app = make_app(phones, tasks, variables, clients=wanted.phones, session_s=wanted.session_s)
+    return Gate(app, token=wanted.token, hosts=wanted.hosts)
+
+
+def _tasks(path: str) -> tuple[Exercise, ...]:
+    suite = read_suite(path, has_ocr=True)
+    # Where the operator says no, the right thing is to be asked: nobody is asked here.
+    alone = tuple(one for one in suite.exercises if one.operator.approves)
+    if not alone:
+        raise UsageError(f"{path} has no task that can be done alone.", "Name another suite.")
+    return alone
+
+
+class _Uvicorn(uvicorn.Server):
+    """A server that leaves signals to the command that runs it."""
+
+    def install_signal_handlers(self) -> None:
+        """Install none."""
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, wanted: Wanted, environ: Mapping[str, str], *, host: str, port: int
+) -> AsyncIterator[str]:
+    """Serve for the length of a `with` block; yields the address once the phones are there.
+
+    Args:
+        settings: name the data directory and adb.
+        wanted: `hosts` is filled in for loopback.
+        environ: the environment's variables.
+        host: the address to listen on.
+        port: 0: any free one.
+
+    Raises:
+        UsageError: the port cannot be listened on.
+        ConfigError: see `gated`.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"{host}:{port} cannot be listened on: {error.strerror or error}.",
+                "Choose another --port or --host; 0 is any free port.",
+            ) from error
+        bound = int(listener.getsockname()[1])
+        if host in {"127.0.0.1", "::1", "localhost"}:
+            names = tuple(f"{name}:{bound}" for name in NAMES)
+            wanted = msgspec.structs.replace(wanted, hosts=names)
+        config = uvicorn.Config(
+            gated(settings, wanted, environ),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws_max_size=MAX_BODY_BYTES,
+            timeout_graceful_shutdown=_CLOSE_S,
+            lifespan="on",
+        )
+        server = _Uvicorn(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            while not server.started:
+                if task.done():
+                    task.result()
+                    raise ConfigError(
+                        "The environment did not start; its phones may be missing.",
+                        "Look at the log, or run: switchboard doctor",
+                    )
+                await asyncio.sleep(0.02)
+            yield f"http://{f'[{host}]' if ':' in host else host}:{bound}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+def app() -> Gate:
+    """Make the application as the environment's variables say: a factory for servers.
+
+    SWITCHBOARD_ENV_PHONES, SWITCHBOARD_ENV_TOKEN, SWITCHBOARD_ENV_SESSION_S, and those of
+    `read_variables`. Raises ConfigError.
+    """
+    environ = os.environ
+    phones = environ.get("SWITCHBOARD_ENV_PHONES") or "1"
+    session = environ.get("SWITCHBOARD_ENV_SESSION_S") or "600"
+    if not phones.isdecimal() or not 1 <= int(phones) <= 64:
+        raise ConfigError(f"SWITCHBOARD_ENV_PHONES is {phones!r}.", "Set it to 1 to 64.")
+    if not session.isdecimal() or not 1 <= int(session) <= 86_400:
+        raise ConfigError(f"SWITCHBOARD_ENV_SESSION_S is {session!r}.", "Set it to seconds.")
+    settings = load_settings(overrides={"data_dir": environ.get("SWITCHBOARD_DATA_DIR")})
+    Path(settings.data_dir).mkdir(parents=True, exist_ok=True, mode=0o700)
+    wanted = Wanted(
+        phones=int(phones),
+        token=environ.get(TOKEN.variable, ""),
+        session_s=float(session),
+    )
+    return gated(settings, wanted, environ)

@@ -1,0 +1,1 @@
+"""Android phones as an OpenEnv environment, served by Switchboard."""

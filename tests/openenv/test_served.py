@@ -1,0 +1,243 @@
+"""The environment as OpenEnv's own programs meet it: its client, its validator, plain HTTP, MCP."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.extras import is_installed
+
+if not is_installed("openenv"):
+    pytest.skip("the extra is not installed; the slow tests install it", allow_module_level=True)
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "a-token-that-is-long-enough"
+LONGEST_S = 60.0
+
+
+class Served:
+    """A server process and how it is called."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "console", "env", "serve", "--port", "0", *options],
+            env={
+                **os.environ,
+                "SWITCHBOARD_DATA_DIR": str(folder),
+                "SWITCHBOARD_ENV_TOKEN": TOKEN,
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        assert self.url.startswith("http://127.0.0.1:"), "it said why on stderr"
+
+    def ask(
+        self, path: str, body: object = None, *, method: str = "", **headers: str
+    ) -> tuple[int, Any]:
+        """Send a request; returns the status and the answer."""
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
+        wanted = urllib.request.Request(
+            self.url + path, data, sent, method=method or ("POST" if data else "GET")
+        )
+        try:
+            with urllib.request.urlopen(wanted, timeout=LONGEST_S) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            said = error.read()
+            return error.code, json.loads(said) if said.startswith((b"{", b"[")) else said
+
+    def end(self) -> None:
+        """End it as ctrl+c does; nothing of it stays."""
+        self.process.terminate()
+        assert self.process.wait(LONGEST_S) in (0, 143)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    server = Served(folder, "--phones", "2")
+    yield server
+    server.end()
+    left = [
+        entry.name
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and str(folder).encode() in _command(entry)
+    ]
+    assert left == [], "processes were left behind"
+
+
+def _command(entry: Path) -> bytes:
+    try:
+        return (entry / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def client(served: Served) -> Any:
+    from console.openenv.client import PhoneEnv, bearer
+
+    return PhoneEnv(base_url=served.url, headers=bearer(TOKEN)).sync()
+
+
+def tap(seen: Any, text: str) -> Any:
+    from console.openenv.client import PhoneAction
+
+    tree = seen.observation.extras["tree"]
+    box = next(n for n in tree if text in (n.get("text"), n.get("description")))["bounds"]
+    left, top = box.get("left", 0.0), box.get("top", 0.0)
+    place = {"x": (left + box["right"]) / 2, "y": (top + box["bottom"]) / 2}
+    return PhoneAction(tool_name="tap", parameters=place)
+
+
+def test_the_stock_client_does_a_task_and_is_paid(served: Served) -> None:
+    from PIL import Image
+
+    with client(served) as env:
+        seen = env.reset(task="bluetooth-on", episode_id="first")
+        picture = Image.open(BytesIO(base64.b64decode(seen.observation.screen_image)))
+        assert (picture.format, picture.size) == ("JPEG", (1080, 2400))
+        assert tuple(seen.observation.pixels_shape) == (2400, 1080, 3)
+        for label in ("Settings", "Connected devices", "Bluetooth", "Use Bluetooth"):
+            assert not seen.done
+            seen = env.step(tap(seen, label))
+        assert (seen.reward, seen.done) == (1.0, True)
+        state = env.state()
+        assert (state.episode_id, state.step_count, state.task) == ("first", 4, "bluetooth-on")
+        with pytest.raises(RuntimeError, match="No episode runs"):
+            env.step(tap(seen, "Use Bluetooth"))
+        assert env.reset(seed=2).observation.extras["task"]
+
+
+def test_a_full_server_says_so_before_it_closes_and_a_client_that_left_makes_room(
+    served: Served,
+) -> None:
+    with client(served) as one, client(served) as two:
+        phones = {env.reset(seed=1) and env.state().serial for env in (one, two)}
+        assert len(phones) == 2
+        with pytest.raises(RuntimeError, match="CAPACITY_REACHED"), client(served) as third:
+            third.reset()
+    until = time.monotonic() + LONGEST_S
+    while True:
+        try:
+            with client(served) as env:
+                assert env.reset(seed=1).observation.screen_width == 1080
+            return
+        except RuntimeError as error:
+            # Their phones are put back behind their backs.
+            assert time.monotonic() < until, error
+            time.sleep(0.1)
+
+
+def test_http_has_one_phone_whose_episode_stays(served: Served) -> None:
+    status, begun = served.ask("/reset", {"task": "dark-theme", "episode_id": "over-http"})
+    assert status == 200 and begun["observation"]["extras"]["goal"]
+    action = {"tool_name": "press_button", "parameters": {"button": "HOME"}}
+    for count in (1, 2):
+        status, seen = served.ask("/step", {"action": action})
+        assert (status, seen["done"], seen["reward"]) == (200, False, 0.0)
+        status, state = served.ask("/state")
+        assert (state["episode_id"], state["step_count"]) == ("over-http", count)
+    for wrong in (
+        {"tool_name": "tap", "parameters": {"x": 0.5}},
+        {"tool_name": "teleport"},
+        {**action, "extra": 1},
+    ):
+        assert served.ask("/step", {"action": wrong})[0] == 422
+    assert served.ask("/reset", {"task": "world-peace"})[0] == 409
+
+
+def test_tasks_schema_and_metadata_are_told(served: Served) -> None:
+    assert served.ask("/list_environments") == (200, ["phone"])
+    [split] = served.ask("/phone/splits")[1]
+    tasks = served.ask("/phone/tasks", {"split": split["name"]})[1]["tasks"]
+    assert served.ask("/phone/num_tasks", {"split": "test"})[1] == {"num_tasks": len(tasks)}
+    one = served.ask("/phone/task", {"split": "test", "index": 0})[1]["task"]
+    assert one == tasks[0] and one["goal"]
+    assert served.ask("/phone/task", {"split": "test", "index": 9_999})[0] == 400
+    schema = served.ask("/schema")[1]
+    assert "tool_name" in schema["action"]["properties"]
+    assert "screen_image" in schema["observation"]["properties"]
+    assert served.ask("/metadata")[1]["name"] == "phone"
+
+
+def test_the_actions_are_tools_of_mcp(served: Served) -> None:
+    def call(method: str, **params: object) -> Any:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return served.ask("/mcp", body)[1]["result"]
+
+    session = call("openenv/session/create")["session_id"]
+    tools = {tool["name"] for tool in call("tools/list", session_id=session)["tools"]}
+    assert {"tap", "swipe", "type_text", "press_button"} <= tools and len(tools) == 10
+    seen = call("tools/call", session_id=session, name="press_button", arguments={"button": "HOME"})
+    assert seen["screen_width"] == 1080
+    assert call("openenv/session/close", session_id=session)["closed"] is True
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+    ],
+)
+def test_who_may_not_come_in_is_told_why(
+    served: Served, headers: dict[str, str], status: int
+) -> None:
+    assert served.ask("/health", **headers)[0] == status
+    assert served.ask("/reset", {}, **headers)[0] == status
+
+
+def test_a_websocket_without_the_token_is_refused_and_a_large_body_too(served: Served) -> None:
+    from console.openenv.client import PhoneEnv
+
+    with (
+        pytest.raises(Exception, match="HTTP 403"),
+        PhoneEnv(base_url=served.url).sync() as env,
+    ):
+        env.reset()
+    assert served.ask("/reset", {"episode_id": "x" * (1 << 21)})[0] == 413
+
+
+def openenv(*words: str) -> dict[str, Any]:
+    """Run OpenEnv's program; returns its report."""
+    program = Path(sys.executable).with_name("openenv")
+    done = subprocess.run(
+        [program, *words, "--json"], capture_output=True, text=True, timeout=120, check=False
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_openenv_validates_the_running_server(tmp_path: Path) -> None:
+    server = Served(tmp_path, "--no-token")
+    try:
+        report = openenv("validate", "--url", server.url)
+        assert "FAIL" not in json.dumps(report), report
+    finally:
+        server.end()
+
+
+def test_openenv_validates_the_package(tmp_path: Path) -> None:
+    package = tmp_path / "phone"
+    shutil.copytree(ROOT / "environments/phone", package)
+    report = openenv("validate", str(package), "--skip-build")
+    assert "FAIL" not in json.dumps(report), report
+    lines = (package / "server/Dockerfile").read_text().splitlines()
+    assert len(lines) <= 10
