@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
+# Where people are, Python gathers lines for a pipe.
+_PYTHON = {"PYTHONUNBUFFERED"}
 # `.ci/run` says it to the tests themselves: to fail where a program that they drive is absent.
 _KEPT = {"SWITCHBOARD_NEEDS_ALL"}
 _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
@@ -21,7 +23,7 @@ _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXT
 # Before anything reads them: what the machine, its network and the person at it have set would
 # decide what a test finds, and so would it for every process that a test starts.
 for _name in os.environ.keys() - _KEPT:
-    if _name in _LOOKS or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
+    if _name in _LOOKS | _PYTHON or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
         del os.environ[_name]
 
 from tests import headless  # noqa: E402 - Textual reads the environment as it is imported

@@ -7,6 +7,7 @@ traceback is shown only when SWITCHBOARD_DEBUG is set. Foreign text in a message
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from enum import IntEnum
@@ -75,9 +76,20 @@ def hold_streams() -> None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
+def show_lines_at_once() -> None:
+    """Have each line on stdout reach a pipe or a file when it is printed, not when the end comes.
+
+    Python gathers 8 KiB for whatever is no terminal: a program that reads the first line and acts
+    on it would wait for ever.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+
+
 def run_command(command: click.Command, argv: list[str] | None = None) -> int:
     """Run the command line and give the exit code; never raises."""
     hold_streams()
+    show_lines_at_once()
     try:
         code = command.main(args=argv, prog_name="switchboard", standalone_mode=False)
         sys.stdout.flush()

@@ -48,7 +48,6 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
 
     Every fault meets a session of its own, in a data directory of its own, with the offline pilot.
     """
-    import sys
 
     import msgspec
 
@@ -79,7 +78,6 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
             results.append(result)
             if as_json:
                 print_text(msgspec.json.encode(result).decode())
-                sys.stdout.flush()
         if not as_json:
             print_text(columns(_HEAD, [_row(result) for result in results]))
         for result in results:

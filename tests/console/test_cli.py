@@ -262,3 +262,31 @@ def test_a_terminal_without_a_cursor_is_told_what_works_on_it(tmp_path: Path) ->
     assert "switchboard run GOAL" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+_PRINTS_AND_WAITS = """
+import sys, click
+from console.cli_support.exits import run_command
+from console.cli_support.plain import print_text
+
+@click.command()
+def waits() -> None:
+    print_text("http://127.0.0.1:1")
+    sys.stdin.read()
+
+sys.exit(run_command(waits, []))
+"""
+
+
+def test_a_line_reaches_a_pipe_while_the_command_goes_on() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _PRINTS_AND_WAITS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "http://127.0.0.1:1\n"
+        assert running.poll() is None
+        running.communicate("")
+    assert running.returncode == 0

@@ -19,7 +19,7 @@ from virtual_phone.server.serve import PhoneHost
 
 # What the machine and the person at it have set would decide what a test finds.
 for _name in list(os.environ):
-    if _name.startswith(("ADB_", "ANDROID_", "VIRTUAL_PHONE_")):
+    if _name.startswith(("ADB_", "ANDROID_", "PYTHONUNBUFFERED", "VIRTUAL_PHONE_")):
         del os.environ[_name]
 
 # On a machine that is busy, one example may take any time, and so may drawing its data.

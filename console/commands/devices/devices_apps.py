@@ -145,12 +145,11 @@ def logcat(
     ctx: click.Context, serial: str, filters: tuple[str, ...], last: int | None, follow: bool
 ) -> None:
     """Print the log of the phone SERIAL; FILTERS are TAG:PRIORITY."""
-    import sys
+    from console.cli_support.plain import print_text
 
     async def work(phone: Reached) -> ExitCode:
         async for line in phone.extras.log(filters=filters, last=last or 0, follow=follow):
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
+            print_text(line)
         return ExitCode.DONE
 
     run_with_phone(ctx, serial, work)

@@ -7,6 +7,7 @@ phone, so that help and completion answer at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -52,6 +53,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
     # Snapshots and pictures show what a phone showed: only this user reads them.
     os.umask(0o077)
+    # What waits for the line that says where a phone is reads it from a pipe.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     raise SystemExit(run(arguments))
 
 
