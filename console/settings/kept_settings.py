@@ -1,14 +1,14 @@
 """Keep what the operator changed in the console in the settings file, for the next start.
 
 Not the settings screen, which waits for each write. Invariants: a change holds at once; the file is
-written once for a row of quick changes, and before the console ends; without a settings file a
-change lasts as long as the console.
+written once for a row of quick changes, and before the console ends, whatever a write that is under
+way then comes to; without a settings file a change lasts as long as the console.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import threading
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ class KeptSettings:
         self._app = app
         self._ui = app.settings.ui if app.settings else UiSettings()
         self._unwritten: dict[str, object] = {}
+        self._file = threading.Lock()
         self._is_writing = False
 
     @property
@@ -63,23 +64,27 @@ class KeptSettings:
         try:
             while self._unwritten:
                 await asyncio.sleep(QUIET_S)
-                changes, self._unwritten = self._unwritten, {}
-                await asyncio.to_thread(self._write, changes)
+                await asyncio.to_thread(self._write)
         except ConfigError as error:
+            self._unwritten.clear()
             self._app.say(f"This lasts until you leave: {error}", tone="warning")
         finally:
             self._is_writing = False
 
     def close(self) -> None:
         """Write what is not written yet. A file that cannot be written was said before."""
-        changes, self._unwritten = self._unwritten, {}
         try:
-            self._write(changes)
+            self._write()
         except ConfigError as error:
             self._app.report(error, "keeping the settings")
 
-    def _write(self, changes: Mapping[str, object]) -> None:
-        settings = self._app.settings
-        if settings is not None:
-            for name, value in changes.items():
-                write_setting(settings.config_file, f"ui.{name}", value)
+    def _write(self) -> None:
+        # A task that is cancelled leaves its thread behind, begun or not: a change counts as
+        # unwritten until it is in the file.
+        with self._file:
+            settings = self._app.settings
+            for name, value in list(self._unwritten.items()):
+                if settings is not None:
+                    write_setting(settings.config_file, f"ui.{name}", value)
+                if self._unwritten.get(name) is value:
+                    del self._unwritten[name]
