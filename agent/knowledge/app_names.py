@@ -75,7 +75,18 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 def with_names(apps: Sequence[AppInfo], library: Library) -> tuple[AppInfo, ...]:
     """Return apps with the labels that are known of them; the rest keep none."""
-    return tuple(app if app.label else replace(app, label=_known(app, library)) for app in apps)
+    return tuple(
+        app if app.label else replace(app, label=known_name(app.package, library)) for app in apps
+    )
+
+
+def known_name(package: str, library: Library) -> str:
+    """Return what people call an app, by its card or its package; empty: not known.
+
+    Nothing that the phone says is in it: an app may call itself anything.
+    """
+    card = library.of(package)
+    return card.app_name if card is not None else _WIDELY_USED.get(package.casefold(), "")
 
 
 def app_line(app: AppInfo) -> str:
@@ -91,8 +102,3 @@ def name_of_package(package: str) -> str:
     last = (telling or parts or ["unknown"])[-1]
     found = [word for word in _WORD.findall(last) if not word.isdigit()] or [last]
     return one_line(" ".join([found[0].capitalize(), *found[1:]]), _NAME_CHARS)
-
-
-def _known(app: AppInfo, library: Library) -> str:
-    card = library.of(app.package)
-    return card.app_name if card is not None else _WIDELY_USED.get(app.package.casefold(), "")

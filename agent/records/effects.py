@@ -82,6 +82,8 @@ class Effect(Record, frozen=True, kw_only=True):
     """What pays, or who is signed in."""
     app: str = ""
     """The package."""
+    app_name: str = ""
+    """What people call the app, by its card or its package; never by what the phone says of it."""
     screen: str = ""
     """The title of the dialog or page."""
     phone: str = ""

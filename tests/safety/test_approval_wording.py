@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from agent.knowledge.app_names import known_name
+from agent.knowledge.library import load
 from agent.records import Effect, EffectVerb, Stated
 from agent.safety.effects.wording import approval_question, headline
 
@@ -26,3 +30,19 @@ def test_a_reason_that_only_restates_the_headline_is_left_out() -> None:
     assert more.splitlines()[1] == 'Press "Send SMS". (1 of 3 messages left.)'
     other = approval_question(EFFECT, 'Press "Send SMS".', "the session is set to ask")
     assert other.splitlines()[1] == 'Press "Send SMS". (the session is set to ask.)'
+
+
+def test_an_app_is_called_what_people_call_it_and_its_package_stands_below() -> None:
+    effect = replace(EFFECT, app="com.example.chat")
+    assert headline(effect).endswith(" in com.example.chat")
+    named = replace(effect, app_name="Chat")
+    assert headline(named).endswith(" in Chat")
+    lines = approval_question(named, 'Press "Send SMS".', "").splitlines()
+    assert "Where: app Chat (com.example.chat)" in lines
+
+
+def test_an_app_is_named_by_its_card_or_its_package_and_by_nothing_else() -> None:
+    library = load()
+    assert known_name("com.example.wallet", library) == "Wallet"
+    assert known_name("org.telegram.messenger", library) == "Telegram"
+    assert known_name("com.evil.wallet", library) == ""

@@ -80,6 +80,7 @@ async def test_safety_a_payment_names_payee_and_amount_before_the_code_and_asks_
     assert len(asked(approved)) == 1
     effect = question.subject.effect if question.subject else None
     assert effect is not None and effect.verb is EffectVerb.SPEND
+    assert effect.app_name == "Wallet"
     assert effect.recipient is not None and effect.recipient.text == "Ana Silva"
     assert effect.amount is not None and "15" in effect.amount.text
     assert "Ana Silva" in question.text.splitlines()[0]

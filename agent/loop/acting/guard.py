@@ -15,6 +15,7 @@ from typing import assert_never
 import msgspec
 from msgspec.structs import replace
 
+from agent.knowledge.app_names import known_name
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
 from agent.protocol import AllowanceUsed, ToolCallRequested
@@ -178,8 +179,16 @@ class Guard:
             kinds = self._typed_before().completes_by(acts_of(deed))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
-            self._judged = deed, screen, verdict
+            self._judged = deed, screen, self._named(verdict)
         return self._judged[2]
+
+    def _named(self, verdict: Verdict) -> Verdict:
+        """Call the app of an effect what people call it."""
+        effect = verdict.effect
+        name = "" if effect is None else known_name(effect.app, self.context.library)
+        if effect is None or not name:
+            return verdict
+        return replace(verdict, effect=replace(effect, app_name=name))
 
     def bound(self, deed: Deed, screen: Observation) -> tuple[str, str]:
         """Return what an approval of a deed is bound to on a screen; empty texts: to nothing."""

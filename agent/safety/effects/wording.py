@@ -14,6 +14,7 @@ from agent.text import one_line
 
 V = EffectVerb
 _HEAD_CHARS = 80
+_NAME_CHARS = 40
 _SOURCES = {
     Source.SCREEN: "on the screen",
     Source.TYPED: "typed or chosen by this session",
@@ -41,7 +42,8 @@ def headline(effect: Effect) -> str:
     """Return what would happen, in one line."""
     to = _short(effect.recipient)
     content = _short(effect.content)
-    app = f" in {effect.app}" if effect.app else ""
+    in_app = one_line(effect.app_name, _NAME_CHARS) or effect.app
+    app = f" in {in_app}" if in_app else ""
     match effect.verb:
         case V.SPEND:
             amount = _short(effect.amount) or "an amount that is not shown"
@@ -101,7 +103,7 @@ def facts(effect: Effect) -> list[str]:
     where = " · ".join(
         text
         for text in (
-            f"app {effect.app}" if effect.app else "",
+            _app(effect),
             f'screen "{one_line(effect.screen, 80)}"' if effect.screen else "",
             f"phone {effect.phone}" if effect.phone else "",
         )
@@ -114,6 +116,13 @@ def facts(effect: Effect) -> list[str]:
     if effect.undo:
         lines.append(f"Undo: {effect.undo}")
     return lines
+
+
+def _app(effect: Effect) -> str:
+    name = one_line(effect.app_name, _NAME_CHARS)
+    if not name or not effect.app:
+        return f"app {effect.app}" if effect.app else ""
+    return f"app {name} ({effect.app})"
 
 
 def _content_name(verb: EffectVerb) -> str:
