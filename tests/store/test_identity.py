@@ -44,7 +44,19 @@ def emptied(directory: Path) -> None:
     (directory / DATABASE_NAME).write_bytes(b"")
 
 
-@pytest.mark.parametrize("lose", [gone, emptied])
+def gone_without_its_log(directory: Path) -> None:
+    """Delete the database of a core that was killed; its log stays."""
+    gone(directory)
+    (directory / f"{DATABASE_NAME}-wal").write_bytes(b"what was written last" * 1000)
+
+
+def replaced_by_an_empty_one(directory: Path) -> None:
+    gone(directory)
+    with closing(sqlite3.connect(directory / DATABASE_NAME)) as database:
+        database.execute("VACUUM")
+
+
+@pytest.mark.parametrize("lose", [gone, emptied, gone_without_its_log])
 async def test_a_database_that_vanished_is_not_taken_for_a_new_store(
     tmp_path: Path, lose: Callable[[Path], None]
 ) -> None:
@@ -59,11 +71,35 @@ async def test_a_database_that_vanished_is_not_taken_for_a_new_store(
     assert contents(tmp_path) == before
     with pytest.raises(UsageError):
         await adopt(tmp_path)
-    if lose is gone:
+    if lose is not emptied:
         with pytest.raises(StoreGoneError):
             await check(tmp_path)
     else:
         assert not (await check(tmp_path)).is_sound
+
+
+async def test_an_empty_database_in_its_place_is_not_taken_for_it(tmp_path: Path) -> None:
+    await a_store(tmp_path)
+    replaced_by_an_empty_one(tmp_path)
+    before = contents(tmp_path)
+    for marks in (3, 2):
+        with pytest.raises(StoreGoneError, match="without a name"):
+            async with SqliteStore.open(tmp_path):
+                raise AssertionError("it opened")
+        assert contents(tmp_path) == before
+        if marks == 3:
+            # The marks of the blobs and the audit say it too.
+            (tmp_path / MARK_NAME).unlink()
+            del before[MARK_NAME]
+    begin_anew(tmp_path)
+    await a_store(tmp_path)
+
+
+async def test_a_log_alone_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / f"{DATABASE_NAME}-wal").write_bytes(b"left")
+    with pytest.raises(StoreGoneError, match="a write-ahead log"):
+        async with SqliteStore.open(tmp_path):
+            raise AssertionError("it opened")
 
 
 async def test_to_begin_anew_moves_everything_and_then_a_store_begins(tmp_path: Path) -> None:

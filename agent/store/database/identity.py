@@ -19,6 +19,7 @@ import msgspec
 from agent.errors import StoreGoneError
 from agent.store.database.sqlite_errors import from_os_error
 
+DATABASE_NAME = "switchboard.db"
 MARK_NAME = "store.json"
 SEARCH_NAME = "search.db"
 _BEGIN_ANEW = (
@@ -87,7 +88,8 @@ def check_may_begin(directory: Path, database: Path) -> None:
 
     Raises StoreGoneError: the database is gone, or emptied, and other parts of it are there.
     """
-    if _size(database) or _size(database.with_name(f"{database.name}-wal")):
+    # A log that is left without its database says nothing of it: SQLite deletes such a one.
+    if _size(database):
         return
     mark = read_mark(directory)
     if mark is not None and not mark.store:
@@ -106,6 +108,7 @@ def remains(directory: Path) -> tuple[str, ...]:
     """Name what a store has left in a directory beside its database."""
     blobs, audit = directory / "blobs", directory / "audit"
     found = {
+        "a write-ahead log": bool(_size(directory / f"{DATABASE_NAME}-wal")),
         "blobs": any(path.is_file() for path in blobs.glob("??/*")),
         "an audit": any(audit.glob("audit-*.jsonl")),
         "a search index": bool(_size(directory / SEARCH_NAME)),
@@ -120,13 +123,16 @@ def remains(directory: Path) -> tuple[str, ...]:
 def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
     """Say in sentences which parts are not those of the database, or newer than it."""
     wrong: list[str] = []
+    own = read_mark(directory)
+    may_be_none = own is not None and not own.store
     for name, part in parts_of(directory).items():
         mark = read_mark(part)
-        if mark is None or not mark.store or not standing.store:
+        if mark is None or not mark.store or (may_be_none and not standing.store):
             continue
         if mark.store != standing.store:
             what = "The mark beside the database" if name == "database" else f"The {name} directory"
-            wrong.append(f"{what} is of another store ({mark.store}, not {standing.store}).")
+            named = standing.store or "a database without a name"
+            wrong.append(f"{what} is of another store ({mark.store}, not {named}).")
         elif name == "database":
             reached = max(mark.events, indexed_until(directory))
             if reached > standing.events or mark.epoch > standing.epoch:

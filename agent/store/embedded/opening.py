@@ -22,12 +22,16 @@ from agent.store.database.database import (
     open_unwritable,
     standing_of,
 )
-from agent.store.database.identity import Standing, check_agrees, check_may_begin, mark_all
+from agent.store.database.identity import (
+    DATABASE_NAME,
+    Standing,
+    check_agrees,
+    check_may_begin,
+    mark_all,
+)
 from agent.store.database.lock import LOCK_NAME, DirectoryLock
 from agent.store.database.sqlite_errors import from_os_error
 from agent.store.embedded.writer import Writer
-
-DATABASE_NAME = "switchboard.db"
 
 
 @dataclass(frozen=True, slots=True)

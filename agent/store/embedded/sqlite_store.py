@@ -30,11 +30,11 @@ from agent.store.changes.write_requests import (
     Request,
     Result,
 )
-from agent.store.database.identity import SEARCH_NAME, mark_all
+from agent.store.database.identity import DATABASE_NAME, SEARCH_NAME, mark_all
 from agent.store.embedded.blob_collection import Blobs
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.due_cache import Dues
-from agent.store.embedded.opening import DATABASE_NAME, Opening, open_as_it_is, open_directory
+from agent.store.embedded.opening import Opening, open_as_it_is, open_directory
 from agent.store.embedded.search_index import SearchIndex, StoredLog
 from agent.store.leases import Lease
 from agent.store.queries.job_pages import JobPages
