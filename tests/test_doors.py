@@ -140,6 +140,9 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
         "agent.settings",
     ),
 }
+KNOW_NO_DATABASE = ("agent/store/changes/", "agent/store/queries/", "agent/store/dispatch/")
+"""What every store shares; which database it is, only those who open one know."""
+DATABASES = ("sqlite3", "aiosqlite", "agent.store.database", "agent.store.embedded")
 LOOP_NEVER_SEES = ("agent.devices.", "agent.models.", "agent.store", "agent.runtime")
 LOOP_MAY_SEE = (
     "agent.devices.protocols",
@@ -273,6 +276,12 @@ def test_a_library_is_imported_only_where_it_is_wrapped(library: str) -> None:
         if any(within(i, (library,)) for i in imported) and not name.startswith(WRAPPERS[library])
     ]
     assert guilty == []
+
+
+def test_what_every_store_shares_knows_no_database() -> None:
+    shared = {name: seen for name, seen in modules().items() if name.startswith(KNOW_NO_DATABASE)}
+    assert len(shared) > 15
+    assert [name for name, seen in shared.items() if any(within(i, DATABASES) for i in seen)] == []
 
 
 def test_every_library_has_a_door() -> None:

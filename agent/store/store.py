@@ -18,6 +18,7 @@ from agent.errors import StoreError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.changes.event_ledger import EventDraft
+from agent.store.changes.write_queue import Listener
 from agent.store.leases import Lease
 from agent.store.queries.job_pages import JobQueue
 from agent.store.queries.job_runs import RunRecords
@@ -25,9 +26,6 @@ from agent.store.queries.spendings import SpendingRecords
 from agent.store.queries.watcher_queries import WatchRecords
 
 __all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_ms"]
-
-Listener = Callable[[tuple[Event, ...]], None]
-"""Called in the loop with each group of events after its commit, in commit order."""
 
 
 def wall_clock_ms() -> int:

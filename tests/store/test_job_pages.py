@@ -9,11 +9,11 @@ import pytest
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
+from agent.store.embedded.job_word_index import lookup
 from agent.store.embedded.sqlite_store import SqliteStore
-from agent.store.queries.job_pages import PICKS, WALKS
+from agent.store.queries.job_pages import WALKS, Band, pick
 from agent.store.queries.job_runs import ENDED_JOBS, OPEN_JOBS
-from agent.store.queries.job_words import lookup
-from agent.store.queries.reader import JOBS_FOUND
+from agent.store.queries.reader import jobs_found
 from agent.store.store import EventDraft
 from tests.jobs.test_schedule import a_job
 
@@ -71,9 +71,11 @@ async def test_each_part_of_the_queue_is_found_by_an_index_of_its_own(tmp_path: 
             told = " ".join(str(row[-1]) for row in plan)
             assert index in told
             assert "TEMP B-TREE" not in told
-        by_words = [*PICKS.items(), *((("list", found), sql) for found, sql in JOBS_FOUND.items())]
-        for (_, found), sql in by_words:
-            where = next(one for one in map(lookup, ("abc", "ab")) if one and one.found == found)
+        ways = [one for one in map(lookup, ("abc", "ab")) if one]
+        by_words = [(one, pick(band, one.found)) for one in ways for band in Band]
+        by_words += [(one, jobs_found(one.found)) for one in ways]
+        assert len(by_words) == 8
+        for where, sql in by_words:
             places = (1,) * (sql.count("?") - len(where.parameters))
             plan = await store._reading.rows(
                 f"EXPLAIN QUERY PLAN {sql}", (*where.parameters, *places)

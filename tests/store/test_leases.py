@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.errors import FencedError, UsageError
-from agent.store.database.database import Row, Value
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.leases import Lease, check, taken
+from agent.store.rows import Row, Value
 from tests.store.conftest import session_draft, step_draft
 
 

@@ -15,8 +15,9 @@ from agent.protocol import AgentMessage, Event, EventMsg, ToolCallRequested, Use
 from agent.records import SearchHit
 from agent.store.database.identity import SEARCH_NAME
 from agent.store.embedded.search_index import Log, SearchIndex
+from agent.store.embedded.search_query import compiled, snippet_of
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
-from agent.store.queries.search_words import WORDED, compiled, snippet_of, text_of
+from agent.store.queries.search_words import WORDED, text_of
 from tests.store.conftest import session_draft, step_draft
 from tests.test_protocol import values_of
 

@@ -1,7 +1,8 @@
 """Records to rows and back.
 
-Not SQL that asks (that is the reader's) and not a connection. Invariant: a row's own columns repeat
-what is in its record, so that an index can find it; the record is what is believed.
+Not SQL that asks (that is the reader's) and not a connection. Invariants: a row's own columns
+repeat what is in its record, so that an index can find it; the record is what is believed; every
+database of a store understands these statements.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from agent.errors import StoreError
 from agent.protocol import Event, decode_msg
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher, WatcherStatus
 from agent.store.changes.event_ledger import EventLedger
-from agent.store.database.database import Row, Value
 from agent.store.leases import Lease
+from agent.store.rows import Row, Statement, Value
 
 _INSERT_EVENT = (
     "INSERT INTO event (id, session_id, seq, ts_ms, submission_id, type, body) "
@@ -57,8 +58,8 @@ _PUT_RUN = (
     "ON CONFLICT (run_id) DO UPDATE SET record = excluded.record"
 )
 _DROP_RUNS = (
-    "DELETE FROM job_run WHERE job_id = ?1 AND number <= (SELECT number FROM job_run "
-    f"WHERE job_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET {KEPT_RUNS})"
+    "DELETE FROM job_run WHERE job_id = ? AND number <= (SELECT number FROM job_run "
+    f"WHERE job_id = ? ORDER BY number DESC LIMIT 1 OFFSET {KEPT_RUNS})"
 )
 _DROP_JOB = ("DELETE FROM job_run WHERE job_id = ?", "DELETE FROM job WHERE id = ?")
 _PUT_BLOB = (
@@ -67,7 +68,7 @@ _PUT_BLOB = (
 )
 
 _DROP_USES = "DELETE FROM blob_use WHERE session_id = ?"
-_PUT_USE = "INSERT OR IGNORE INTO blob_use (session_id, digest) VALUES (?, ?)"
+_PUT_USE = "INSERT INTO blob_use (session_id, digest) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _DELETE_SESSION = (
     "DELETE FROM event WHERE session_id = ?",
     "DELETE FROM question WHERE session_id = ?",
@@ -101,7 +102,7 @@ _watcher_decoder = msgspec.json.Decoder(Watcher)
 _commitment_decoder = msgspec.json.Decoder(Commitment)
 
 
-def rows_of(ledger: EventLedger) -> tuple[tuple[str, list[tuple[Value, ...]]], ...]:
+def rows_of(ledger: EventLedger) -> tuple[Statement, ...]:
     """Give the statements that write what a ledger changes, each with its rows."""
     dropped: list[tuple[Value, ...]] = [(job_id,) for job_id in ledger.dropped_jobs]
     deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
@@ -153,7 +154,7 @@ def rows_of(ledger: EventLedger) -> tuple[tuple[str, list[tuple[Value, ...]]], .
             ],
         ),
         (_PUT_RUN, [(run.run_id, run.job_id, _json(run)) for run in ledger.runs.values()]),
-        (_DROP_RUNS, [(run.job_id,) for run in ledger.runs.values() if run.ended_at]),
+        (_DROP_RUNS, [(run.job_id, run.job_id) for run in ledger.runs.values() if run.ended_at]),
         *((sql, dropped) for sql in _DROP_JOB),
         (_PUT_BLOB, [tuple(row) for row in ledger.blobs]),
         (_DROP_USES, [(session_id,) for session_id in sorted(ledger.pruned)]),

@@ -20,11 +20,7 @@ from agent.errors import FencedError, StoreError
 from agent.store.database.identity import Standing, new_identity
 from agent.store.database.schema import APPLICATION_ID, MIGRATIONS
 from agent.store.database.sqlite_errors import from_os_error, from_sqlite
-
-Value = str | int | float | bytes | None
-Row = tuple[Value, ...]
-Statement = tuple[str, Sequence[Sequence[Value]]]
-"""SQL, and the rows it is run for, one after the other."""
+from agent.store.rows import Row, Statement, Value
 
 _PRAGMAS = (
     "PRAGMA synchronous = FULL",

@@ -89,13 +89,6 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
             return StoreError(f"{path} refused a statement ({name}): {error}.")
 
 
-def unfoldable(error: Exception) -> StoreError:
-    """Say that a request could not even be made into rows: an error of ours."""
-    failure = StoreError(f"The request could not be stored: {error!r}.")
-    failure.__cause__ = error
-    return failure
-
-
 def _full(number: int | None) -> str:
     if number == errno.EFBIG:
         return "a file size limit is reached"

@@ -17,18 +17,13 @@ from typing import Protocol, Self
 from agent.errors import StoreError
 from agent.protocol import Event, SessionsDeleted
 from agent.records import SearchHit
-from agent.store.changes.row_codec import as_int, as_text
-from agent.store.database.database import Database, Value, make_private
+from agent.store.changes.row_codec import EVENT_COLUMNS, as_int, as_text, event_of
+from agent.store.database.database import Database, make_private
 from agent.store.database.sqlite_errors import from_os_error
+from agent.store.embedded.search_query import SNIPPET_MARKS, compiled, parted, snippet_of
 from agent.store.queries.reader import Reader
-from agent.store.queries.search_words import (
-    SNIPPET_MARKS,
-    WORDED,
-    compiled,
-    parted,
-    snippet_of,
-    text_of,
-)
+from agent.store.queries.search_words import WORDED, text_of
+from agent.store.rows import Value
 
 MOST_HITS = 500
 
@@ -80,6 +75,10 @@ FIND = (
     "FROM words JOIN place ON place.event_id = words.rowid "
     "WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?"
 )
+_TOLD = (
+    f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
+    f"AND +type IN ({','.join('?' * len(WORDED))}) ORDER BY id LIMIT ?"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -106,7 +105,8 @@ class StoredLog:
         return self._last_event_id()
 
     async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
-        return await self._reader.events_of(WORDED, after=after, upto=upto, limit=_MOST_TOLD)
+        rows = await self._reader.rows(_TOLD, (after, upto, *WORDED, _MOST_TOLD))
+        return tuple(event_of(row) for row in rows)
 
 
 class SearchIndex:

@@ -33,6 +33,7 @@ from agent.store.changes.write_requests import (
 from agent.store.database.identity import DATABASE_NAME, SEARCH_NAME, mark_all
 from agent.store.embedded.blob_collection import Blobs
 from agent.store.embedded.blobs import BlobFiles
+from agent.store.embedded.dialect import SQLITE
 from agent.store.embedded.due_cache import Dues
 from agent.store.embedded.opening import Opening, open_as_it_is, open_directory
 from agent.store.embedded.search_index import SearchIndex, StoredLog
@@ -57,12 +58,12 @@ class SqliteStore:
         self._opening = opening
         self._writing, self._reading = opening.writing, opening.reading
         self._writer = writer = opening.writer
-        self._reader = Reader(self._reading, writer.told)
+        self._reader = Reader(self._reading.rows, writer.told, SQLITE)
         self._dues = Dues(self._reader)
         self.watches = Watches(self._reader.rows)
         self.job_runs = JobRuns(self._reader.rows)
-        self.job_pages = JobPages(self._reader.rows)
-        self.spendings = Spendings(self._reader.rows)
+        self.job_pages = JobPages(self._reader.rows, SQLITE.lookup)
+        self.spendings = Spendings(self._reader.rows, SQLITE)
         self._blobs = Blobs(
             BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
         )

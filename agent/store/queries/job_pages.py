@@ -7,27 +7,25 @@ many jobs fit and few of a part; a job is on one page only while it does not cha
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol, assert_never
 
 from agent.errors import UsageError
 from agent.records import Job, JobStatus
 from agent.store.changes.row_codec import as_int, decode_job
-from agent.store.database.database import Row, Value
 from agent.store.queries.job_words import (
     ENDED,
     FEW,
-    FOUND,
     IS_AT_HAND,
     IS_ENDED,
     Lookup,
-    lookup,
     named,
     newest,
     of_status,
 )
 from agent.store.queries.search_words import folded
+from agent.store.rows import Rows, Value
 
 _LARGEST = (1 << 63) - 1
 _IS_AT_HAND = f"{IS_AT_HAND} AND id < ?"
@@ -48,7 +46,7 @@ def _pick(found: str, which: str, order: str) -> str:
     return f"SELECT record FROM ({found}) CROSS JOIN job ON job.id = found WHERE {which} {order}"
 
 
-class _Band(StrEnum):
+class Band(StrEnum):
     """The parts of the queue, in order."""
 
     AT_HAND = "at_hand"
@@ -59,11 +57,11 @@ class _Band(StrEnum):
     def statuses(self) -> frozenset[JobStatus]:
         """Of the jobs in it."""
         match self:
-            case _Band.AWAKE:
+            case Band.AWAKE:
                 return frozenset({JobStatus.ACTIVE})
-            case _Band.ENDED:
+            case Band.ENDED:
                 return ENDED
-            case _Band.AT_HAND:
+            case Band.AT_HAND:
                 return frozenset(JobStatus) - ENDED - {JobStatus.ACTIVE}
             case _:
                 assert_never(self)
@@ -89,10 +87,12 @@ class JobQueue(Protocol):
 
 
 class JobPages:
-    """Questions to the embedded store's reading connection; implements `JobQueue`."""
+    """Questions to a store's reading connection; implements `JobQueue`."""
 
-    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+    def __init__(self, rows: Rows, lookup: Callable[[str], Lookup | None]) -> None:
+        """Ask with `rows`; `lookup` is the dialect's."""
         self._rows = rows
+        self._lookup = lookup
 
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
         """Give a page of the queue; see `JobQueue.page`."""
@@ -100,11 +100,11 @@ class JobPages:
         words = folded(query)
         found: list[Job] = []
         rare = await self._rare(words)
-        for part in list(_Band)[list(_Band).index(band) :]:
+        for part in list(Band)[list(Band).index(band) :]:
             if part is not band:
                 due_ms, last_id = _beginning(part)
             room = limit - len(found)
-            place = (due_ms, last_id) if part is _Band.AWAKE else (last_id,)
+            place = (due_ms, last_id) if part is Band.AWAKE else (last_id,)
             jobs = await self._part(part, words, rare, place, room)
             found += jobs
             if len(jobs) >= room > 0:
@@ -113,19 +113,19 @@ class JobPages:
         return JobPage(tuple(found), "")
 
     async def _part(
-        self, part: _Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
+        self, part: Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
     ) -> list[Job]:
         """Give what of one band a page has room for."""
         statuses = named(words, part.statuses)
-        if rare is None or (part is _Band.AWAKE and statuses):
+        if rare is None or (part is Band.AWAKE and statuses):
             return await self._jobs(WALKS[part], (*place, words, room))
-        picked = await self._jobs(PICKS[part, rare.found], (*rare.parameters, *place, room))
+        picked = await self._jobs(pick(part, rare.found), (*rare.parameters, *place, room))
         of_them = [await self._jobs(of_status(one), (*place, room)) for one in statuses]
         return newest([picked, *of_them], room) if of_them else picked
 
     async def _rare(self, words: str) -> Lookup | None:
         """Say how the few jobs with the words are found; None when a walk soon meets some."""
-        by_index = lookup(words)
+        by_index = self._lookup(words)
         if by_index is None:
             return None
         [(count,)] = await self._rows(by_index.how_many, (*by_index.parameters, FEW + 1))
@@ -136,27 +136,31 @@ class JobPages:
 
 
 _PARTS = {
-    _Band.AT_HAND: (_IS_AT_HAND, _NEWEST),
-    _Band.AWAKE: (_IS_AWAKE, _SOONEST),
-    _Band.ENDED: (_IS_ENDED, _NEWEST),
+    Band.AT_HAND: (_IS_AT_HAND, _NEWEST),
+    Band.AWAKE: (_IS_AWAKE, _SOONEST),
+    Band.ENDED: (_IS_ENDED, _NEWEST),
 }
-_INDEXES = {_Band.AT_HAND: "job_at_hand", _Band.AWAKE: "job_due", _Band.ENDED: "job_ended"}
+_INDEXES = {Band.AT_HAND: "job_at_hand", Band.AWAKE: "job_due", Band.ENDED: "job_ended"}
 WALKS = {part: _walk(_INDEXES[part], *how) for part, how in _PARTS.items()}
-PICKS = {(part, found): _pick(found, *how) for part, how in _PARTS.items() for found in FOUND}
 
 
-def _beginning(band: _Band) -> tuple[int, int]:
+def pick(part: Band, found: str) -> str:
+    """Give the statement for those of a part of the queue that another statement names."""
+    return _pick(found, *_PARTS[part])
+
+
+def _beginning(band: Band) -> tuple[int, int]:
     """Give what stands before the first job of a band."""
-    return (-1, 0) if band is _Band.AWAKE else (0, _LARGEST)
+    return (-1, 0) if band is Band.AWAKE else (0, _LARGEST)
 
 
-def _read_cursor(after: str) -> tuple[_Band, int, int]:
+def _read_cursor(after: str) -> tuple[Band, int, int]:
     if not after:
-        return (_Band.AT_HAND, *_beginning(_Band.AT_HAND))
+        return (Band.AT_HAND, *_beginning(Band.AT_HAND))
     name, _, place = after.partition(":")
     due, _, last = place.partition(":")
     try:
-        band, due_ms, last_id = _Band(name), int(due), int(last)
+        band, due_ms, last_id = Band(name), int(due), int(last)
     except ValueError as error:
         raise UsageError(f"{after[:40]!r} is no place in the queue.", "Leave it out.") from error
     if not (-1 <= due_ms <= _LARGEST and 0 <= last_id <= _LARGEST):

@@ -7,12 +7,11 @@ others there are.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from agent.records import Job, RunRecord
 from agent.store.changes.row_codec import as_int, decode_job, decode_run
-from agent.store.database.database import Row, Value
+from agent.store.rows import Rows
 
 RUNS = "SELECT record FROM job_run WHERE job_id = ? ORDER BY number DESC LIMIT ?"
 # The same words as the partial index, or SQLite would not know that it may use it.
@@ -49,9 +48,9 @@ class RunRecords(Protocol):
 
 
 class JobRuns:
-    """Questions to the embedded store's reading connection; implements `RunRecords`."""
+    """Questions to a store's reading connection; implements `RunRecords`."""
 
-    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     async def runs(self, job_id: int, *, limit: int = 20) -> tuple[RunRecord, ...]:

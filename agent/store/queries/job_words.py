@@ -1,9 +1,8 @@
 """How the words of a query are found among all jobs: by indexes, or by a walk that soon meets them.
 
-Not a connection. The index of words holds every run of three characters of a job's title and
-prompt, case-folded (FTS5's trigram tokenizer), and two line ends after each, so that each of its
-characters begins such a run; triggers keep it, which a change of anything else leaves alone. A
-status has indexes of its own. Invariant: all ways find the same jobs.
+Not a connection, and not the index of words, which each database has its own of
+(`agent.store.queries.dialect`). A status has indexes of its own. Invariant: all ways find the same
+jobs.
 """
 
 from __future__ import annotations
@@ -13,11 +12,8 @@ from typing import NamedTuple
 
 from agent.records import Job, JobStatus
 
-_WHOLE = 3
-"""Characters that the index holds at a time; what is shorter begins some of them."""
 FEW = 2000
 """Up to so many, jobs are looked up one by one and sorted; more of them a walk soon meets."""
-_AFTER_ANY = "\U0010ffff"
 
 IS_AT_HAND = (
     "(status = 'running' OR status = 'awaiting_review' OR status = 'waiting' "
@@ -39,35 +35,11 @@ class Lookup(NamedTuple):
     """Of both."""
 
 
-_WITH = "SELECT rowid AS found FROM job_words WHERE job_words MATCH ?"
-_BEGINNING = "SELECT DISTINCT doc AS found FROM job_terms WHERE term >= ? AND term < ?"
-_HOW_MANY_WITH = "SELECT count(*) FROM (SELECT 1 FROM job_words WHERE job_words MATCH ? LIMIT ?)"
-_HOW_MANY_BEGINNING = (
-    "SELECT count(*) FROM (SELECT 1 FROM job_terms WHERE term >= ? AND term < ? LIMIT ?)"
-)
-FOUND = (_WITH, _BEGINNING)
 ALL_ACTIVE = Lookup(
     "SELECT id AS found FROM job WHERE status = 'active'",
     "SELECT count(*) FROM (SELECT 1 FROM job WHERE status = 'active' LIMIT ?)",
     (),
 )
-
-
-def lookup(query: str) -> Lookup | None:
-    """Say how jobs are found by a part of their title or prompt.
-
-    Args:
-        query: the part, case-folded.
-
-    Returns:
-        None when only a walk finds them: the query is empty, or of more than one line.
-    """
-    if not query or "\n" in query or "\0" in query:
-        return None
-    if len(query) < _WHOLE:
-        return Lookup(_BEGINNING, _HOW_MANY_BEGINNING, (query, query + _AFTER_ANY))
-    doubled = query.replace('"', '""')
-    return Lookup(_WITH, _HOW_MANY_WITH, (f'"{doubled}"',))
 
 
 def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobStatus, ...]:

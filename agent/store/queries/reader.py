@@ -1,8 +1,8 @@
 """Look up sessions, events, questions and jobs, on a connection that only reads.
 
 Not the writer, and it caches nothing. Invariants: every read is one short statement fetched whole,
-because an unfinished cursor would keep the write-ahead log from ever shrinking; a read never runs
-ahead of what the store's listeners have been told.
+because an unfinished cursor would keep SQLite's write-ahead log from ever shrinking; a read never
+runs ahead of what the store's listeners have been told.
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ from agent.store.changes.row_codec import (
     event_of,
     lease_of,
 )
-from agent.store.database.database import Database, Row, Value
 from agent.store.leases import Lease
+from agent.store.queries.dialect import Dialect
 from agent.store.queries.job_words import (
     ALL_ACTIVE,
     FEW,
-    FOUND,
     Lookup,
-    lookup,
     named,
     newest,
     of_status,
 )
 from agent.store.queries.search_words import folded
+from agent.store.rows import Row, Rows, Value
 
 PAGE_EVENTS = 500
 """How many events are fetched and decoded before other tasks get their turn."""
@@ -75,21 +74,11 @@ OPEN_QUESTIONS = "SELECT record FROM question WHERE is_open = 1 ORDER BY number"
 QUESTION = "SELECT record, is_open FROM question WHERE question_id = ?"
 JOB = "SELECT record FROM job WHERE id = ?"
 JOBS = "SELECT record FROM job WHERE instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
-JOBS_FOUND = {
-    found: f"SELECT record FROM job WHERE id IN (SELECT found FROM ({found}) "
-    "ORDER BY found DESC LIMIT ?) ORDER BY id DESC"
-    for found in FOUND
-}
 DUE_JOBS = (
     "SELECT record FROM job WHERE status = 'active' AND next_run_at <= ? "
     "ORDER BY next_run_at, id LIMIT ?"
 )
 NEXT_DUE = "SELECT min(next_run_at) FROM job WHERE status = 'active'"
-# The index of due times bounds it: only active jobs are looked into.
-JOBS_ON = (
-    "SELECT record FROM job WHERE status = 'active' AND EXISTS ("
-    "SELECT 1 FROM json_each(record, '$.schedule_json.on') WHERE value = ?) ORDER BY id"
-)
 STALE_JOBS = (
     "SELECT record FROM job WHERE status = 'running' AND running_at <= ? ORDER BY running_at, id"
 )
@@ -105,20 +94,29 @@ BLOB_BYTES = "SELECT COALESCE(SUM(size_bytes), 0) FROM blob"
 BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
 
 
+def jobs_found(found: str) -> str:
+    """Give the statement for the newest jobs that another statement names, up to a limit."""
+    return (
+        f"SELECT record FROM job WHERE id IN (SELECT found FROM ({found}) AS named "
+        "ORDER BY found DESC LIMIT ?) ORDER BY id DESC"
+    )
+
+
 class Reader:
     """Questions to one connection. Every method raises StoreError when the database fails."""
 
-    def __init__(self, database: Database, told: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, ask: Rows, told: Callable[[], Awaitable[None]], dialect: Dialect) -> None:
         """Ask a connection; `told` waits until what is committed has been published."""
-        self._database = database
+        self._ask = ask
         self._told = told
+        self._dialect = dialect
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """Fetch the rows of one statement, for a room of the store that reads beside this."""
         return await self._rows(sql, parameters)
 
     async def _rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
-        rows = await self._database.rows(sql, parameters)
+        rows = await self._ask(sql, parameters)
         # What a reader sees, every listener has been told: who reads that a session has ended may
         # act on it at once, and the core knows it too.
         await self._told()
@@ -136,18 +134,6 @@ class Reader:
             last = found[-1].event_id
             await asyncio.sleep(0)
         return tuple(found)
-
-    async def events_of(
-        self, kinds: tuple[str, ...], *, after: int, upto: int, limit: int
-    ) -> tuple[Event, ...]:
-        """Read the first events of some types among the ids after one up to another, in order."""
-        marks = ",".join("?" * len(kinds))
-        sql = (
-            f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
-            f"AND +type IN ({marks}) ORDER BY id LIMIT ?"
-        )
-        rows = await self._rows(sql, (after, upto, *kinds, limit))
-        return tuple(event_of(row) for row in rows)
 
     async def earlier_events(
         self, session_id: str, *, after_seq: int, before_seq: int, limit: int
@@ -253,7 +239,7 @@ class Reader:
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""
-        # SQLite's integers have 64 bits; an id beyond them is nobody's.
+        # The database's integers have 64 bits; an id beyond them is nobody's.
         if not 0 < job_id < 1 << 63:
             return None
         jobs = await self._jobs(JOB, (job_id,))
@@ -263,13 +249,13 @@ class Reader:
         """List jobs, newest first; the query is a part of title, prompt or status in any case."""
         limit = min(max(limit, 0), JOBS_LISTED)
         words = folded(query)
-        by_index, statuses = lookup(words), named(words)
+        by_index, statuses = self._dialect.lookup(words), named(words)
         is_walk = by_index is None or await self._are_many(by_index)
         if JobStatus.ACTIVE in statuses and not is_walk:
             is_walk = await self._are_many(ALL_ACTIVE)
         if by_index is None or is_walk:
             return await self._jobs(JOBS, (words, limit))
-        found = [await self._jobs(JOBS_FOUND[by_index.found], (*by_index.parameters, limit))]
+        found = [await self._jobs(jobs_found(by_index.found), (*by_index.parameters, limit))]
         for status in statuses:
             found.append(await self._jobs(of_status(status), (LARGEST_ID, limit)))
         return tuple(newest(found, limit))
@@ -289,7 +275,7 @@ class Reader:
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
         """List active jobs that an event makes due, oldest first."""
-        return await self._jobs(JOBS_ON, (trigger,))
+        return await self._jobs(self._dialect.jobs_on, (trigger,))
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""

@@ -1,9 +1,8 @@
 """What can be looked for: the text of events, and the query that an operator types. Pure.
 
-Not the index (`agent.store.embedded.search_index`). What was said, thought, asked, answered, done
-and found is indexed; what stood on screens is not, for that is most of a store and least of its
-meaning. Invariants: no query is a syntax error of SQLite's; scripts without spaces are found by any
-part.
+Not the index, of which each store has its own. What was said, thought, asked, answered, done and
+found is indexed; what stood on screens is not, for that is most of a store and least of its
+meaning. Invariant: no query is a syntax error.
 """
 
 from __future__ import annotations
@@ -39,17 +38,7 @@ LONGEST_TEXT_CHARS = 20_000
 LONGEST_QUERY_CHARS = 1_000
 MOST_TERMS = 32
 
-_SEPARATOR = "\u200b"
-"""Parts the letters of a script without spaces; `agent.text.clean` lets none into stored text."""
-# Thai to Khmer, kana, Han, Hangul syllables apart (they are written with spaces), Han extensions.
-_UNSPACED = re.compile(
-    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uf900-\ufaff\U00020000-\U0003ffff])"
-)
 _TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
-_START, _END = "\ue000", "\ue001"
-SNIPPET_MARKS = (_START, _END, "…")
-"""What stands around a match and at the ends of a snippet, for SQLite's `snippet`."""
 
 
 _WORDED = (
@@ -132,11 +121,6 @@ def _values_of(arguments: str) -> str:
     return " ".join(words)
 
 
-def parted(text: str) -> str:
-    """Part the letters of scripts without spaces, so that each is a word to SQLite."""
-    return _UNSPACED.sub(rf"\1{_SEPARATOR}", text.replace(_START, "").replace(_END, ""))
-
-
 def folded(query: str) -> str:
     """Give the part that a query looks for in texts that are case-folded.
 
@@ -155,8 +139,17 @@ def _bounded(query: str) -> str:
     return query.encode(errors="replace").decode()
 
 
-def compiled(query: str) -> str:
-    """Turn what an operator typed into an FTS5 expression.
+class Term(NamedTuple):
+    """A word of a query, or words that stand together."""
+
+    text: str
+    is_beginning: bool
+    """Whether a word that begins with it counts as well."""
+    is_unwanted: bool
+
+
+def terms_of(query: str) -> tuple[Term, ...]:
+    """Read what an operator typed: the wanted terms, in order, then the unwanted ones.
 
     All words must occur, in any case and with or without accents. `"two words"` stand together,
     `wor*` begins so, `-word` must not occur.
@@ -164,17 +157,14 @@ def compiled(query: str) -> str:
     Raises:
         UsageError: nothing to look for, or too much.
     """
-    query = _bounded(query)
-    wanted: list[str] = []
-    unwanted: list[str] = []
-    for minus, phrase, word, star in _TERM.findall(query):
+    wanted: list[Term] = []
+    unwanted: list[Term] = []
+    for minus, phrase, word, star in _TERM.findall(_bounded(query)):
         term = phrase or word
         starred = bool(star) or term.endswith("*")
         term = term.rstrip("*")
-        if not any(letter.isalnum() for letter in term):
-            continue
-        quoted = '"' + parted(term).replace("\x00", "") + '"' + (" *" if starred else "")
-        (unwanted if minus else wanted).append(quoted)
+        if any(letter.isalnum() for letter in term):
+            (unwanted if minus else wanted).append(Term(term, starred, bool(minus)))
     if not wanted:
         raise UsageError(
             "There is no word to look for.",
@@ -182,10 +172,7 @@ def compiled(query: str) -> str:
         )
     if len(wanted) + len(unwanted) > MOST_TERMS:
         raise UsageError(f"The query has more than {MOST_TERMS} words.")
-    expression = " AND ".join(wanted)
-    for term in unwanted:
-        expression = f"({expression}) NOT {term}"
-    return expression
+    return (*wanted, *unwanted)
 
 
 class Snippet(NamedTuple):
@@ -193,21 +180,3 @@ class Snippet(NamedTuple):
 
     text: str
     matches: tuple[tuple[int, int], ...]
-
-
-def snippet_of(marked: str) -> Snippet:
-    """Read what SQLite's `snippet` gave: take the marks out and remember where they were."""
-    line = re.sub(r"\s+", " ", marked.replace(_SEPARATOR, ""))
-    letters: list[str] = []
-    matches: list[tuple[int, int]] = []
-    begun = -1
-    for letter in line:
-        if letter == _START:
-            begun = len(letters)
-        elif letter == _END:
-            if begun >= 0:
-                matches.append((begun, len(letters)))
-            begun = -1
-        else:
-            letters.append(letter)
-    return Snippet("".join(letters), tuple(matches))

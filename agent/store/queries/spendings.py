@@ -1,89 +1,24 @@
 """Add up what the stored sessions and watchers used by the day, and name the dearest sessions.
 
 Not the limits on it (`agent.records.Budget`). Invariants: those of the reader that lends its
-connection; every session is read once, in SQLite's own thread; what a fork was given of another's
+connection; every session is read once, by the
+database; what a fork was given of another's
 past was spent there, and is not counted again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from agent.records import DaySpent, SessionSpent, Spending, Usage
 from agent.store.changes.row_codec import as_int, as_text, decode_session
-from agent.store.database.database import Row, Value
+from agent.store.queries.dialect import Dialect
+from agent.store.rows import Row, Rows
 
 DEAREST = 8
 """How many sessions are named."""
-
-# Of most events of no session only the type is read; none is where no watcher was ever judged for.
-WATCHED = """
-SELECT date(ts_ms / 1000, 'unixepoch', 'localtime') AS day,
-    CAST(total(json_extract(body, '$.usage.input_tokens')) AS INTEGER),
-    CAST(total(json_extract(body, '$.usage.cached_input_tokens')) AS INTEGER),
-    CAST(total(json_extract(body, '$.usage.output_tokens')) AS INTEGER),
-    total(json_extract(body, '$.usage.cost_usd')),
-    CAST(total(json_extract(body, '$.usage.calls')) AS INTEGER)
-FROM event
-WHERE session_id IS NULL AND type = 'watcher_changed' AND ts_ms >= ?
-    AND json_extract(body, '$.usage.calls') > 0
-    AND EXISTS (SELECT 1 FROM watcher WHERE json_extract(record, '$.usage.calls') > 0)
-GROUP BY day
-"""
-
-# total() where a sum is meant: sum() fails on one absurd figure, and nothing would be told at all.
-# Copied events keep the times of the original, and a fork is younger than all of them. The outer
-# table of `inherited` is named first and kept there: of `event` only an index's part is read.
-SPENDING = f"""
-WITH one AS MATERIALIZED (
-    SELECT session_id, state,
-        json_extract(record, '$.created_ms') AS at_ms,
-        coalesce(json_extract(record, '$.forked_from'), '') AS origin,
-        coalesce(json_extract(record, '$.last_step'), 0) AS steps,
-        coalesce(json_extract(record, '$.usage.input_tokens'), 0) AS given,
-        coalesce(json_extract(record, '$.usage.cached_input_tokens'), 0) AS cached,
-        coalesce(json_extract(record, '$.usage.output_tokens'), 0) AS made,
-        coalesce(json_extract(record, '$.usage.cost_usd'), 0.0) AS cost,
-        coalesce(json_extract(record, '$.usage.calls'), 0) AS calls
-    FROM session WHERE json_extract(record, '$.created_ms') >= ?
-), inherited AS MATERIALIZED (
-    SELECT event.session_id,
-        count(*) AS steps,
-        CAST(total(json_extract(body, '$.usage.input_tokens')) AS INTEGER) AS given,
-        CAST(total(json_extract(body, '$.usage.cached_input_tokens')) AS INTEGER) AS cached,
-        CAST(total(json_extract(body, '$.usage.output_tokens')) AS INTEGER) AS made,
-        total(json_extract(body, '$.usage.cost_usd')) AS cost,
-        CAST(total(json_extract(body, '$.usage.calls')) AS INTEGER) AS calls
-    FROM one CROSS JOIN event ON event.session_id = one.session_id
-    WHERE one.origin <> '' AND event.type = 'step_completed' AND event.ts_ms < one.at_ms
-    GROUP BY event.session_id
-), own AS MATERIALIZED (
-    SELECT one.session_id, state, at_ms,
-        CAST(max(one.steps - coalesce(inherited.steps, 0), 0) AS INTEGER) AS steps,
-        CAST(max(one.given - coalesce(inherited.given, 0), 0) AS INTEGER) AS given,
-        CAST(max(one.cached - coalesce(inherited.cached, 0), 0) AS INTEGER) AS cached,
-        CAST(max(one.made - coalesce(inherited.made, 0), 0) AS INTEGER) AS made,
-        max(one.cost - coalesce(inherited.cost, 0.0), 0.0) AS cost,
-        CAST(max(one.calls - coalesce(inherited.calls, 0), 0) AS INTEGER) AS calls
-    FROM one LEFT JOIN inherited ON inherited.session_id = one.session_id
-)
-SELECT * FROM (
-    SELECT date(at_ms / 1000, 'unixepoch', 'localtime') AS day, '' AS record,
-        count(*), sum(state = 'COMPLETED'), sum(state = 'FAILED'), CAST(total(steps) AS INTEGER),
-        CAST(total(given) AS INTEGER), CAST(total(cached) AS INTEGER),
-        CAST(total(made) AS INTEGER), total(cost), CAST(total(calls) AS INTEGER)
-    FROM own GROUP BY day ORDER BY day
-)
-UNION ALL SELECT * FROM (
-    SELECT '', (SELECT record FROM session WHERE session.session_id = own.session_id),
-        1, 0, 0, steps, given, cached, made, cost, calls
-    FROM own WHERE given + made > 0 OR cost > 0
-    ORDER BY cost DESC, given + made DESC, at_ms DESC LIMIT {DEAREST}
-)
-"""
 
 
 class SpendingRecords(Protocol):
@@ -95,16 +30,17 @@ class SpendingRecords(Protocol):
 
 
 class Spendings:
-    """A question to the embedded store's reading connection; implements `SpendingRecords`."""
+    """A question to a store's reading connection; implements `SpendingRecords`."""
 
-    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+    def __init__(self, rows: Rows, dialect: Dialect) -> None:
         self._rows = rows
+        self._dialect = dialect
 
     async def since(self, since_ms: int) -> Spending:
         """Add up what the sessions used that began at or after a moment, and watchers since."""
         days: dict[str, DaySpent] = {}
         dearest: list[SessionSpent] = []
-        for row in await self._rows(SPENDING, (since_ms,)):
+        for row in await self._rows(self._dialect.spending, (since_ms,)):
             usage = _usage(row[6:])
             if row[1]:
                 dearest.append(SessionSpent(session=decode_session(row[1]), usage=usage))
@@ -118,7 +54,7 @@ class Spendings:
                     steps=steps,
                     usage=usage,
                 )
-        for row in await self._rows(WATCHED, (since_ms,)):
+        for row in await self._rows(self._dialect.watched, (since_ms,)):
             name, judging = as_text(row[0]), _usage(row[1:])
             day = days.get(name, DaySpent(day=name))
             days[name] = replace(day, usage=day.usage.plus(judging), watchers=judging)

@@ -7,13 +7,12 @@ there are.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from agent.records import Commitment, Watcher
 from agent.store.changes.row_codec import decode_commitment, decode_watcher
-from agent.store.database.database import Row, Value
 from agent.store.queries.search_words import folded
+from agent.store.rows import Rows, Value
 
 _LARGEST_ID = (1 << 63) - 1
 """SQLite's integers have 64 bits; an id beyond them is nobody's."""
@@ -59,9 +58,9 @@ class WatchRecords(Protocol):
 
 
 class Watches:
-    """Questions to the embedded store's reading connection; implements `WatchRecords`."""
+    """Questions to a store's reading connection; implements `WatchRecords`."""
 
-    def __init__(self, rows: Callable[[str, Sequence[Value]], Awaitable[list[Row]]]) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     async def watchers(

@@ -1,13 +1,13 @@
 """What the tables hold, as far as the writer remembers it, and the reading of what it does not.
 
 Not the writer, and not the reader's look-ups. Invariant: what is remembered is what is committed.
-Only the writer changes these tables, and each of its commits checks in the same transaction that
-the database is still its own (`agent.store.database.database`), so nothing here grows old behind
-its back.
+The writer sees to that: each of its commits checks in the same transaction that nobody else has
+written, or else takes in first what they wrote (`forget`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from agent.store.changes.event_ledger import (
@@ -39,8 +39,8 @@ from agent.store.changes.write_requests import (
     ReplaceJob,
     Request,
 )
-from agent.store.database.database import Database
 from agent.store.leases import Lease
+from agent.store.rows import Connection
 
 _MOST_SESSIONS = 4096
 _MOST_LEASES = 4096
@@ -49,20 +49,18 @@ _MOST_LEASES = 4096
 class Known:
     """The counters, the heads of sessions and the leases of one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Connection) -> None:
+        """Read from a database what is not remembered."""
         self.last_event_id = 0
         self._database = database
         self._last_job_id = 0
         self._heads: dict[str, SessionHead] = {}
         self._leases: dict[str, Lease] = {}
 
-    async def begin(self) -> None:
-        """Read where the log stands. Raises StoreError."""
-        sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
-        [(event_id,)] = await self._database.rows(sql, ("event",))
-        [(job_id,)] = await self._database.rows(sql, ("job",))
-        self.last_event_id = as_int(event_id)
-        self._last_job_id = as_int(job_id)
+    def begin(self, *, last_event_id: int, last_job_id: int) -> None:
+        """Go on from where the log stands."""
+        self.last_event_id = last_event_id
+        self._last_job_id = last_job_id
 
     def ledger(self) -> EventLedger:
         """Begin a ledger on top of what is stored."""
@@ -85,6 +83,12 @@ class Known:
             self._heads.pop(session_id, None)
         _trim(self._heads, _MOST_SESSIONS)
         _trim(self._leases, _MOST_LEASES)
+
+    def forget(self, session_ids: Iterable[str]) -> None:
+        """Read these sessions again, and every lease, since others have written them."""
+        for session_id in session_ids:
+            self._heads.pop(session_id, None)
+        self._leases.clear()
 
     def suffices(self, request: Request, ledger: EventLedger) -> bool:
         """Whether a request can be folded without reading anything, as almost every append can."""

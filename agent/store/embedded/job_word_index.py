@@ -1,0 +1,39 @@
+"""How the words of a query are found among all jobs: the index that the database itself holds.
+
+Not a connection. The index of words holds every run of three characters of a job's title and
+prompt, case-folded (FTS5's trigram tokenizer), and two line ends after each, so that each of its
+characters begins such a run; triggers keep it, which a change of anything else leaves alone.
+"""
+
+from __future__ import annotations
+
+from agent.store.queries.job_words import Lookup
+
+_WHOLE = 3
+"""Characters that the index holds at a time; what is shorter begins some of them."""
+_AFTER_ANY = "\U0010ffff"
+
+_WITH = "SELECT rowid AS found FROM job_words WHERE job_words MATCH ?"
+_BEGINNING = "SELECT DISTINCT doc AS found FROM job_terms WHERE term >= ? AND term < ?"
+_HOW_MANY_WITH = "SELECT count(*) FROM (SELECT 1 FROM job_words WHERE job_words MATCH ? LIMIT ?)"
+_HOW_MANY_BEGINNING = (
+    "SELECT count(*) FROM (SELECT 1 FROM job_terms WHERE term >= ? AND term < ? LIMIT ?)"
+)
+FOUND = (_WITH, _BEGINNING)
+
+
+def lookup(query: str) -> Lookup | None:
+    """Say how jobs are found by a part of their title or prompt.
+
+    Args:
+        query: the part, case-folded.
+
+    Returns:
+        None when only a walk finds them: the query is empty, or of more than one line.
+    """
+    if not query or "\n" in query or "\0" in query:
+        return None
+    if len(query) < _WHOLE:
+        return Lookup(_BEGINNING, _HOW_MANY_BEGINNING, (query, query + _AFTER_ANY))
+    doubled = query.replace('"', '""')
+    return Lookup(_WITH, _HOW_MANY_WITH, (f'"{doubled}"',))
