@@ -9,7 +9,7 @@ import pytest
 from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
-from agent.store.embedded.job_word_index import lookup
+from agent.store.embedded.job_trigrams import lookup
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.queries.job_pages import WALKS, Band, pick
 from agent.store.queries.job_runs import ENDED_JOBS, OPEN_JOBS

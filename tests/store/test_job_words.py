@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.protocol import JobChanged, JobsDropped
 from agent.records import Job, JobStatus
-from agent.store.embedded.job_word_index import lookup
+from agent.store.embedded.job_trigrams import lookup
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.queries import job_pages, reader
 from agent.store.queries.job_words import ENDED, named, of_status

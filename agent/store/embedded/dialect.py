@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.store.embedded.job_word_index import lookup
+from agent.store.embedded.job_trigrams import lookup
 from agent.store.queries.dialect import Dialect
 from agent.store.queries.spendings import DEAREST
 
