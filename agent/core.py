@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from agent.errors import RuntimeDiedError
-from agent.protocol import Event, Op, Reply
+from agent.protocol import Answer, Event, FindSession, ListSessions, LookUp, Op, Reply
 from agent.records import (
     Commitment,
     DeviceInfo,
@@ -21,10 +21,8 @@ from agent.records import (
     LiveFrame,
     Notice,
     Question,
-    SearchHit,
     ServerAway,
     Session,
-    Spending,
     Watcher,
 )
 
@@ -68,6 +66,22 @@ OWNER = ClientInfo("owner", "the process of the core")
 """Who gives ops without a connection: the embedded console, jobs, a headless run."""
 
 
+class SessionLookUps:
+    """The two look-ups that are wanted everywhere, by name; a core inherits them."""
+
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`."""
+        raise NotImplementedError
+
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+        """List sessions; see `ListSessions`."""
+        return await self.look_up(ListSessions(limit=limit, before=before))
+
+    async def session(self, session_id: str) -> Session:
+        """Look a session up; see `FindSession`. Raises UsageError."""
+        return await self.look_up(FindSession(session_id=session_id))
+
+
 class Core(Protocol):
     """Submit ops, follow events, look things up."""
 
@@ -98,12 +112,21 @@ class Core(Protocol):
 
     async def overview(self) -> Overview: ...
 
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up of `agent.protocol.look_ups`.
+
+        Raises:
+            UsageError: a parameter names nothing that exists.
+            WrongStateError: only a core at work can answer it, and this is a closed store.
+        """
+        ...
+
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; only those older than the session `before`, if given."""
+        """List sessions; see `ListSessions`."""
         ...
 
     async def session(self, session_id: str) -> Session:
-        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
+        """Look a session up; see `FindSession`. Raises UsageError."""
         ...
 
     async def history(
@@ -112,16 +135,6 @@ class Core(Protocol):
         """Read a session's stored events after one, in order; with a `before_seq`, the newest
         `limit` of those before it.
         """
-        ...
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first: all words must occur, `"two words"` together,
-        `wor*` begins so, `-word` must not occur. Raises UsageError.
-        """
-        ...
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        """Add up what the sessions used that began at or after a moment, by the day."""
         ...
 
     async def blob(self, digest: str) -> bytes:

@@ -6,14 +6,24 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agent.core import ClientInfo, Overview, TextDelta
+from agent.core import ClientInfo, Overview, SessionLookUps, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
-from agent.protocol import Event, JobList, Op, Reply, SessionConfigured, SessionCreate
-from agent.records import FrameSource, FrameStatus, LiveFrame, SearchHit, Session, Spending
+from agent.protocol import (
+    Answer,
+    Event,
+    JobList,
+    LookUp,
+    Op,
+    Reply,
+    SessionConfigured,
+    SessionCreate,
+)
+from agent.records import FrameSource, FrameStatus, LiveFrame, Session
+from agent.runtime.queries import StoredLookUps
 from agent.store.store import EventDraft, Store
 
 
-class SmallCore:
+class SmallCore(SessionLookUps):
     """Creates sessions, keeps them in the store, and fails as it is told to."""
 
     def __init__(self, store: Store) -> None:
@@ -123,14 +133,6 @@ class SmallCore:
             event_id=await self.store.last_event_id(), sessions=await self.store.sessions()
         )
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        if self.failure is not None:
-            raise self.failure
-        return await self.store.sessions(limit=limit, before=before)
-
-    async def session(self, session_id: str) -> Session:
-        return await self.store.session(session_id)
-
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
@@ -138,11 +140,10 @@ class SmallCore:
             session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        return await self.store.search(query, limit=limit)
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        return await self.store.spendings.since(since_ms)
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        if self.failure is not None:
+            raise self.failure
+        return await StoredLookUps(self.store).look_up(query)
 
     async def blob(self, digest: str) -> bytes:
         return await self.store.read_blob(digest)

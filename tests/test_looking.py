@@ -13,6 +13,7 @@ from agent.protocol import (
     JobStop,
     Op,
     Reply,
+    SumSpending,
     WatcherList,
 )
 from agent.records import Spending
@@ -41,4 +42,5 @@ async def test_what_acts_is_refused_and_says_how_to_act(op: Op) -> None:
 
 
 async def test_what_was_spent_may_be_seen() -> None:
-    assert await LookingCore(FakeCore(), remedy="").spending(since_ms=0) == Spending()
+    looking = LookingCore(FakeCore(), remedy="")
+    assert await looking.look_up(SumSpending(since_ms=0)) == Spending()

@@ -14,6 +14,7 @@ from agent.protocol.events.step_events import *
 from agent.protocol.events.tree_events import *
 from agent.protocol.events.verification_events import *
 from agent.protocol.events.watch_events import *
+from agent.protocol.look_ups import *
 from agent.protocol.ops.device_ops import *
 from agent.protocol.ops.direct_ops import *
 from agent.protocol.ops.job_ops import *

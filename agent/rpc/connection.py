@@ -15,14 +15,14 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from secrets import token_hex
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 
 from agent.codex_bridge.calls import PREFIX, Bridge
-from agent.core import ClientInfo, SharedCore
+from agent.core import ClientInfo, Overview, SharedCore
 from agent.errors import RpcCode, RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
-from agent.protocol import PROTOCOL_VERSION, Op, Reply
+from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, LookUp, Op, Reply
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
     PAGE_BYTES,
@@ -41,11 +41,6 @@ from agent.rpc.rpc_messages import (
     OpParams,
     Params,
     Problem,
-    Result,
-    SearchParams,
-    SessionParams,
-    SessionsParams,
-    SpendingParams,
     Status,
     Submitted,
     UnsubscribeParams,
@@ -71,11 +66,8 @@ METHODS: dict[str, type[Params]] = {
     "status": Nothing,
     "submit": OpParams,
     "request": OpParams,
-    "sessions": SessionsParams,
-    "session": SessionParams,
     "history": HistoryParams,
-    "search": SearchParams,
-    "spending": SpendingParams,
+    **LOOK_UPS,
     "blob": BlobParams,
     "events": EventsParams,
     "deltas": DeltasParams,
@@ -194,7 +186,7 @@ class Link:
                 with suppress(ConnectionError):
                     await self._send(b'{"id":%b,"result":%b}' % (_json(call.id), result))
 
-    async def _carry_out(self, call: Call) -> Result:
+    async def _carry_out(self, call: Call) -> object:
         if call.method.startswith(PREFIX):
             bridge = Bridge(self._core, self._request, socket=self._socket)
             return await bridge.call(call.method.removeprefix(PREFIX), call.params)
@@ -223,16 +215,10 @@ class Link:
                     submission_id = await self._core.submit_as(self.client, op)
                     return Submitted(submission_id=submission_id)
                 return await self._request(op)
-            case SessionsParams(limit=limit, before=before):
-                return await self._core.sessions(limit=_bounded(limit), before=before)
-            case SessionParams(session_id=session_id):
-                return await self._core.session(session_id)
+            case LookUp():
+                return await self._core.look_up(_bounded_query(params))
             case HistoryParams():
                 return await self._history(params)
-            case SearchParams(query=query, limit=limit):
-                return await self._core.search(query, limit=_bounded(limit))
-            case SpendingParams(since_ms=since_ms):
-                return await self._core.spending(since_ms=since_ms)
             case BlobParams(digest=digest):
                 return BlobReply(data=await self._core.blob(digest))
             case EventsParams() | DeltasParams() | FramesParams():
@@ -250,7 +236,7 @@ class Link:
     async def _request(self, op: Op) -> Reply:
         return await self._core.request_as(self.client, op)
 
-    async def _look(self, method: str) -> Result:
+    async def _look(self, method: str) -> Overview | Status | Hello:
         match method:
             case "overview":
                 return await self._core.overview()
@@ -332,6 +318,12 @@ def too_many_clients(count: int = 0) -> WrongStateError:
 
 def _bounded(limit: int) -> int:
     return min(max(limit, 1), _MAX_LIMIT)
+
+
+def _bounded_query(query: LookUp[Any]) -> LookUp[Any]:
+    """Return a look-up that asks for no more than one reply may hold."""
+    limit = getattr(query, "limit", None)
+    return query if limit is None else msgspec.structs.replace(query, limit=_bounded(limit))
 
 
 def _json(value: object) -> bytes:

@@ -14,11 +14,11 @@ from typing import Self
 import msgspec
 
 from agent.config import Settings
-from agent.core import Overview, TextDelta
+from agent.core import Overview, SessionLookUps, TextDelta
 from agent.errors import RuntimeDiedError
 from agent.private_files import check_unshared
-from agent.protocol import Event, Op, Reply
-from agent.records import LiveFrame, SearchHit, Session, Spending
+from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
+from agent.records import LiveFrame
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, Caller
 from agent.rpc.rpc_messages import (
     BlobParams,
@@ -30,10 +30,6 @@ from agent.rpc.rpc_messages import (
     HistoryParams,
     Nothing,
     OpParams,
-    SearchParams,
-    SessionParams,
-    SessionsParams,
-    SpendingParams,
     Status,
     Submitted,
     socket_path,
@@ -42,7 +38,7 @@ from agent.rpc.rpc_messages import (
 __all__ = ["Client", "connect_or_none"]
 
 
-class Client:
+class Client(SessionLookUps):
     """A Core at the other end of a socket; made by `connect`."""
 
     def __init__(self, caller: Caller) -> None:
@@ -131,14 +127,10 @@ class Client:
         """Take the picture at this moment."""
         return await self._caller.call("overview", Nothing(), Overview)
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; see `Core.sessions`."""
-        params = SessionsParams(limit=limit, before=before)
-        return await self._caller.call("sessions", params, tuple[Session, ...])
-
-    async def session(self, session_id: str) -> Session:
-        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
-        return await self._caller.call("session", SessionParams(session_id=session_id), Session)
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`."""
+        answer: Answer = await self._caller.call(query.method, query, answer_type(type(query)))
+        return answer
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -161,15 +153,6 @@ class Client:
             found = [*events, *found] if before_seq else [*found, *events]
             more = page.more and bool(events)
         return tuple(found)
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words; see `Core.search`. Raises UsageError."""
-        params = SearchParams(query=query, limit=limit)
-        return await self._caller.call("search", params, tuple[SearchHit, ...])
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        """Add up what sessions used; see `Core.spending`."""
-        return await self._caller.call("spending", SpendingParams(since_ms=since_ms), Spending)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""

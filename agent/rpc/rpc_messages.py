@@ -17,10 +17,10 @@ from typing import Annotated, Any
 import msgspec
 
 from agent import errors
-from agent.core import Overview, TextDelta
+from agent.core import TextDelta
 from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
-from agent.protocol import Event, Op, Reply
-from agent.records import DeviceInfo, LiveFrame, SearchHit, Session, Spending
+from agent.protocol import Event, LookUp, Number, Op
+from agent.records import DeviceInfo, LiveFrame
 
 MAX_CALL_BYTES = 1 << 20
 """The longest line that the daemon reads."""
@@ -68,10 +68,6 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     end: bool = False
 
 
-Number = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
-"""What a database column holds; −1 is before everything."""
-
-
 class _Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of what a method takes."""
 
@@ -92,19 +88,6 @@ class OpParams(_Params, frozen=True, kw_only=True):
     op: Op
 
 
-class SessionsParams(_Params, frozen=True, kw_only=True):
-    """`sessions`; only those older than the session `before`, if given."""
-
-    limit: int = 200
-    before: str = ""
-
-
-class SessionParams(_Params, frozen=True, kw_only=True):
-    """`session`."""
-
-    session_id: str
-
-
 class HistoryParams(_Params, frozen=True, kw_only=True):
     """`history`; the reply may be shorter than asked and then says that there is more."""
 
@@ -112,19 +95,6 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
     after_seq: Number = 0
     before_seq: Number = 0
     limit: int = 10_000
-
-
-class SearchParams(_Params, frozen=True, kw_only=True):
-    """`search`: find events by words."""
-
-    query: str
-    limit: int = 50
-
-
-class SpendingParams(_Params, frozen=True, kw_only=True):
-    """`spending`: what the sessions used that began at or after a moment."""
-
-    since_ms: Number
 
 
 class BlobParams(_Params, frozen=True, kw_only=True):
@@ -227,32 +197,14 @@ Params = (
     Nothing
     | HelloParams
     | OpParams
-    | SessionsParams
-    | SessionParams
+    | LookUp[Any]
     | HistoryParams
-    | SearchParams
-    | SpendingParams
     | BlobParams
     | EventsParams
     | DeltasParams
     | FramesParams
     | NextParams
     | UnsubscribeParams
-)
-Result = (
-    Hello
-    | Status
-    | Submitted
-    | Reply
-    | Overview
-    | tuple[Session, ...]
-    | tuple[SearchHit, ...]
-    | Session
-    | HistoryPage
-    | Spending
-    | BlobReply
-    | dict[str, Any]
-    | None
 )
 Item = Event | TextDelta | LiveFrame
 

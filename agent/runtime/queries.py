@@ -6,24 +6,77 @@ read in the same way. Invariant: looking changes nothing.
 
 from __future__ import annotations
 
-from agent.protocol import Event
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent.core import SessionLookUps
+from agent.errors import WrongStateError
+from agent.protocol import (
+    Answer,
+    Event,
+    FindSession,
+    ListSessions,
+    LookUp,
+    SearchEvents,
+    SumSpending,
+)
 from agent.records import SearchHit, Session, Spending
+from agent.runtime.handlers.answers import answerers_in, answers, check_complete
 from agent.store.store import Store
 
 
-class Lookups:
-    """Look things up in an open store; see the methods of the same names in `agent.core.Core`."""
+@dataclass(frozen=True)
+class _StoreAnswers:
+    """The look-ups that the store alone answers."""
+
+    store: Store
+
+    @answers
+    async def sessions(self, query: ListSessions) -> tuple[Session, ...]:
+        return await self.store.sessions(limit=query.limit, before=query.before)
+
+    @answers
+    async def session(self, query: FindSession) -> Session:
+        return await self.store.session(query.session_id)
+
+    @answers
+    async def search(self, query: SearchEvents) -> tuple[SearchHit, ...]:
+        return await self.store.search(query.query, limit=query.limit)
+
+    @answers
+    async def spending(self, query: SumSpending) -> Spending:
+        return await self.store.spendings.since(query.since_ms)
+
+
+class StoredLookUps(SessionLookUps):
+    """Look things up in an open store; see the methods of the same names in `agent.core.Core`.
+
+    Args:
+        store: open; what it holds is found.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._answerers = answerers_in((_StoreAnswers(store),))
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; only those older than the session `before`, if given."""
-        return await self.store.sessions(limit=limit, before=before)
+    def answer_all(self, rooms: Iterable[object]) -> None:
+        """Have the marked methods of a core's rooms answer too.
 
-    async def session(self, session_id: str) -> Session:
-        """Look a session up by its id or a unique prefix of it. Raises UsageError."""
-        return await self.store.session(session_id)
+        Raises:
+            TypeError: a look-up has two methods, or none.
+        """
+        self._answerers = answerers_in((_StoreAnswers(self.store), *rooms))
+        check_complete(self._answerers)
+
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`. Raises WrongStateError where only a core can."""
+        answer = self._answerers.get(type(query))
+        if answer is None:
+            raise WrongStateError(
+                f"Only a core at work can answer {query.method}.", "Start one: switchboard"
+            )
+        found: Answer = await answer(query)
+        return found
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -33,14 +86,6 @@ class Lookups:
         return await self.store.session_events(
             found.session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first. Raises UsageError."""
-        return await self.store.search(query, limit=limit)
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        """Add up what the sessions used that began at or after a moment, by the day."""
-        return await self.store.spendings.since(since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
-from agent.core import Core, Overview, TextDelta
+from agent.core import Core, Overview, SessionLookUps, TextDelta
 from agent.errors import RuntimeDiedError, WrongStateError
-from agent.protocol import Event, Op, Reply
-from agent.records import LiveFrame, SearchHit, Session, Spending
+from agent.protocol import Answer, Event, LookUp, Op, Reply
+from agent.records import LiveFrame
 
 
-class LookingCore:
+class LookingCore(SessionLookUps):
     """Pass on what looks; refuse what acts.
 
     Args:
@@ -61,13 +61,9 @@ class LookingCore:
         """Give the picture of one moment; see `Core.overview`."""
         return await self._core.overview()
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions, newest first; see `Core.sessions`."""
-        return await self._core.sessions(limit=limit, before=before)
-
-    async def session(self, session_id: str) -> Session:
-        """Look a session up; see `Core.session`."""
-        return await self._core.session(session_id)
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`."""
+        return await self._core.look_up(query)
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -76,14 +72,6 @@ class LookingCore:
         return await self._core.history(
             session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words; see `Core.search`."""
-        return await self._core.search(query, limit=limit)
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        """Add up what sessions used; see `Core.spending`."""
-        return await self._core.spending(since_ms=since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply; see `Core.blob`."""

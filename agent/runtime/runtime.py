@@ -50,7 +50,7 @@ from agent.runtime.handlers.record_handlers import RecordHandlers
 from agent.runtime.handlers.session_handlers import SessionHandlers
 from agent.runtime.op_queue import OpQueue, Submission
 from agent.runtime.op_worker import OpWorker
-from agent.runtime.queries import Lookups
+from agent.runtime.queries import StoredLookUps
 from agent.runtime.router import Router
 from agent.sessions.device_control.device_events import DeviceNews
 from agent.sessions.device_control.device_queries import Looks
@@ -105,7 +105,7 @@ STORE_LOOK_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Runtime(Lookups):
+class Runtime(StoredLookUps):
     """The embedded core; implements `agent.core.Core`."""
 
     def __init__(self, parts: Services, dispatcher: Dispatcher, programs: Programs) -> None:
@@ -141,27 +141,24 @@ class Runtime(Lookups):
         parts.door.carry_out = self._serve
         self._desk.delivery.announce = self._notices.announce
         self._desk.delivery.withdraw_notice = self._notices.withdraw
-        self._router = Router(
-            parts.rack,
-            (
-                SessionHandlers(
-                    parts,
-                    operations,
-                    self._attaching,
-                    answering,
-                    Steerings(parts),
-                    ReviewTurns(parts, turns),
-                    Replaying(parts, operations),
-                    self._direct_calls,
-                ),
-                RecordHandlers(parts, archive, self._notices),
-                DeviceHandlers(
-                    parts, turns, targets, Wheel(parts), Looks(parts), self._direct_calls
-                ),
-                JobHandlers(self._desk),
-                StandingHandlers(self._notices, self._watches),
+        rooms = (
+            SessionHandlers(
+                parts,
+                operations,
+                self._attaching,
+                answering,
+                Steerings(parts),
+                ReviewTurns(parts, turns),
+                Replaying(parts, operations),
+                self._direct_calls,
             ),
+            RecordHandlers(parts, archive, self._notices),
+            DeviceHandlers(parts, turns, targets, Wheel(parts), Looks(parts), self._direct_calls),
+            JobHandlers(self._desk),
+            StandingHandlers(self._notices, self._watches),
         )
+        self._router = Router(parts.rack, rooms)
+        self.answer_all(rooms)
         self._clerk = OpWorker(
             self._intake,
             self._router,

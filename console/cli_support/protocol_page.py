@@ -13,7 +13,7 @@ import msgspec
 
 from agent.codex_bridge.calls import CALLS
 from agent.errors import RpcCode
-from agent.protocol import PROTOCOL_VERSION, Event, EventMsg, Op, Reply
+from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, Event, EventMsg, Op, Reply
 from agent.rpc.connection import METHODS
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
@@ -30,11 +30,8 @@ METHOD_REPLIES = {
     "status": "pid, role, data directory, log, clients, session counts, devices",
     "submit": "submission_id at once; what fails later comes as an error event",
     "request": "the op's reply, when it is carried out",
-    "sessions": "session records, newest first",
-    "session": "one session record, by id or unique prefix",
     "history": "a page of stored events, and whether there are more",
-    "search": "hits, best first",
-    "spending": "a row for each day that had sessions, and the sessions that cost most",
+    **{name: kind.returns for name, kind in LOOK_UPS.items()},
     "blob": "base64",
     "events": "nothing; then items, without gap or repetition",
     "deltas": "nothing; then the newest words of models, one for each credit",

@@ -13,17 +13,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agent.core import SessionLookUps
+
 if TYPE_CHECKING:
     from agent.core import Core, Overview, TextDelta
     from agent.errors import RuntimeDiedError
-    from agent.protocol import Event, Op, Reply
-    from agent.records import LiveFrame, SearchHit, Session, Spending
+    from agent.protocol import Answer, Event, LookUp, Op, Reply
+    from agent.records import LiveFrame
     from console.core.host import Host
 
 Fact = TypeVar("Fact")
 
 
-class ComingCore:
+class ComingCore(SessionLookUps):
     """Implements `agent.core.Core` by waiting for another; make it in a running loop."""
 
     def __init__(self) -> None:
@@ -129,13 +131,9 @@ class ComingCore:
         """Give the picture of one moment; see `Core.overview`."""
         return await (await self._core()).overview()
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
-        """List sessions; see `Core.sessions`."""
-        return await (await self._core()).sessions(limit=limit, before=before)
-
-    async def session(self, session_id: str) -> Session:
-        """Look a session up; see `Core.session`."""
-        return await (await self._core()).session(session_id)
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`."""
+        return await (await self._core()).look_up(query)
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -144,14 +142,6 @@ class ComingCore:
         return await (await self._core()).history(
             session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words; see `Core.search`."""
-        return await (await self._core()).search(query, limit=limit)
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        """Add up what sessions used; see `Core.spending`."""
-        return await (await self._core()).spending(since_ms=since_ms)
 
     async def blob(self, digest: str) -> bytes:
         """Read a blob; see `Core.blob`."""

@@ -9,16 +9,18 @@ from typing import Protocol
 
 from agent.core import Overview
 from agent.errors import UsageError
-from agent.protocol import Event, JobHistory, JobList
-from agent.records import Job, RunRecord, SearchHit, Session, SessionState, Spending
+from agent.protocol import Answer, Event, JobHistory, JobList, LookUp
+from agent.records import Job, RunRecord, Session, SessionState
 from agent.rpc.remote_core import Client
-from agent.runtime.queries import Lookups
+from agent.runtime.queries import StoredLookUps
 
 
 class Records(Protocol):
     """The reading half of the Core protocol."""
 
     async def overview(self) -> Overview: ...
+
+    async def look_up(self, query: LookUp[Answer]) -> Answer: ...
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]: ...
 
@@ -27,10 +29,6 @@ class Records(Protocol):
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]: ...
-
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]: ...
-
-    async def spending(self, *, since_ms: int) -> Spending: ...
 
     async def blob(self, digest: str) -> bytes: ...
 
@@ -72,7 +70,7 @@ def is_left_behind(records: Records, session: Session) -> bool:
     return isinstance(records, StoredRecords) and session.state in _UNDER_WAY
 
 
-class StoredRecords(Lookups):
+class StoredRecords(StoredLookUps):
     """The reading half of a core over an open store; it sees no devices."""
 
     async def overview(self) -> Overview:

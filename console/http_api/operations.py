@@ -15,10 +15,9 @@ import msgspec
 
 from agent.core import Overview, TextDelta
 from agent.errors import UsageError
-from agent.protocol import Event, Op
-from agent.records import SearchHit, Session, Spending
+from agent.protocol import Event, Number, Op, answer_type, look_ups
 from agent.rpc.connection import METHODS
-from agent.rpc.rpc_messages import Nothing, Number, Params, Status
+from agent.rpc.rpc_messages import Nothing, Params, Status
 
 PREFIX = "/v1"
 
@@ -51,11 +50,8 @@ class Stream(msgspec.Struct, frozen=True):
 LOOK_UPS: Mapping[str, Any] = {
     "overview": Overview,
     "status": Status,
-    "sessions": tuple[Session, ...],
-    "session": Session,
     "history": HistoryPage,
-    "search": tuple[SearchHit, ...],
-    "spending": Spending,
+    **{name: answer_type(kind) for name, kind in look_ups.LOOK_UPS.items()},
     "blob": bytes,
 }
 """The socket's methods that only look, and what each answers with."""

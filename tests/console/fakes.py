@@ -15,22 +15,28 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from agent.core import Overview, TextDelta
+from agent.core import Overview, SessionLookUps, TextDelta
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import (
+    Answer,
     CommitmentSearch,
     Event,
     EventMsg,
+    FindSession,
     Interrupt,
     JobHistory,
     JobQueue,
+    ListSessions,
+    LookUp,
     Op,
     QuestionAnswered,
     Reply,
+    SearchEvents,
     SessionConfigured,
     SessionCreate,
     SessionDismiss,
     SessionDismissed,
+    SumSpending,
     UserInputAnswer,
     WatcherList,
 )
@@ -44,7 +50,6 @@ from agent.records import (
     RunRecord,
     SearchHit,
     Session,
-    Spending,
 )
 from agent.state.reducer import State, reduce
 from tests.spending import spent
@@ -52,7 +57,7 @@ from tests.spending import spent
 T = TypeVar("T")
 
 
-class FakeCore:
+class FakeCore(SessionLookUps):
     """Implements `agent.core.Core` in memory."""
 
     def __init__(self) -> None:
@@ -70,6 +75,8 @@ class FakeCore:
         self.fails_with: Exception | None = None
         self.answers: dict[type, Callable[[Any], Reply]] = {}
         """What an op of a type is answered with, where that is more than that it was done."""
+        self.looks: dict[type, Any] = {}
+        """What any other look-up is answered with."""
         self.now_ms = 1_760_000_000_000
         self._seqs: dict[str, int] = {}
 
@@ -234,15 +241,31 @@ class FakeCore:
             notices=tuple(self.state.notices.values()),
         )
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        found: Any
+        match query:
+            case ListSessions():
+                found = self._sessions(query)
+            case FindSession():
+                found = self._found(query)
+            case SearchEvents():
+                found = self._hits(query)
+            case SumSpending():
+                sessions = (view.session for view in self.state.sessions.values())
+                found = spent(sessions, {}, since_ms=query.since_ms)
+            case _:
+                found = self.looks[type(query)]
+        return found
+
+    def _sessions(self, query: ListSessions) -> tuple[Session, ...]:
         listed = [view.session for view in reversed(self.state.sessions.values())]
         ids = [session.session_id for session in listed]
-        return tuple(listed[ids.index(before) + 1 if before else 0 :][:limit])
+        return tuple(listed[ids.index(query.before) + 1 if query.before else 0 :][: query.limit])
 
-    async def session(self, session_id: str) -> Session:
-        view = self.state.sessions.get(session_id)
+    def _found(self, query: FindSession) -> Session:
+        view = self.state.sessions.get(query.session_id)
         if view is None:
-            raise UsageError(f"There is no session {session_id}.")
+            raise UsageError(f"There is no session {query.session_id}.")
         return view.session
 
     async def history(
@@ -253,10 +276,10 @@ class FakeCore:
             return tuple([e for e in found if e.seq < before_seq][-limit:])
         return tuple(found[:limit])
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        if query.startswith("-"):
+    def _hits(self, query: SearchEvents) -> tuple[SearchHit, ...]:
+        if query.query.startswith("-"):
             raise UsageError("A search needs a word that must occur.")
-        word = query.rstrip("*").casefold()
+        word = query.query.rstrip("*").casefold()
         hits: list[SearchHit] = []
         for event in reversed(self.stored):
             text = getattr(event.msg, "text", "")
@@ -271,11 +294,7 @@ class FakeCore:
                     matches=((at, at + len(word)),),
                 )
                 hits.append(hit)
-        return tuple(hits[:limit])
-
-    async def spending(self, *, since_ms: int) -> Spending:
-        sessions = (view.session for view in self.state.sessions.values())
-        return spent(sessions, {}, since_ms=since_ms)
+        return tuple(hits[: query.limit])
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self.blobs:

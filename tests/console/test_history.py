@@ -6,6 +6,7 @@ import pytest
 
 from agent.errors import StoreError
 from agent.protocol import (
+    LookUp,
     ObservationRecorded,
     SessionKeep,
     SessionKept,
@@ -159,14 +160,14 @@ async def test_a_window_made_small_leaves_the_focus_where_it_is_seen(
 
 
 async def test_sums_that_cannot_be_had_are_said_once_and_the_list_stays(console: Open) -> None:
-    async def refused(*, since_ms: int) -> Spending:
-        asked.append(since_ms)
+    async def refused(query: LookUp[Spending]) -> Spending:
+        asked.append(query)
         raise StoreError("The disk is gone.")
 
-    asked: list[int] = []
+    asked: list[LookUp[Spending]] = []
     async with console(play=two_days) as seat:
         screen = await open_history(seat)
-        seat.core.spending = refused  # type: ignore[method-assign]
+        seat.core.look_up = refused  # type: ignore[method-assign]
         await seat.press("s")
         await seat.see("The disk is gone.")
         for _ in range(5):

@@ -31,6 +31,7 @@ from agent.protocol import (
     SessionStateChanged,
     ShutdownComplete,
     StepCompleted,
+    SumSpending,
     ToolCallRequested,
     WatcherChanged,
     WithdrawReason,
@@ -176,7 +177,7 @@ async def test_absurd_figures_of_a_rollout_leave_all_sums_readable(
             reply = await stage.do(SessionImport(path=str(path), as_new=True))
             own = await stage.store.session(reply.session_id)
             assert 0 < own.usage.input_tokens < 1 << 63
-        spent = await stage.core.spending(since_ms=0)
+        spent = await stage.core.look_up(SumSpending(since_ms=0))
         assert sum(day.sessions for day in spent.days) == 4
         assert spent.dearest[0].usage.cost_usd > 0
 
@@ -191,7 +192,7 @@ async def test_figures_that_were_stored_before_they_were_bounded_are_added_up(
             await stage.reach(session_id, COMPLETED)
             step = StepCompleted(step=1 << 62, usage=usage, time=TimeSplit())
             await stage.store.append(EventDraft(session_id, step))
-        spent = await stage.core.spending(since_ms=0)
+        spent = await stage.core.look_up(SumSpending(since_ms=0))
     assert sum(day.sessions for day in spent.days) == 3
     assert sum(day.usage.cost_usd for day in spent.days) == 3.0
 

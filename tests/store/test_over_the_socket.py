@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import UsageError
+from agent.protocol import SearchEvents
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
@@ -31,10 +32,10 @@ async def test_windows_pages_and_searches_cross_the_socket_whole(
             assert await client.history("s07", before_seq=1) == ()
             page = await client.sessions(limit=5, before="s20")
             assert [one.session_id for one in page] == ["s19", "s18", "s17", "s16", "s15"]
-            hits = await client.search("tidy", limit=3)
+            hits = await client.look_up(SearchEvents(query="tidy", limit=3))
             assert [hit.session_id for hit in hits] == ["s29", "s28", "s27"]
             assert hits == await store.search("tidy", limit=3)
             with pytest.raises(UsageError, match="no word"):
-                await client.search("-")
+                await client.look_up(SearchEvents(query="-"))
         finally:
             await client.close()

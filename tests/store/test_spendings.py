@@ -14,6 +14,7 @@ from agent.protocol import (
     SessionStateChanged,
     StepCompleted,
     StepStarted,
+    SumSpending,
     WatcherChanged,
 )
 from agent.records import (
@@ -183,7 +184,9 @@ async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_p
     async with serve(SmallCore(store), socket_path(tmp_path)):
         client = await Client.connect(socket_path(tmp_path))
         try:
-            assert await client.spending(since_ms=at_ms(1)) == await store.spendings.since(at_ms(1))
+            assert await client.look_up(SumSpending(since_ms=at_ms(1))) == (
+                await store.spendings.since(at_ms(1))
+            )
         finally:
             await client.close()
 

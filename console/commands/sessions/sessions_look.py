@@ -279,12 +279,13 @@ Examples:
 @click.pass_context
 def search(ctx: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search all that was said and done in any session, the newest first."""
+    from agent.protocol import SearchEvents
     from agent.text import one_line
     from console.cli_support import plain
     from console.core.host import run_with_records
 
     async def work(core: Records) -> ExitCode:
-        hits = await core.search(" ".join(words), limit=limit)
+        hits = await core.look_up(SearchEvents(query=" ".join(words), limit=limit))
         if as_json:
             plain.print_json(
                 {

@@ -30,6 +30,7 @@ itself, not the past that it was given. What a model judged for watchers counts 
 @click.pass_context
 def spending(ctx: click.Context, days: int, as_json: bool) -> None:
     """Add up tokens and money by the day, and name the sessions that cost most."""
+    from agent.protocol import SumSpending
     from agent.store.store import wall_clock_ms
     from console.cli_support import plain
     from console.cli_support.days import begin_ms, day_of
@@ -38,7 +39,7 @@ def spending(ctx: click.Context, days: int, as_json: bool) -> None:
     since_ms = begin_ms(day_of(wall_clock_ms()) - timedelta(days=days - 1))
 
     async def work(core: Records) -> ExitCode:
-        found = await core.spending(since_ms=since_ms)
+        found = await core.look_up(SumSpending(since_ms=since_ms))
         if as_json:
             plain.print_json(_object(found))
         elif not found.days:

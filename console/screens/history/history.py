@@ -15,6 +15,7 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from agent.errors import UsageError
+from agent.protocol import SearchEvents
 from agent.records import SearchHit, Session
 from agent.state.reducer import State
 from agent.text import one_line
@@ -185,7 +186,7 @@ class HistoryScreen(HistorySums):
     async def _search_for(self, wanted: str) -> None:
         core = self.console_app.core
         try:
-            hits = await core.search(_typed(wanted), limit=MOST_HITS)
+            hits = await core.look_up(SearchEvents(query=_typed(wanted), limit=MOST_HITS))
         except UsageError as error:
             # Half a query is no mistake yet: what was found before stays.
             self._said = error.message

@@ -12,6 +12,7 @@ from time import monotonic
 
 from textual.events import Resize
 
+from agent.protocol import SumSpending
 from agent.records import Session
 from console.cli_support.days import begin_ms, day_of
 from console.input.gate import Wait
@@ -68,7 +69,7 @@ class HistorySums(ConsoleScreen):
         try:
             today = day_of(self.console_app.now_ms())
             since_ms = begin_ms(today - timedelta(days=DAYS - 1))
-            spending = await self.console_app.core.spending(since_ms=since_ms)
+            spending = await self.console_app.core.look_up(SumSpending(since_ms=since_ms))
         finally:
             self._is_adding = False
         if self.is_running and self.is_attached:

@@ -1,0 +1,86 @@
+"""What can be looked up in a core: each look-up says its name, its parameters and its answer.
+
+Declared here and answered by one method marked with `@answers` (`agent.runtime.handlers.answers`).
+The socket, its client, HTTP, OpenAPI and docs/protocol.md read this table. Invariant: looking
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from agent.records import SearchHit, Session, Spending
+
+Answer = TypeVar("Answer")
+
+Number = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
+"""What a database column holds; −1 is before everything."""
+
+
+class LookUp(
+    msgspec.Struct, Generic[Answer], frozen=True, kw_only=True, forbid_unknown_fields=True
+):
+    """Base of every look-up; `Answer` is the type of what it is answered with."""
+
+    method: ClassVar[str]
+    """Its name on the socket and over HTTP."""
+    returns: ClassVar[str]
+    """What comes back, for the reference."""
+
+
+class ListSessions(LookUp[tuple[Session, ...]], frozen=True, kw_only=True):
+    """List sessions, newest first; only those older than the session `before`, if given."""
+
+    method: ClassVar[str] = "sessions"
+    returns: ClassVar[str] = "session records, newest first"
+
+    limit: int = 200
+    before: str = ""
+
+
+class FindSession(LookUp[Session], frozen=True, kw_only=True):
+    """Look a session up by its id or a unique prefix of it."""
+
+    method: ClassVar[str] = "session"
+    returns: ClassVar[str] = "one session record, by id or unique prefix"
+
+    session_id: str
+
+
+class SearchEvents(LookUp[tuple[SearchHit, ...]], frozen=True, kw_only=True):
+    """Find events by words, the newest first: all words must occur, `"two words"` together,
+    `wor*` begins so, `-word` must not occur.
+    """
+
+    method: ClassVar[str] = "search"
+    returns: ClassVar[str] = "hits, best first"
+
+    query: str
+    limit: int = 50
+
+
+class SumSpending(LookUp[Spending], frozen=True, kw_only=True):
+    """Add up what the sessions used that began at or after a moment, by the day."""
+
+    method: ClassVar[str] = "spending"
+    returns: ClassVar[str] = "a row for each day that had sessions, and the sessions that cost most"
+
+    since_ms: Number
+
+
+AnyLookUp: TypeAlias = ListSessions | FindSession | SearchEvents | SumSpending
+"""Every look-up; one that is missing here does not exist."""
+
+LOOK_UPS: Mapping[str, type[LookUp[Any]]] = {
+    kind.method: kind for kind in typing.get_args(AnyLookUp)
+}
+"""Every look-up by its name."""
+
+
+def answer_type(kind: type[LookUp[Answer]]) -> Any:
+    """Return the type of a look-up's answer, as `LookUp[...]` was given it."""
+    return typing.get_args(kind.__orig_bases__[0])[0]  # type: ignore[attr-defined]
