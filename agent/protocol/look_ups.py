@@ -72,7 +72,28 @@ class SumSpending(LookUp[Spending], frozen=True, kw_only=True):
     since_ms: Number
 
 
-AnyLookUp: TypeAlias = ListSessions | FindSession | SearchEvents | SumSpending
+class PhoneInUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A phone that somebody drives or waits for."""
+
+    serial: str
+    name: str = ""
+    """What the operator calls it."""
+    driver: str = ""
+    """Who holds the lease: a session id, "operator", another program, or empty."""
+    title: str = ""
+    """The session's, where a session drives."""
+    waiting: tuple[str, ...] = ()
+    """The sessions that are queued for it, oldest first."""
+
+
+class ListPhonesInUse(LookUp[tuple[PhoneInUse, ...]], frozen=True, kw_only=True):
+    """List the phones that somebody drives or waits for, in the order of the devices."""
+
+    method: ClassVar[str] = "phones_in_use"
+    returns: ClassVar[str] = "a row for each phone that somebody drives or waits for"
+
+
+AnyLookUp: TypeAlias = ListSessions | FindSession | SearchEvents | SumSpending | ListPhonesInUse
 """Every look-up; one that is missing here does not exist."""
 
 LOOK_UPS: Mapping[str, type[LookUp[Any]]] = {

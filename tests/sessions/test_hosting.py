@@ -16,7 +16,14 @@ import pytest
 from agent.codex_bridge.session_object import held_by, session_object
 from agent.errors import FencedError, RuntimeDiedError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import Interrupt, SessionResume, TurnAborted, WarningEvent
+from agent.protocol import (
+    Interrupt,
+    ListPhonesInUse,
+    PhoneInUse,
+    SessionResume,
+    TurnAborted,
+    WarningEvent,
+)
 from agent.records import SessionState
 from agent.runtime.runtime import Runtime
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
@@ -218,3 +225,25 @@ async def test_a_session_that_is_queued_says_who_has_its_phone(stage: Stage) -> 
         assert session_object(working, None, devices)["heldBy"] is None
         cue.go.set()
         await stage.reach(second, COMPLETED)
+
+
+async def test_phones_in_use_are_those_that_somebody_drives_or_waits_for(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["first"] = waiting_at(cue)
+    async with stage.play():
+        assert await stage.core.look_up(ListPhonesInUse()) == ()
+        first = await stage.create("first", serial="phone-1")
+        await cue.there()
+        second = await stage.create("second", serial="phone-1")
+        await stage.reach(second, SessionState.QUEUED)
+        [phone] = await stage.core.look_up(ListPhonesInUse())
+        assert phone == PhoneInUse(
+            serial="phone-1", driver=first, title="first", waiting=(second,), name=phone.name
+        )
+        cue.go.set()
+        await stage.reach(second, COMPLETED)
+        await stage.until(lambda: nobody_drives(stage), "the phone to be free")
+
+
+async def nobody_drives(stage: Stage) -> bool | None:
+    return await stage.core.look_up(ListPhonesInUse()) == () or None

@@ -1,4 +1,6 @@
-"""Ops on phones: label, look, drive by hand, move a session to one, call an app's session."""
+"""Ops on phones: label, look, drive by hand, move a session to one, call an app's session; who has
+which phone.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from agent.protocol import (
     DeviceRepair,
     DeviceTag,
     DirectCall,
+    ListPhonesInUse,
+    PhoneInUse,
     Reply,
     SessionMove,
     TargetControl,
@@ -19,6 +23,8 @@ from agent.protocol import (
     WheelHandBack,
     WheelTake,
 )
+from agent.records import SessionState
+from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.device_control.device_queries import Looks
@@ -83,3 +89,24 @@ class DeviceHandlers:
         """Carry out a connected program's call."""
         seen = await self.direct_calls.call(op, sub.client)
         return Reply(submission_id=sub.submission_id, session_id=op.session_id, direct=seen)
+
+    @answers
+    async def in_use(self, query: ListPhonesInUse) -> tuple[PhoneInUse, ...]:
+        """List the phones that somebody drives or waits for."""
+        active = [live.record for live in self.parts.book.active()]
+        titles = {one.session_id: one.title or one.goal for one in active}
+        waiting: dict[str, list[str]] = {}
+        for one in active:
+            if one.state is SessionState.QUEUED and one.serial:
+                waiting.setdefault(one.serial, []).append(one.session_id)
+        return tuple(
+            PhoneInUse(
+                serial=info.serial,
+                name=info.name,
+                driver=info.driver,
+                title=titles.get(info.driver, ""),
+                waiting=tuple(waiting.get(info.serial, ())),
+            )
+            for info in self.parts.rack.devices()
+            if info.driver or info.serial in waiting
+        )
