@@ -46,6 +46,29 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
+NAMED = re.compile(r"`((?:agent|bench|console|docs|scripts|tests|virtual_phone|widgets)/[\w./-]+)`")
+PLACE = re.compile(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_that_a_guide_names_exist(page: str) -> None:
+    named = set(NAMED.findall((ROOT / page).read_text(encoding="utf-8")))
+    assert named, "the page names no file"
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md"])
+def test_files_hold_what_a_guide_says_is_in_them(page: str) -> None:
+    places = PLACE.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert places, "the page has no table of places"
+    missing = [
+        (file, name)
+        for file, name in places
+        if not re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8"))
+    ]
+    assert missing == []
+
+
 def test_every_dependency_has_its_reason() -> None:
     wanted: list[str] = []
     for file in ("pyproject.toml", "virtual_phone/pyproject.toml"):

@@ -40,7 +40,15 @@ FOLLOWING = frozenset(
 LOOKING = frozenset(
     {
         *("sessions list", "sessions show", "sessions search", "sessions export"),
-        *("jobs list", "devices", "devices list", "completion", "doctor", "bench"),
+        *(
+            "jobs list",
+            "devices",
+            "devices list",
+            "devices in-use",
+            "completion",
+            "doctor",
+            "bench",
+        ),
         *("protocol schema", "protocol openapi", "protocol page", "protocol cli"),
     }
 )

@@ -82,6 +82,8 @@ def test_a_phone_is_driven_by_the_wheel_and_only_while_it_is_held(bench: Bench) 
     assert early.code != 0 and "wheel" in early.err, early
     taken = bench.call("devices", "wheel", "take", bench.serial)
     assert taken.code == 0, taken
+    [in_use] = json.loads(bench.call("devices", "in-use", "--json").out)["data"]
+    assert (in_use["serial"], in_use["driver"]) == (bench.serial, "operator")
     bench.adb(
         "-s", bench.serial, "shell", f"monkey -p {SETTINGS} -c android.intent.category.LAUNCHER 1"
     )
@@ -97,6 +99,7 @@ def test_a_phone_is_driven_by_the_wheel_and_only_while_it_is_held(bench: Bench) 
     refused = bench.call("devices", "rotate", bench.serial, "landscape")
     assert refused.code == 1 and "is driven by" in refused.err, refused
     assert bench.call("devices", "wheel", "back", bench.serial, "--note", "done").code == 0
+    assert "No phone is in use." in bench.call("devices", "in-use").err
     late = bench.call("devices", "wheel", "press", bench.serial, "home")
     assert late.code != 0, late
 

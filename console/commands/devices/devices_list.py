@@ -1,4 +1,4 @@
-"""`switchboard devices list` and `tag`: what there is, and what the operator calls it."""
+"""`switchboard devices list`, `in-use` and `tag`: what there is, who has it, what it is called."""
 
 from __future__ import annotations
 
@@ -87,6 +87,57 @@ def tag(
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED))
+
+
+@click.command(
+    "in-use",
+    epilog="""\b
+Examples:
+  switchboard devices in-use
+  switchboard devices in-use --json | jq -r '.data[] | select(.waiting) | .serial'
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def in_use(ctx: click.Context, as_json: bool) -> None:
+    """List the phones that somebody drives or waits for."""
+    from agent.protocol import ListPhonesInUse, PhoneInUse
+    from agent.text import one_line
+    from console.cli_support import plain
+    from console.cli_support.command_settings import settings_for
+    from console.core.host import attach
+    from console.terminal.signals import run_async
+
+    settings = settings_for(ctx)
+
+    async def ask() -> tuple[PhoneInUse, ...]:
+        core = await attach(settings)
+        if core is None:
+            # Sessions drive phones only in a core.
+            return ()
+        try:
+            return await core.look_up(ListPhonesInUse())
+        finally:
+            await core.close()
+
+    async def work(_stop: StopRequest) -> ExitCode:
+        found = await ask()
+        if as_json:
+            plain.print_json({"data": [plain.as_builtins(one) for one in found]})
+        elif not found:
+            say("No phone is in use.")
+        else:
+            rows = [
+                (one.serial, one.name, one.driver, one_line(one.title, 60), " ".join(one.waiting))
+                for one in found
+            ]
+            shown = [tuple(cell or "-" for cell in row) for row in rows]
+            plain.print_text(
+                plain.columns(("SERIAL", "NAME", "DRIVER", "SESSION", "WAITING"), shown)
+            )
+        return ExitCode.DONE
+
+    end(run_async(work))
 
 
 def _row(info: DeviceInfo) -> tuple[str, ...]:
