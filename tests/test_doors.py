@@ -73,6 +73,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "jsonschema": ("agent/results/schema.py",),
     "mcp": ("console/mcp/", "agent/mcp/"),
     "mcp_types": ("console/mcp/", "agent/mcp/"),
+    "gymnasium": ("console/gymnasium/",),
     "httpx2": ("agent/mcp/",),
     "anyio": ("agent/mcp/",),
     "starlette": ("console/mcp/", "console/http_api/", "console/loopback/", "console/openenv/"),

@@ -64,6 +64,18 @@ def read_suite(name: str, *, has_ocr: bool) -> Suite:
     return Suite(name, digest, tuple(chosen))
 
 
+def read_tasks(name: str) -> tuple[Exercise, ...]:
+    """Read the exercises of a suite that can be done without an operator.
+
+    Raises UsageError for no such suite, something wrong in its file, or none of the kind.
+    """
+    # Where the operator says no, the right thing is to be asked: nobody is asked in an episode.
+    alone = tuple(one for one in read_suite(name, has_ocr=True).exercises if one.operator.approves)
+    if not alone:
+        raise UsageError(f"{name} has no task that can be done alone.", "Name another suite.")
+    return alone
+
+
 def only(suite: Suite, names: Sequence[str]) -> Suite:
     """Choose exercises by name; all without names. Raises UsageError for an unknown one."""
     if not names:

@@ -23,6 +23,7 @@ from openenv.core.env_server.types import (
 )
 from pydantic import ValidationError
 
+from agent.episodes.phones import EpisodePhones
 from agent.errors import DeviceError, SwitchboardError
 from agent.exercises.exercise import Exercise
 from console.openenv.environment import (
@@ -32,14 +33,13 @@ from console.openenv.environment import (
     PhoneObservation,
     PhoneState,
 )
-from console.openenv.phones import ServedPhones
 from console.openenv.variables import Variables
 
 _OVERRIDDEN = frozenset({"/reset", "/step", "/state"})
 
 
 def make_app(
-    phones: ServedPhones,
+    phones: EpisodePhones,
     tasks: Sequence[Exercise],
     variables: Variables,
     *,

@@ -21,10 +21,10 @@ from pydantic import Field, model_validator
 
 from agent.devices.frames.png import jpeg_of, scaled_rgb
 from agent.devices.pool.pool import PhonePool
+from agent.episodes.actions import TOOLS, checked
+from agent.episodes.episode import Episode, Seen
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
-from console.openenv.actions import TOOLS, checked
-from console.openenv.episode import Episode, Seen
 from console.openenv.variables import ImageFormat, Variables
 
 NAME = "phone"

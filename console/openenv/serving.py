@@ -17,14 +17,14 @@ import uvicorn
 
 from agent.config import Settings, load_settings
 from agent.devices.adb.address import ServerAddress
+from agent.episodes.phones import EpisodePhones
 from agent.errors import ConfigError, UsageError
-from agent.exercises.exercise import Exercise
-from console.evaluation.suites import read_suite
+from agent.settings import PoolSettings
+from console.evaluation.suites import read_tasks
 from console.loopback.listening import NAMES
 from console.loopback.tokens import Token
 from console.openenv.app import make_app
 from console.openenv.gate import MAX_BODY_BYTES, Gate
-from console.openenv.phones import ServedPhones
 from console.openenv.variables import VIRTUAL, read_variables
 
 TOKEN = Token("env-token", "SWITCHBOARD_ENV_TOKEN")
@@ -60,30 +60,24 @@ def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gat
         raise ConfigError(f"{TOKEN.variable} is too short.", f"Give {_SHORTEST} characters.")
     variables = read_variables(environ)
     # Starting states and checkers are the virtual phone's own.
-    tasks = _tasks(variables.task_path) if variables.avd_name == VIRTUAL else ()
+    tasks = read_tasks(variables.task_path) if variables.avd_name == VIRTUAL else ()
     if variables.task and variables.task not in {one.name for one in tasks}:
         raise ConfigError(
             f"SWITCHBOARD_ENV_TASK names no task of {variables.task_path}: {variables.task!r}.",
             f"List them: switchboard eval exercises {variables.task_path}",
         )
-    phones = ServedPhones(
-        wanted.phones,
+    phones = EpisodePhones(
+        _phones(wanted.phones, variables.avd_name),
         settings.data_dir / FOLDER,
-        variables,
-        adb_setting=settings.adb.path,
+        adb=variables.adb_path or settings.adb.path,
         server=ServerAddress.parse(settings.adb.server[0]),
     )
     app = make_app(phones, tasks, variables, clients=wanted.phones, session_s=wanted.session_s)
     return Gate(app, token=wanted.token, hosts=wanted.hosts)
 
 
-def _tasks(path: str) -> tuple[Exercise, ...]:
-    suite = read_suite(path, has_ocr=True)
-    # Where the operator says no, the right thing is to be asked: nobody is asked here.
-    alone = tuple(one for one in suite.exercises if one.operator.approves)
-    if not alone:
-        raise UsageError(f"{path} has no task that can be done alone.", "Name another suite.")
-    return alone
+def _phones(count: int, avd: str) -> PoolSettings:
+    return PoolSettings(virtual=count) if avd == VIRTUAL else PoolSettings(avds=(avd,) * count)
 
 
 class _Uvicorn(uvicorn.Server):

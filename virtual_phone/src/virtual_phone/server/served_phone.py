@@ -11,6 +11,7 @@ import errno
 import json
 import logging
 import time
+from io import BytesIO
 from pathlib import Path
 
 from virtual_phone import lock, uiautomator
@@ -23,7 +24,7 @@ from virtual_phone.phone import Phone
 from virtual_phone.scrcpy import server as scrcpy
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.pipes import Socket
-from virtual_phone.state import scenarios
+from virtual_phone.state import checkpoint, scenarios
 from virtual_phone.userland.userland import Userland
 
 LOOPBACK = "127.0.0.1"
@@ -34,7 +35,9 @@ UNREACHABLE = (FaultKind.DISCONNECT, FaultKind.BATTERY_DEATH)
 CHARGED_LEVEL = 15
 STATE_SOCKET = "localabstract:virtual-phone-state"
 CONTROL_SOCKET = "localabstract:virtual-phone-control"
-"""Takes one line, `reset`, and answers `done` or the reason: a pool's way, over adb alone."""
+"""Takes one line and answers `done` or the reason: a pool's way, over adb alone. `snapshot` answers
+what the phone holds; `restore COUNT` takes as many bytes of that after its line."""
+MOST_SNAPSHOT_BYTES = 64 << 20
 BOOT_S = 1.0
 PORT_TRIES = 50
 LONGEST_TOUCH_MS = 60_000
@@ -90,15 +93,23 @@ class ServedPhone:
             await socket.write(text.encode() + b"\n")
 
         async def control(socket: Socket) -> None:
-            wanted = (await socket.read()).decode("utf-8", "replace").strip()
+            line, _, rest = (await socket.read()).partition(b"\n")
             try:
-                match wanted.split():
+                match line.decode("utf-8", "replace").split():
                     case ["reset"]:
                         self.reset()
                     case ["scenario", name]:
                         scenarios.begin(self.phone, name)
+                    case ["snapshot"]:
+                        await socket.write(checkpoint.packed(checkpoint.take(self.phone)))
+                        return
+                    case ["restore", count] if count.isdecimal() and len(count) < 12:
+                        await self._restore(socket, rest, int(count))
                     case _:
-                        raise PhoneError("only `reset` and `scenario NAME` are understood here")
+                        raise PhoneError(
+                            "only `reset`, `scenario NAME`, `snapshot` and `restore COUNT` are "
+                            "understood here"
+                        )
             except PhoneError as error:
                 await socket.write(f"{error.message}\n".encode())
             else:
@@ -106,6 +117,16 @@ class ServedPhone:
 
         self.userland.sockets.listen(STATE_SOCKET, state, replace=True)
         self.userland.sockets.listen(CONTROL_SOCKET, control, replace=True)
+
+    async def _restore(self, socket: Socket, begun: bytes, count: int) -> None:
+        """Go back to a snapshot that comes in `count` bytes. Raises PhoneError."""
+        if count > MOST_SNAPSHOT_BYTES:
+            raise PhoneError(f"a snapshot has at most {MOST_SNAPSHOT_BYTES} bytes here")
+        try:
+            data = begun + await socket.read_exactly(max(count - len(begun), 0))
+        except EOFError as error:
+            raise PhoneError(f"the snapshot was cut short: {error}") from error
+        checkpoint.go_back(self.phone, checkpoint.unpacked(BytesIO(data[:count]), "What was sent"))
 
     async def listen(self, port: int) -> None:
         """Listen on a port (0: any free one).

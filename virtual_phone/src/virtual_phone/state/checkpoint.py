@@ -14,7 +14,7 @@ import stat as modes
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -110,13 +110,18 @@ def go_back(phone: Phone, to: Checkpoint) -> None:
     phone.invalidate()
 
 
+def packed(kept: Checkpoint) -> bytes:
+    """Return a checkpoint as a file of it holds it: gzip of JSON."""
+    return gzip.compress(msgspec.json.encode(kept), compresslevel=1)
+
+
 def write(kept: Checkpoint, path: Path) -> None:
     """Write a checkpoint to a file that only this user can read: gzip of JSON.
 
     Raises:
         PhoneError: the file cannot be written.
     """
-    data = gzip.compress(msgspec.json.encode(kept), compresslevel=1)
+    data = packed(kept)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -139,17 +144,36 @@ def read(path: Path) -> Checkpoint:
         PhoneError: there is no such file, or it is no snapshot.
     """
     try:
-        with gzip.open(path) as file:
-            data = file.read(2 * LARGEST_BYTES + 1)
-        if len(data) > 2 * LARGEST_BYTES:
-            raise PhoneError(f"{path} is too large for a snapshot.", "Name another file.")
-        kept = msgspec.json.decode(data, type=Checkpoint)
+        with path.open("rb") as file:
+            return unpacked(file, str(path))
     except FileNotFoundError:
         raise PhoneError(
             f"There is no snapshot {path}.", "Take one first, or name another file."
         ) from None
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise PhoneError(f"{path} is no snapshot of a phone: {error}.", "Name another file.") from (
+            error
+        )
+
+
+def unpacked(source: BinaryIO, name: str) -> Checkpoint:
+    """Return what `packed` made.
+
+    Args:
+        source: its bytes; anybody's.
+        name: what an error calls it.
+
+    Raises:
+        PhoneError: it is no snapshot, is too large, or names a file outside of the phone.
+    """
+    try:
+        with gzip.open(source) as file:
+            data = file.read(2 * LARGEST_BYTES + 1)
+        if len(data) > 2 * LARGEST_BYTES:
+            raise PhoneError(f"{name} is too large for a snapshot.", "Name another file.")
+        kept = msgspec.json.decode(data, type=Checkpoint)
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PhoneError(f"{name} is no snapshot of a phone: {error}.", "Name another file.") from (
             error
         )
     links = {Path(one.place) for one in kept.files if modes.S_ISLNK(one.mode)}
@@ -157,7 +181,7 @@ def read(path: Path) -> Checkpoint:
         place = Path(one.place)
         if place.is_absolute() or ".." in place.parts or not links.isdisjoint(place.parents):
             raise PhoneError(
-                f"{path} names a file outside of the phone: {one.path}.", "Name another file."
+                f"{name} names a file outside of the phone: {one.path}.", "Name another file."
             )
     return kept
 

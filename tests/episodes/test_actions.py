@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from agent.devices.gestures import DoubleTap, Gesture, LongPress, Swipe
 from agent.devices.protocols import Button
-from agent.errors import ConfigError, UsageError
+from agent.episodes.actions import TOOLS, carry_out, checked
+from agent.errors import UsageError
 from agent.records import Point
-from console.openenv.actions import TOOLS, carry_out, checked
-from console.openenv.variables import ImageFormat, read_variables
 
 
 class Recording:
@@ -100,27 +99,3 @@ def test_any_arguments_are_refused_or_whole(tool: str, parameters: dict[str, Any
     else:
         assert set(found) == {one.name for one in TOOLS[tool].parameters}
         assert set(parameters) <= set(found)
-
-
-def test_the_variables_of_android_env_have_their_defaults() -> None:
-    found = read_variables({})
-    assert (found.image_format, found.image_quality, found.looks) == (ImageFormat.JPEG, 85, "both")
-    found = read_variables({"ANDROID_IMAGE_FORMAT": "png", "ANDROID_IMAGE_QUALITY": "50"})
-    assert (found.image_format, found.image_quality) == (ImageFormat.PNG, 50)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("ANDROID_IMAGE_FORMAT", "WEBP"),
-        ("ANDROID_IMAGE_QUALITY", "101"),
-        ("ANDROID_IMAGE_QUALITY", "high"),
-        ("ANDROID_RUN_HEADLESS", "false"),
-        ("ANDROID_TASK_PATH", "calculator.textproto"),
-        ("SWITCHBOARD_ENV_LOOKS", "nothing"),
-    ],
-)
-def test_a_variable_that_cannot_be_followed_is_named(name: str, value: str) -> None:
-    with pytest.raises(ConfigError, match=name) as refused:
-        read_variables({name: value})
-    assert refused.value.remedy

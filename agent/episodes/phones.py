@@ -1,4 +1,4 @@
-"""The phones of a served environment: a pool on an adb server of our own, or emulators.
+"""The phones of episodes: a pool with an adb server of its own, for virtual ones.
 
 Invariant: what is started here ends here, the adb server last.
 """
@@ -13,36 +13,30 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.server import AdbServer
 from agent.devices.pool.pool_setup import make_pool
 from agent.settings import PoolSettings
-from console.openenv.variables import VIRTUAL, Variables
+
+_OPERATORS = ServerAddress()
 
 
-class ServedPhones:
+class EpisodePhones:
     """Some phones, from `__aenter__` to `__aexit__`.
 
     Args:
-        count: how many.
-        folder: where they live.
-        variables: which they are.
-        adb_setting: the adb program of the settings.
-        server: the operator's adb server, which emulators hang on.
+        wanted: which.
+        folder: where virtual ones live; nobody else's.
+        adb: the adb program; empty: the one that is found.
+        server: the operator's adb server, which emulators and real phones hang on.
     """
 
     def __init__(
         self,
-        count: int,
+        wanted: PoolSettings,
         folder: Path,
-        variables: Variables,
         *,
-        adb_setting: str,
-        server: ServerAddress,
+        adb: str = "",
+        server: ServerAddress = _OPERATORS,
     ) -> None:
-        self._own = AdbServer(folder / "adb", adb_setting=variables.adb_path or adb_setting)
-        self._is_virtual = variables.avd_name == VIRTUAL
-        wanted = (
-            PoolSettings(virtual=count)
-            if self._is_virtual
-            else PoolSettings(avds=(variables.avd_name,) * count)
-        )
+        self._own = AdbServer(folder / "adb", adb_setting=adb)
+        self._is_virtual = wanted.virtual > 0
         self.pool = make_pool(wanted, folder, own=self._own, server=server)
 
     async def __aenter__(self) -> Self:

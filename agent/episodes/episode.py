@@ -1,8 +1,9 @@
 """One episode on a pooled phone: a task's starting state, actions, what is seen, what it is worth.
 
-Knows nothing of OpenEnv. Invariants: a phone that refuses an action is said in the observation and
-ends nothing; a phone that is lost ends the episode as truncated; the reward is the task's checker
-on the phone's true state, 1 once and 0 else; a phone is put back once, however an episode ends.
+Knows nothing of those who step it. Invariants: a phone that refuses an action is said in the
+observation and ends nothing; a phone that is lost ends the episode as truncated and is put back, so
+that the next reset has another; the reward is the task's checker on the phone's true state, 1 once
+and 0 else; a phone is put back once, however an episode ends.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,24 +21,29 @@ import msgspec
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.png import scaled_rgb
 from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
 from agent.devices.pool.pool import PhonePool
+from agent.episodes.actions import carry_out, checked
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.exercises.exercise import Exercise, Record, State
 from agent.records import UiNode
-from console.openenv.actions import carry_out, checked
 
 CONTROL = "localabstract:virtual-phone-control"
 TRUE_STATE = "localabstract:virtual-phone-state"
 CALL_S = 15.0
 MOST_STATE_BYTES = 64 << 20
 MOST_STEPS = 100
+_GZIP = b"\x1f\x8b"
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """What a step, or a reset, shows."""
 
     png: bytes = b""
+    """The screen as the phone has it; empty where only trees are looked at."""
+    rgb: bytes = b""
+    """The same at the size that the episode was told, 3 bytes a pixel, row by row."""
     width_px: int = 0
     height_px: int = 0
     orientation: int = 0
@@ -64,6 +71,8 @@ class Episode:
         pool: open; its phones are virtual ones where a task has a starting state or a checker.
         tasks: what can be asked for; by name, or by seed.
         looks: what an observation holds: `pixels`, `tree` or `both`.
+        size_px: width and height of `Seen.rgb`; None: there is none.
+        max_steps: how long an episode is at most; 0: as its task says.
         wait_s: how long a reset waits for a free phone.
     """
 
@@ -73,11 +82,15 @@ class Episode:
         tasks: Sequence[Exercise],
         *,
         looks: str = "both",
+        size_px: tuple[int, int] | None = None,
+        max_steps: int = 0,
         wait_s: float = 5.0,
     ) -> None:
         self._pool = pool
         self._tasks = tasks
         self._looks = looks
+        self._wanted_px = size_px
+        self._max_steps = max_steps
         self._wait_s = wait_s
         self._taken: PooledPhone | None = None
         self._device: AdbDevice | None = None
@@ -95,7 +108,12 @@ class Episode:
         return self._taken.serial if self._taken else ""
 
     async def reset(
-        self, *, seed: int | None = None, episode_id: str | None = None, task: str = ""
+        self,
+        *,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        task: str = "",
+        snapshot: bytes = b"",
     ) -> Seen:
         """Begin an episode: the phone as a task has it.
 
@@ -103,21 +121,21 @@ class Episode:
             seed: chooses the task where none is named; the same seed, the same episode.
             episode_id: its name; a new one by default.
             task: a task's name.
+            snapshot: what `save` returned, on any phone of this kind: begin there instead of in
+                the task's starting state, whose goal and checker stay.
 
         Raises:
-            UsageError: no such task.
+            UsageError: no such task, or what was given is no snapshot; the phone stays.
             DeviceError: no phone is free, or it cannot be prepared.
         """
         chosen = self._chosen(seed, task)
         device, taken = await self._phone()
         try:
             await self._ask(taken, "reset")
-            if chosen is not None and chosen.scenario:
-                await self._ask(taken, f"scenario {chosen.scenario}")
-            for command in chosen.shell if chosen else ():
-                client = _client(taken)
-                features = await client.features(taken.serial)
-                await client.shell(taken.serial, command, features=features, timeout_s=CALL_S)
+            if snapshot:
+                await self._restore(taken, snapshot)
+            elif chosen is not None:
+                await self._prepare(taken, chosen)
             self._before = await self._true_state(taken)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
@@ -128,6 +146,23 @@ class Episode:
         self.steps = 0
         self._over = False
         return await self._look(device)
+
+    async def save(self) -> bytes:
+        """Return all that the phone holds now, for a later `reset` of this or another phone.
+
+        Raises:
+            WrongStateError: no phone is held: nothing was reset yet.
+            DeviceError: it cannot be had.
+        """
+        if self._taken is None:
+            raise WrongStateError("There is no phone to save.", "Call reset first.")
+        said = await _exchange(self._taken, CONTROL, b"snapshot\n")
+        if not said.startswith(_GZIP):
+            raise DeviceError(
+                f"{self.serial} gave no snapshot: {_words(said) or 'no answer'}.",
+                "Only virtual phones can be saved.",
+            )
+        return said
 
     def _chosen(self, seed: int | None, name: str) -> Exercise | None:
         if name:
@@ -159,15 +194,15 @@ class Episode:
         except TimeoutError:
             error = f"{tool} did not end within {timeout_s:g} s; whether it took effect is unknown."
         except DeviceLostError as lost:
-            return self._truncated(str(lost))
+            return await self._truncated(str(lost))
         except SwitchboardError as refused:
             error = str(refused)
         try:
             seen = await self._look(self._device)
             passed = await self._passed(self._taken)
         except DeviceLostError as lost:
-            return self._truncated(str(lost))
-        most = self.task.max_steps if self.task else MOST_STEPS
+            return await self._truncated(str(lost))
+        most = self._max_steps or (self.task.max_steps if self.task else MOST_STEPS)
         self._over = passed or self.steps >= most
         return msgspec.structs.replace(
             seen,
@@ -177,8 +212,9 @@ class Episode:
             truncated=not passed and self._over,
         )
 
-    def _truncated(self, why: str) -> Seen:
-        self._over = True
+    async def _truncated(self, why: str) -> Seen:
+        with suppress(SwitchboardError):
+            await self.close()
         return Seen(
             error=why,
             truncated=True,
@@ -224,16 +260,20 @@ class Episode:
             except SwitchboardError as failed:
                 error = str(failed)
         front = await device.foreground()
-        png = b""
+        png = rgb = b""
         if self._looks != "tree":
             capture = await device.capture()
             png = capture.data
+            if self._wanted_px is not None:
+                sizes = (self._wanted_px,)
+                [rgb] = await asyncio.to_thread(scaled_rgb, device.serial, png, sizes)
             self._size_px = (capture.frame.width_px, capture.frame.height_px)
         elif self._size_px == (0, 0):
             info = await device.info()
             self._size_px = (info.width_px, info.height_px)
         return Seen(
             png=png,
+            rgb=rgb,
             width_px=self._size_px[0],
             height_px=self._size_px[1],
             orientation=_rotation(xml),
@@ -256,11 +296,30 @@ class Episode:
             return False
 
     async def _ask(self, taken: PooledPhone, line: str) -> None:
-        said = (await _exchange(taken, CONTROL, f"{line}\n".encode())).decode("utf-8", "replace")
-        if said.strip() != "done":
+        said = _words(await _exchange(taken, CONTROL, f"{line}\n".encode()))
+        if said != "done":
             raise DeviceError(
-                f"{taken.serial} did not carry out {line!r}: {said.strip()[:200] or 'no answer'}.",
+                f"{taken.serial} did not carry out {line!r}: {said or 'no answer'}.",
                 "Tasks with a starting state need virtual phones.",
+            )
+
+    async def _prepare(self, taken: PooledPhone, task: Exercise) -> None:
+        if task.scenario:
+            await self._ask(taken, f"scenario {task.scenario}")
+        for command in task.shell:
+            client = _client(taken)
+            features = await client.features(taken.serial)
+            await client.shell(taken.serial, command, features=features, timeout_s=CALL_S)
+
+    async def _restore(self, taken: PooledPhone, snapshot: bytes) -> None:
+        if not snapshot.startswith(_GZIP) or len(snapshot) > MOST_STATE_BYTES:
+            raise UsageError("`snapshot` is none.", "Give the bytes that `save` returned.")
+        line = f"restore {len(snapshot)}\n".encode()
+        said = _words(await _exchange(taken, CONTROL, line + snapshot))
+        if said != "done":
+            raise UsageError(
+                f"`snapshot` cannot be restored: {said or 'no answer'}.",
+                "Give the bytes that `save` returned on a phone of this version.",
             )
 
     async def _true_state(self, taken: PooledPhone) -> State:
@@ -278,6 +337,10 @@ class Episode:
 
 def _client(taken: PooledPhone) -> AdbClient:
     return AdbClient(ServerAddress.parse(taken.server))
+
+
+def _words(said: bytes) -> str:
+    return said[:200].decode("utf-8", "replace").strip()
 
 
 async def _exchange(taken: PooledPhone, service: str, line: bytes) -> bytes:

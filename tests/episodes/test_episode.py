@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.devices.adb.address import ServerAddress
+from agent.episodes.episode import Episode, Seen
+from agent.episodes.phones import EpisodePhones
 from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.exercises.suite import EXERCISES
-from console.openenv.episode import Episode, Seen
-from console.openenv.phones import ServedPhones
-from console.openenv.variables import Variables
+from agent.settings import PoolSettings
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-async def phones(folder: Path) -> AsyncIterator[ServedPhones]:
-    server = ServerAddress.parse("127.0.0.1:5037")
-    served = ServedPhones(2, folder, Variables(), adb_setting="", server=server)
+async def phones(folder: Path) -> AsyncIterator[EpisodePhones]:
+    served = EpisodePhones(PoolSettings(virtual=2), folder)
     async with served:
         yield served
 
@@ -37,7 +36,7 @@ def middle(seen: Seen, text: str) -> dict[str, object]:
 
 
 async def test_a_task_is_done_by_touch_and_paid_once_and_seeds_choose_tasks(
-    phones: ServedPhones,
+    phones: EpisodePhones,
 ) -> None:
     episode = Episode(phones.pool, EXERCISES)
     try:
@@ -68,7 +67,7 @@ async def test_a_task_is_done_by_touch_and_paid_once_and_seeds_choose_tasks(
 
 
 async def test_what_is_typed_arrives_and_a_refusal_is_in_the_observation(
-    phones: ServedPhones,
+    phones: EpisodePhones,
 ) -> None:
     episode = Episode(phones.pool, EXERCISES, looks="tree")
     try:
@@ -90,7 +89,7 @@ async def test_what_is_typed_arrives_and_a_refusal_is_in_the_observation(
 
 
 async def test_an_episode_ends_truncated_at_its_limit_and_its_phone_goes_back(
-    phones: ServedPhones,
+    phones: EpisodePhones,
 ) -> None:
     from dataclasses import replace
 
@@ -106,7 +105,7 @@ async def test_an_episode_ends_truncated_at_its_limit_and_its_phone_goes_back(
     assert phones.pool.stats().taken == 0
 
 
-async def test_no_phone_is_shared_and_a_full_pool_says_so(phones: ServedPhones) -> None:
+async def test_no_phone_is_shared_and_a_full_pool_says_so(phones: EpisodePhones) -> None:
     many = [Episode(phones.pool, EXERCISES, looks="tree", wait_s=0.2) for _ in range(3)]
     try:
         await asyncio.gather(*(one.reset(seed=1) for one in many[:2]))
@@ -123,7 +122,7 @@ async def test_no_phone_is_shared_and_a_full_pool_says_so(phones: ServedPhones) 
     assert phones.pool.stats().taken == 0
 
 
-async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(phones: ServedPhones) -> None:
+async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(phones: EpisodePhones) -> None:
     from agent.devices.adb.client import AdbClient
 
     episode = Episode(phones.pool, EXERCISES, looks="tree")
@@ -137,3 +136,29 @@ async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(phones: Served
         assert episode.serial in seen.error
     finally:
         await episode.close()
+
+
+async def test_a_saved_state_is_begun_again_on_any_phone_and_what_is_none_is_refused(
+    phones: EpisodePhones,
+) -> None:
+    one = Episode(phones.pool, EXERCISES, looks="tree")
+    two = Episode(phones.pool, EXERCISES, looks="tree")
+    try:
+        with pytest.raises(WrongStateError, match="no phone"):
+            await one.save()
+        seen = await one.reset(task="bluetooth-on")
+        for label in ("Settings", "Connected devices", "Bluetooth"):
+            seen = await one.step("tap", middle(seen, label))
+        saved = await one.save()
+        await two.reset(task="bluetooth-on")
+        begun = await two.reset(task="bluetooth-on", snapshot=saved)
+        assert two.serial != one.serial and begun.nodes == seen.nodes
+        done = await two.step("tap", middle(begun, "Use Bluetooth"))
+        assert (done.reward, done.terminated, two.steps) == (1.0, True, 1)
+        for wrong in (b"nothing", b"\x1f\x8b nothing", saved[:-9]):
+            with pytest.raises(UsageError, match="snapshot"):
+                await two.reset(task="bluetooth-on", snapshot=wrong)
+        assert (await two.reset(task="bluetooth-on", snapshot=saved)).nodes == seen.nodes
+    finally:
+        await one.close()
+        await two.close()

@@ -1,0 +1,1 @@
+"""Episodes on pooled phones: a task, actions, what is seen, what it is worth; no door to them."""

@@ -1,0 +1,32 @@
+"""The variables of android_env: their defaults, and what is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import ConfigError
+from console.openenv.variables import ImageFormat, read_variables
+
+
+def test_the_variables_of_android_env_have_their_defaults() -> None:
+    found = read_variables({})
+    assert (found.image_format, found.image_quality, found.looks) == (ImageFormat.JPEG, 85, "both")
+    found = read_variables({"ANDROID_IMAGE_FORMAT": "png", "ANDROID_IMAGE_QUALITY": "50"})
+    assert (found.image_format, found.image_quality) == (ImageFormat.PNG, 50)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ANDROID_IMAGE_FORMAT", "WEBP"),
+        ("ANDROID_IMAGE_QUALITY", "101"),
+        ("ANDROID_IMAGE_QUALITY", "high"),
+        ("ANDROID_RUN_HEADLESS", "false"),
+        ("ANDROID_TASK_PATH", "calculator.textproto"),
+        ("SWITCHBOARD_ENV_LOOKS", "nothing"),
+    ],
+)
+def test_a_variable_that_cannot_be_followed_is_named(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=name) as refused:
+        read_variables({name: value})
+    assert refused.value.remedy
