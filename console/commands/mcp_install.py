@@ -71,6 +71,8 @@ def install_command(
     The entry is shown and a yes is asked for. All else in the file stays, and what was there is
     kept beside it.
     """
+    import asyncio
+
     from agent.errors import ConfigError, UsageError
     from agent.extras import install, is_installed, missing
     from console.cli_support.command_settings import settings_for
@@ -93,7 +95,7 @@ def install_command(
         if without == was:
             say(f"{path} has no server {name}.")
             return
-        confirm(f"Take the server {name} out of {path}?", yes=yes)
+        asyncio.run(confirm(f"Take the server {name} out of {path}?", yes=yes))
         say(f"Removed. What was there is in {write(path, without, was=was)}.")
         return
     if not is_installed("mcp"):
@@ -113,7 +115,7 @@ def install_command(
     if new == was:
         say(f"{path} has it already.")
         return
-    confirm(f"Write it into {path}?", yes=yes)
+    asyncio.run(confirm(f"Write it into {path}?", yes=yes))
     beside = write(path, new, was=was)
     say(f"Written. {f'What was there is in {beside}. ' if beside else ''}Restart {config.title}.")
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import termios
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 
 from msgspec.structs import replace
 
@@ -23,6 +22,7 @@ from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.text import clean, one_line
 from console.cli_support.exits import say
+from console.terminal.typed_lines import next_line, unseen
 
 
 def can_ask() -> bool:
@@ -89,51 +89,15 @@ def _with_header(part: QuestionPart) -> str:
 
 async def _ask_one(question: Question) -> str:
     while True:
-        sys.stderr.write(prompt_of(question))
-        sys.stderr.flush()
-        with _unseen() if question.secret else nullcontext():
-            typed = await _read_line()
+        with unseen() if question.secret else nullcontext():
+            sys.stderr.write(prompt_of(question))
+            sys.stderr.flush()
+            typed = await next_line()
         answer = typed.rstrip("\r\n") if question.secret else chosen(question, typed)
         if question.secret:
             sys.stderr.write("\n")
         if answer.strip():
             return answer
-
-
-@contextmanager
-def _unseen() -> Iterator[None]:
-    """Keep the terminal from showing what is typed, and from keeping what was typed before."""
-    before = termios.tcgetattr(0)
-    silent = [*before]
-    silent[3] &= ~termios.ECHO
-    termios.tcsetattr(0, termios.TCSAFLUSH, silent)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(0, termios.TCSAFLUSH, before)
-
-
-async def _read_line() -> str:
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[bytes] = loop.create_future()
-
-    def on_ready() -> None:
-        # A terminal hands over whole lines, so one read is one line.
-        try:
-            data = os.read(0, 65_536)
-        except OSError:
-            data = b""
-        if not arrived.done():
-            arrived.set_result(data)
-
-    loop.add_reader(0, on_ready)
-    try:
-        data = await arrived
-    finally:
-        loop.remove_reader(0)
-    if not data:
-        raise EOFError
-    return data.decode("utf-8", "replace")
 
 
 class QuestionPrompts:

@@ -154,7 +154,9 @@ def wake(ctx: click.Context, serial: str) -> None:
 @click.pass_context
 def unlock(ctx: click.Context, serial: str, pin: bool) -> None:
     """Wake the phone SERIAL and put its lock screen away."""
-    secret = click.prompt("PIN", hide_input=True, err=True) if pin else ""
+    from console.terminal.typed_lines import ask_secret_at_once
+
+    secret = ask_secret_at_once("PIN") if pin else ""
 
     async def work(phone: Reached) -> ExitCode:
         await phone.extras.unlock(secret)

@@ -110,9 +110,10 @@ def _keep_key(endpoint: Endpoint, settings: Settings, *, in_keyring: bool) -> No
     from agent.errors import UsageError
     from agent.models.choice import key_file
     from agent.models.keys import keep_in_file, keep_in_keyring
+    from console.terminal.typed_lines import ask_secret_at_once
 
     if sys.stdin.isatty():
-        key = str(click.prompt(f"Key for {endpoint.host}", hide_input=True, err=True)).strip()
+        key = ask_secret_at_once(f"Key for {endpoint.host}")
     else:
         key = sys.stdin.readline(20_000).strip()
     if not key:

@@ -73,13 +73,16 @@ def setup(
     """Connect a model: a provider's key, a server of this machine, or a login."""
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
+    from console.terminal.typed_lines import unseen
 
     settings = settings_for(ctx)
     if by_login and provider:
         raise click.UsageError("--login goes without PROVIDER.", ctx=ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
-        choice = None if by_login else await _choose(settings, provider, model, url)
+        # A key may be pasted while servers are looked for, or the keyring is asked.
+        with unseen():
+            choice = None if by_login else await _choose(settings, provider, model, url)
         if choice is None:
             return await _by_login(settings, model, url, no_test=no_test)
         if not no_test and not await _answers(settings, choice):
@@ -126,22 +129,23 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
     elif not provider:
         say("Looking for model servers on this machine …")
         servers = await find_servers()
-        provider = _ask_provider(list(presets.values()), servers)
+        provider = await _ask_provider(list(presets.values()), servers)
         if not provider:
             return None
     preset = presets[provider]
     if preset.local:
         server = next(one for one in servers if one.preset.name == provider)
-        chosen = model or _ask_model(preset, server.models)
+        chosen = model or await _ask_model(preset, server.models)
         elsewhere = server.base_url if server.base_url != preset.base_url else ""
         return Choice(preset=preset, model=chosen, base_url=elsewhere)
-    chosen = model or _ask_model(preset, tuple(preset.models) or (preset.default,))
-    return Choice(preset=preset, model=chosen, key=_ask_key(settings, preset))
+    chosen = model or await _ask_model(preset, tuple(preset.models) or (preset.default,))
+    return Choice(preset=preset, model=chosen, key=await _ask_key(settings, preset))
 
 
-def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...]) -> str:
+async def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...]) -> str:
     """Return the name of the provider that is chosen; empty for a login. Raises UsageError."""
     from agent.errors import UsageError
+    from console.terminal.typed_lines import ask
 
     if not sys.stdin.isatty():
         found = f" Found here: {', '.join(s.preset.name for s in servers)}." if servers else ""
@@ -163,12 +167,18 @@ def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...]) -> st
         say(f"{number:>3}  {preset.title}: {about}")
     login = len(offered) + 1
     say(f"{login:>3}  A login: sign in with a browser at an OAuth issuer of your own")
-    number = click.prompt("Which", type=click.IntRange(1, login), default=1, err=True)
+    while True:
+        typed = await ask("Which", default="1")
+        if typed in map(str, range(1, login + 1)):
+            break
+        say(f"Type a number from 1 to {login}.")
+    number = int(typed)
     return "" if number == login else offered[number - 1].name
 
 
-def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
+async def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
     from agent.errors import UsageError
+    from console.terminal.typed_lines import ask
 
     first = preset.default or (models[0] if models else "")
     if not models and not first:
@@ -182,24 +192,23 @@ def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
         say(f"{number:>3}  {name}")
     if len(models) > _SHOWN_MODELS:
         say(f"     and {len(models) - _SHOWN_MODELS} more, by name")
-    typed = str(click.prompt("Model, by number or name", default=first, err=True)).strip()
+    typed = await ask("Model, by number or name", default=first)
     is_number = typed.isascii() and typed.isdecimal() and typed not in models
     return shown[int(typed) - 1] if is_number and 1 <= int(typed) <= len(shown) else typed
 
 
-def _ask_key(settings: Settings, preset: Preset) -> str:
+async def _ask_key(settings: Settings, preset: Preset) -> str:
     """Read the key from a prompt or stdin; one that is there already may be kept."""
     from agent.errors import UsageError
     from agent.models.choice import key_of
     from agent.models.endpoint import endpoint_for
+    from console.terminal.typed_lines import ask_secret
 
     known = key_of(settings, endpoint_for(preset.base_url, "-"))
     if sys.stdin.isatty():
         if known.value:
             say(f"There is a key already ({known.source.value} {known.where}); enter keeps it.")
-        prompt = f"Key for {preset.title}"
-        typed = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
-        key = str(typed).strip()
+        key = await ask_secret(f"Key for {preset.title}")
     else:
         key = sys.stdin.readline(20_000).strip()
     if not key and not known.value:
@@ -297,7 +306,7 @@ async def _by_login(settings: Settings, model: str, url: str, *, no_test: bool) 
     from console.commands.models.login import sign_in_at_issuer
     from console.commands.models.model_test import ask_model
 
-    wanted = _login_wanted(settings, model, url)
+    wanted = await _login_wanted(settings, model, url)
     await sign_in_at_issuer(wanted, no_browser=False)
     name = wanted.model.name
     if not no_test:
@@ -312,20 +321,23 @@ async def _by_login(settings: Settings, model: str, url: str, *, no_test: bool) 
     return ExitCode.DONE
 
 
-def _login_wanted(settings: Settings, model: str, url: str) -> Settings:
+async def _login_wanted(settings: Settings, model: str, url: str) -> Settings:
     """Return the settings to sign in with; on a terminal what they lack is asked for."""
     from agent.settings import DEFAULT_MODEL, PILOT
+    from console.terminal.typed_lines import ask
 
     set_ = settings.model
     name = model or (set_.name if set_.name != PILOT else "")
     issuer, client, base_url = set_.login_issuer, set_.login_client_id, url or set_.base_url
     if sys.stdin.isatty():
-        issuer = issuer or _ask("Issuer, such as https://login.example.com")
-        client = client or _ask("Client id that the issuer knows this console by")
+        issuer = issuer or await ask("Issuer, such as https://login.example.com")
+        client = client or await ask("Client id that the issuer knows this console by")
         if not base_url:
             say("Which endpoint takes the login? Enter alone: the provider of the model.")
-            base_url = _ask("Endpoint, such as https://models.example.com/v1", default="")
-        name = name or _ask("Model", default=DEFAULT_MODEL)
+            base_url = await ask(
+                "Endpoint, such as https://models.example.com/v1", may_be_blank=True
+            )
+        name = name or await ask("Model", default=DEFAULT_MODEL)
     return msgspec.structs.replace(
         settings,
         model=msgspec.structs.replace(
@@ -336,8 +348,3 @@ def _login_wanted(settings: Settings, model: str, url: str) -> Settings:
             base_url=base_url,
         ),
     )
-
-
-def _ask(what: str, default: str | None = None) -> str:
-    asked = click.prompt(what, default=default, show_default=bool(default), err=True)
-    return str(asked).strip()

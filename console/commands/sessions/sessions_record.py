@@ -275,7 +275,7 @@ def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> Non
     from agent.protocol import SessionDelete
 
     async def act(core: Core, session: Session) -> Told:
-        confirm(f"Delete {session.session_id} for ever?", yes=yes)
+        await confirm(f"Delete {session.session_id} for ever?", yes=yes)
         reply = await core.request(SessionDelete(session_id=session.session_id))
         deleted = list(reply.session_ids or (session.session_id,))
         return f"Deleted {', '.join(deleted)}.", {"ok": True, "deletedSessionIds": deleted}

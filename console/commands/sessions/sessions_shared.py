@@ -99,13 +99,19 @@ async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
     )
 
 
-def confirm(question: str, *, yes: bool) -> None:
-    """Have somebody say that it is meant. Raises UsageError where nobody can be asked."""
+async def confirm(question: str, *, yes: bool) -> None:
+    """Have somebody say that it is meant.
+
+    Raises:
+        UsageError: nobody can be asked.
+        Abort: they said no.
+    """
     from agent.errors import UsageError
     from console.runs.prompts import can_ask
+    from console.terminal.typed_lines import agree
 
     if yes:
         return
     if not can_ask():
         raise UsageError(f"{question} Nobody can be asked here.", "Say so with --yes.")
-    click.confirm(question, abort=True, err=True)
+    await agree(question)

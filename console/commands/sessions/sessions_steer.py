@@ -229,7 +229,7 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
         if session.state is SessionState.COMPLETED and not again:
-            _confirm_again(session)
+            await _confirm_again(session)
         act = SessionResume(session_id=session.session_id)
         if host.owned or manner.json_lines:
             return await pursue_stored(settings, host, session.session_id, act, stop, manner)
@@ -240,10 +240,11 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
     end(run_with_session(settings, session_id, work))
 
 
-def _confirm_again(session: Session) -> None:
+async def _confirm_again(session: Session) -> None:
     """Have somebody say that a goal that was met is to be pursued anew. Raises UsageError."""
     from agent.errors import UsageError
     from console.runs.prompts import can_ask
+    from console.terminal.typed_lines import agree
 
     said = f"Session {session.session_id} is already completed"
     if not can_ask():
@@ -251,7 +252,7 @@ def _confirm_again(session: Session) -> None:
             f"{said}; nothing is left to go on with.",
             f"To pursue its goal anew: switchboard sessions resume {session.session_id} --again",
         )
-    click.confirm(f"{said}. Pursue its goal anew?", abort=True, err=True)
+    await agree(f"{said}. Pursue its goal anew?")
 
 
 @click.command(
