@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError, StoreGoneError, UsageError
-from agent.store.database.identity import MARK_NAME, read_mark
+from agent.store.database.identity import MARK_NAME, SEARCH_NAME, read_mark
 from agent.store.embedded.quarantine import adopt, begin_anew, quarantine
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.embedded.upkeep import check
@@ -100,6 +100,19 @@ async def test_a_log_alone_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreGoneError, match="a write-ahead log"):
         async with SqliteStore.open(tmp_path):
             raise AssertionError("it opened")
+
+
+async def test_marks_alone_tell_of_a_store(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path):
+        pass
+    gone(tmp_path)
+    (tmp_path / SEARCH_NAME).unlink()
+    with pytest.raises(StoreGoneError, match="the mark of a store") as refusal:
+        async with SqliteStore.open(tmp_path):
+            raise AssertionError("it opened")
+    assert "begin-anew" in refusal.value.remedy
+    begin_anew(tmp_path)
+    await a_store(tmp_path)
 
 
 async def test_to_begin_anew_moves_everything_and_then_a_store_begins(tmp_path: Path) -> None:

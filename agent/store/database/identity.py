@@ -117,6 +117,8 @@ def remains(directory: Path) -> tuple[str, ...]:
     mark = read_mark(directory)
     if mark is not None and mark.store and mark.events:
         left.append(f"the mark of a store with {mark.events} events")
+    elif not left and any(m and m.store for m in map(read_mark, parts_of(directory).values())):
+        left.append("the mark of a store")
     return tuple(left)
 
 
