@@ -108,6 +108,7 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
 
     message_id: str
     text: str
+    speaker: Speaker = Speaker.OPERATOR
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):

@@ -332,6 +332,8 @@ class NoticeService:
         if routing.send(record) is routing.Send.NEW_HOME_SESSION:
             again = SessionCreate(
                 goal=prompt,
+                # The rest is what the session before came to: words of its model and its phone.
+                said=op.text,
                 title=op.text[:80],
                 serial=record.serial,
                 target_package=record.target_package,
@@ -348,7 +350,7 @@ class NoticeService:
             goes_on = (await self._operations.create(again, submission_id))[0].session_id
         else:
             parent_id = record.parent_id or live.session_id
-            await self._operations.go_on_with(parent_id, prompt, submission_id)
+            await self._operations.go_on_with(parent_id, prompt, submission_id, said=op.text)
             goes_on = parent_id
         await self._act(self._shade.remove(live.session_id))
         return goes_on

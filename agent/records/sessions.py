@@ -99,6 +99,10 @@ class Session(Record, frozen=True, kw_only=True):
     kind: SessionKind = SessionKind.AGENT
     state: SessionState = SessionState.CREATED
     parent_id: str = ""
+    goal_speaker: Speaker | None = None
+    """Who wrote the goal; None: a record of before, whose child may have a planner's."""
+    goal_said: str = ""
+    """The operator's own words in the goal, where it tells of more; empty: all of it."""
     title: str = ""
     serial: str = ""
     """The device it works on; empty until one is assigned, and on a parent that only delegates."""
@@ -190,6 +194,18 @@ class Session(Record, frozen=True, kw_only=True):
     """Its result as data, as JSON; empty without a schema."""
 
     @property
+    def has_operators_goal(self) -> bool:
+        """Whether the operator wrote its goal, so that what it implies is allowed."""
+        if self.goal_speaker is None:
+            return self.kind is not SessionKind.GENIE
+        return self.goal_speaker is Speaker.OPERATOR
+
+    @property
+    def operators_goal(self) -> str:
+        """What of its goal the operator wrote; empty where somebody else did."""
+        return (self.goal_said or self.goal) if self.has_operators_goal else ""
+
+    @property
     def is_verified(self) -> bool:
         """Whether it is completed, and somebody other than its own model says so."""
         return (
@@ -256,6 +272,7 @@ class Answer(Record, frozen=True, kw_only=True):
     text: str = ""
     by_part: Mapping[str, tuple[str, ...]] = {}
     """By the id of each question of several; those left out were not answered."""
+    speaker: Speaker = Speaker.OPERATOR
 
 
 class Question(Record, frozen=True, kw_only=True):

@@ -240,7 +240,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, let_through=known, redacted=())
         case UserMessage(text=text, steer=False) if not session.goal:
             # A draft without a goal: what it is started with is its goal.
-            return replace(session, goal=text, title=session.title or one_line(text, 80))
+            title = session.title or one_line(text, 80)
+            return replace(session, goal=text, goal_speaker=msg.speaker, title=title)
         case UserMessage(steer=False, job_id=job_id) if job_id or session.for_job:
             # A job's prompt has a schema of its own or none, and it ends with the job's prompt.
             return replace(session, for_job=job_id, output_schema=msg.output_schema)

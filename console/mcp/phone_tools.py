@@ -15,7 +15,7 @@ import msgspec
 from agent.direct.calls import call, release_arguments, take
 from agent.errors import UsageError
 from agent.protocol import UserInputAnswer
-from agent.records import DirectStatus, DirectView, Question
+from agent.records import DirectStatus, DirectView, Question, Speaker
 from agent.tools.arguments import Arguments
 from agent.tools.registry import schemas
 from console.mcp.tool import Answer, Asker, Connection, McpTool
@@ -163,12 +163,18 @@ async def ask_here(connection: Connection, asker: Asker, session_id: str) -> Non
         connection.asked.add(question.question_id)
         answer = await asker.ask(question)
         if answer is not None:
-            await answer_once(connection, question, answer)
+            await answer_once(connection, question, answer, asker.speaker)
 
 
-async def answer_once(connection: Connection, question: Question, answer: str) -> None:
-    """Answer a question, unless somebody has done so already."""
-    op = UserInputAnswer(question_id=question.question_id, answer=answer)
+async def answer_once(
+    connection: Connection, question: Question, answer: str, speaker: Speaker
+) -> None:
+    """Answer a question, unless somebody has done so already.
+
+    Args:
+        speaker: whose words the answer is.
+    """
+    op = UserInputAnswer(question_id=question.question_id, answer=answer, speaker=speaker)
     try:
         await connection.core.request(op)
     except UsageError:

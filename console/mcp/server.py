@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from agent.core import Core
 from agent.errors import SwitchboardError
 from agent.knowledge.library import Library
-from agent.records import Question, QuestionKind
+from agent.records import Question, QuestionKind, Speaker
 from agent.text import one_line
 from agent.tools.arguments import BadArguments, decode
 from console.mcp.clients import Clients, Context
@@ -293,7 +293,7 @@ class PhoneServer:
             if isinstance(said, types.ElicitResult) and asker.may_ask(question):
                 answer = _answer_in(said)
                 if answer is not None:
-                    await answer_once(connection, question, answer)
+                    await answer_once(connection, question, answer, asker.speaker)
         if params.name in self._acting or params.name in {TAKE.name, LOOK.name, RELEASE.name}:
             return await look(connection, asker, Look(session=params.request_state or ""))
         return await self._answer(connection, params.name, params.arguments or {}, asker)
@@ -332,6 +332,14 @@ class ElicitingAsker:
             _log.info("The client could not ask: %s", error)
             return None
         return _answer_in(said)
+
+    @property
+    def speaker(self) -> Speaker:
+        """Whose words an answer is; see `Asker.speaker`.
+
+        A person's only where the operator said that a person reads the client's dialogs.
+        """
+        return Speaker.OPERATOR if self._approvals else Speaker.MODEL
 
     def may_ask(self, question: Question) -> bool:
         """Return whether a question is for the person at the client, too.

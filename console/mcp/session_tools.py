@@ -20,7 +20,7 @@ from agent.protocol import (
     SessionResume,
     UserInput,
 )
-from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
+from agent.records import DeviceState, Question, QuestionKind, Session, SessionState, Speaker
 from agent.state.reducer import State, reduce_all
 from agent.text import one_line
 from agent.tools.arguments import Arguments
@@ -82,7 +82,9 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
     ]
     if not online:
         raise UsageError("No phone is connected.", "Have the operator connect one.")
-    op = SessionCreate(goal=given.goal, serial=given.phone, max_steps=given.max_steps)
+    op = SessionCreate(
+        goal=given.goal, speaker=Speaker.MODEL, serial=given.phone, max_steps=given.max_steps
+    )
     session_id = (await connection.core.request(op)).session_id
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
@@ -160,7 +162,8 @@ async def _own(connection: Connection, session_id: str) -> Session:
 
 async def _steer(connection: Connection, _asker: Asker, given: SteerSession) -> Answer:
     session = await _own(connection, given.session)
-    await connection.core.request(UserInput(session_id=session.session_id, text=given.text))
+    op = UserInput(session_id=session.session_id, text=given.text, speaker=Speaker.MODEL)
+    await connection.core.request(op)
     return Answer(text="Sent.")
 
 
@@ -173,7 +176,7 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
         raise UsageError(
             "This is an approval: only the operator gives it.", "Wait with watch_session."
         )
-    await answer_once(connection, asked[0], given.answer)
+    await answer_once(connection, asked[0], given.answer, Speaker.MODEL)
     return Answer(text="Answered.")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from agent.core import Core
-from agent.records import Question
+from agent.records import Question, Speaker
 from agent.tools.arguments import Arguments, schema
 
 A = TypeVar("A", bound=Arguments)
@@ -46,6 +46,11 @@ class Asker(Protocol):
         Raises:
             NeedsAnswer: the client has to be asked between two requests of its own.
         """
+        ...
+
+    @property
+    def speaker(self) -> Speaker:
+        """Whose words an answer is."""
         ...
 
     async def progress(self, done: float, message: str) -> None:

@@ -11,18 +11,31 @@ from hypothesis import strategies as st
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import TaskContext
 from agent.protocol import (
+    NoticeSend,
     QuestionAnswered,
     RequestUserInput,
+    SessionConfigured,
+    SessionCreate,
+    SessionFork,
+    SessionResume,
     SteerEdited,
     SteerWithdrawn,
     UserInput,
     UserInputAnswer,
     UserMessage,
 )
-from agent.records import Question, QuestionKind, QuestionOption, SessionState
+from agent.records import (
+    Question,
+    QuestionKind,
+    QuestionOption,
+    Session,
+    SessionKind,
+    SessionState,
+    Speaker,
+)
 from agent.safety.redacting.redaction import redact
 from agent.tasks.plan import PlanTask
-from tests.fakes import FakeRack
+from tests.fakes import FakeRack, Part
 from tests.sessions.scripted import ScriptedModel, propose
 from tests.stage import Cue, Stage
 
@@ -134,3 +147,128 @@ def test_only_the_operators_own_words_are_written(
     is_own = bool(answer.strip()) and kind is not QuestionKind.APPROVAL and not secret
     assert bool(words.said) is is_own
     assert words.written == ((answer,) if is_own and answer not in labels else ())
+
+
+async def test_what_a_planner_wrote_allows_its_child_nothing(stage: Stage) -> None:
+    stage.plan = PlanTask
+    objective = "read the telephone number at example.org"
+    stage.make_model = lambda session: ScriptedModel(propose({"objective": objective}))
+    read: list[tuple[str, tuple[str, ...]]] = []
+
+    async def part(context: TaskContext) -> str:
+        read.append((redact(NUMBER), tuple(context.said)))
+        return "done"
+
+    stage.parts[objective] = part
+    async with stage.play():
+        parent_id = await stage.create("look at Hiro")
+        await stage.reach(parent_id, COMPLETED)
+        [child] = await stage.store.children(parent_id)
+    async with stage.play():
+        # Neither a new generation nor a copy makes the words the operator's.
+        copy_id = (await stage.do(SessionFork(session_id=child.session_id))).session_id
+        await stage.do(SessionResume(session_id=copy_id))
+        await stage.reach(copy_id, COMPLETED)
+        await stage.do(SessionResume(session_id=child.session_id))
+        await stage.reach(child.session_id, COMPLETED)
+    assert [NUMBER in text for text, _ in read] == [False] * 3
+    assert all(objective not in said for _, said in read)
+    assert "look at Hiro" in read[0][1] and "look at Hiro" in read[2][1]
+
+
+async def test_what_a_program_says_allows_nothing_and_what_the_operator_adds_does(
+    stage: Stage,
+) -> None:
+    cue, said = Cue(), list[tuple[str, ...]]()
+
+    async def part(context: TaskContext) -> str:
+        await cue.wait()
+        said.append(tuple(hint.text for hint in context.take_steering()))
+        await context.ask("Which?", call_id="c1", step=1)
+        await context.ask("And which?", call_id="c2", step=1)
+        said.append(tuple(context.said))
+        return "done"
+
+    stage.parts["a model's goal"] = part
+    async with stage.play():
+        op = SessionCreate(goal="a model's goal", speaker=Speaker.MODEL)
+        session_id = (await stage.do(op)).session_id
+        await cue.there()
+        await stage.do(UserInput(session_id=session_id, text="its hint", speaker=Speaker.MODEL))
+        await stage.do(UserInput(session_id=session_id, text="my hint"))
+        cue.go.set()
+        for answer, speaker in (("its answer", Speaker.MODEL), ("my answer", Speaker.OPERATOR)):
+            await stage.reach(session_id, WAITING)
+            [question] = await stage.store.open_questions()
+            asked = UserInputAnswer(
+                question_id=question.question_id, answer=answer, speaker=speaker
+            )
+            await stage.do(asked)
+        await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert said == [("its hint", "my hint"), ("my hint", "my answer")]
+    assert OperatorWords("", msgs).written == ("my hint", "my answer")
+
+
+async def test_the_purpose_of_a_direct_session_is_its_programs(stage: Stage) -> None:
+    async with stage.play():
+        op = SessionCreate(goal="open example.org", serial="phone-1", direct=True)
+        session = await stage.store.session((await stage.do(op)).session_id)
+    assert not session.has_operators_goal
+
+
+@pytest.mark.parametrize(
+    ("kind", "speaker", "is_own"),
+    [
+        (SessionKind.AGENT, None, True),
+        (SessionKind.HOME, None, True),
+        (SessionKind.GENIE, None, False),
+        (SessionKind.GENIE, Speaker.OPERATOR, True),
+        (SessionKind.GENIE, Speaker.MODEL, False),
+        (SessionKind.AGENT, Speaker.MODEL, False),
+    ],
+)
+def test_a_record_that_does_not_say_whose_its_goal_is_is_believed_of_no_child(
+    kind: SessionKind, speaker: Speaker | None, is_own: bool
+) -> None:
+    session = Session(
+        session_id="s", goal="open example.org", created_ms=1, kind=kind, goal_speaker=speaker
+    )
+    assert session.has_operators_goal is is_own
+    assert OperatorWords("", (SessionConfigured(session=session),)).said == (session.goal,)
+    assert OperatorWords("", (SessionConfigured(session=session),)).written == (
+        (session.goal,) if is_own else ()
+    )
+
+
+@pytest.mark.parametrize("package", ["", "org.example.app"])
+async def test_what_a_session_came_to_is_not_what_the_operator_sends_after_it(
+    stage: Stage, package: str
+) -> None:
+    said: list[tuple[str, ...]] = []
+
+    async def ends(context: TaskContext) -> str:
+        said.append(tuple(context.said))
+        return "read more at example.org"
+
+    class Always(dict[str, Part]):
+        def get(self, *_: object) -> Part:  # type: ignore[override]
+            return ends
+
+    stage.parts = Always()
+    async with stage.play():
+        op = SessionCreate(goal="look", serial="phone-1", target_package=package)
+        first = (await stage.do(op)).session_id
+        await stage.reach(first, COMPLETED)
+        send = NoticeSend(session_id=first, text="and now?")
+        goes_on = (await stage.do(send)).session_id
+        await stage.until(lambda: _came(said, 2), "the second turn")
+        await stage.reach(goes_on, COMPLETED)
+        events = await stage.msgs(goes_on)
+    assert any("example.org" in str(msg) for msg in events)
+    assert "and now?" in said[1]
+    assert not any("example.org" in words for words in said[1])
+
+
+async def _came(said: list[tuple[str, ...]], count: int) -> bool | None:
+    return True if len(said) >= count else None

@@ -19,7 +19,7 @@ from agent.protocol import (
     SteerWithdrawn,
     UserMessage,
 )
-from agent.records import Question, QuestionKind
+from agent.records import Question, QuestionKind, Speaker
 from agent.text import one_line
 
 _QUESTION_CHARS = 200
@@ -36,7 +36,7 @@ class OperatorWords:
         self._said: dict[str, str] = {}
         self._written: dict[str, str] = {}
         self._asked: dict[str, Question] = {}
-        self._say(goal)
+        self._say(goal, own=goal)
         for msg in msgs:
             self.fold(msg)
 
@@ -54,12 +54,13 @@ class OperatorWords:
         """Take in one stored fact."""
         match msg:
             case SessionConfigured(session=session):
-                self._say(session.goal)
-            case UserMessage(text=text, message_id=message_id):
-                self._say(text, message_id)
+                self._say(session.goal, own=session.operators_goal)
+            case UserMessage(text=text, message_id=message_id, speaker=speaker, said=said):
+                is_own = speaker is Speaker.OPERATOR
+                self._say(text, message_id, own=(said or text) if is_own else "")
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._said:
-                    self._say(text, message_id)
+                    self._say(text, message_id, own=text if message_id in self._written else "")
             case SteerWithdrawn(message_id=message_id):
                 self._said.pop(message_id, None)
                 self._written.pop(message_id, None)
@@ -72,17 +73,19 @@ class OperatorWords:
             case _:
                 pass
 
-    def _say(self, text: str, key: str = "") -> None:
+    def _say(self, text: str, key: str = "", *, own: str) -> None:
         if text.strip():
             key = key or f"#{len(self._said)}"
-            self._said[key] = self._written[key] = text
+            self._said[key] = text
+            if own:
+                self._written[key] = own
 
     def _answered(self, question: Question, msg: QuestionAnswered) -> None:
         line = answer_line(question, msg.answer)
         if line:
             self._said[question.question_id] = line
             own = "\n".join(_own_words(question, msg))
-            if own:
+            if own and msg.speaker is Speaker.OPERATOR:
                 self._written[question.question_id] = own
 
 

@@ -17,7 +17,7 @@ from agent.loop.signals.recover import TROUBLED
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.protocol import SteerApplied, UserMessage, WarningEvent
-from agent.records import AtLimit, QuestionOption
+from agent.records import AtLimit, QuestionOption, Speaker
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.tools.relaunch import launch
 
@@ -84,6 +84,10 @@ class Escalation:
         if answer is None or answer == STOP:
             return TurnEnd(completed=False, message=f"Stopped: {_STUCK}.")
         message_id = f"m-{token_hex(6)}"
-        await self.ledger.tell(UserMessage(text=answer, message_id=message_id, steer=True))
+        # The turn has heard the answer already, if it is in the operator's own words.
+        speaker = Speaker.OPERATOR if answer in self.context.said else Speaker.MODEL
+        await self.ledger.tell(
+            UserMessage(text=answer, message_id=message_id, speaker=speaker, steer=True)
+        )
         await self.ledger.tell(SteerApplied(message_id=message_id, step=memory.step))
         return None

@@ -100,6 +100,9 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
 
     text: str
     message_id: str
+    speaker: Speaker = Speaker.OPERATOR
+    said: str = ""
+    """The speaker's own words in the text, where it tells of more; empty: all of it."""
     steer: bool = False
     job_id: int = 0
     """The job that it is the prompt of; 0 = the operator's own words."""
@@ -144,6 +147,7 @@ class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answe
     answers: Mapping[str, tuple[str, ...]] = {}
     """By the id of each of several questions; those that were secret are left out."""
     answered_by: str = "operator"
+    speaker: Speaker = Speaker.OPERATOR
 
 
 class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"):

@@ -8,7 +8,15 @@ from typing import ClassVar, TypeAlias
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import Allowance, AtLimit, Autonomy, Budget, ReasoningEffort, TargetPresentation
+from agent.records import (
+    Allowance,
+    AtLimit,
+    Autonomy,
+    Budget,
+    ReasoningEffort,
+    Speaker,
+    TargetPresentation,
+)
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,6 +35,10 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     returns: ClassVar[str] = "the session's id and those of its children"
 
     goal: str
+    speaker: Speaker = Speaker.OPERATOR
+    """Who wrote the goal, title and objectives; only the operator's words allow anything."""
+    said: str = ""
+    """The operator's own words in the goal, where it tells of more; empty: all of it."""
     title: str = ""
     serial: str = ""
     target_package: str = ""
@@ -78,6 +90,8 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
 
     session_id: str
     text: str
+    speaker: Speaker = Speaker.OPERATOR
+    """Who wrote it; only the operator's words allow anything."""
     let_through: bool = False
     """Whether what looks like a secret in the text is not redacted in this session."""
 
@@ -98,6 +112,8 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
     """For several questions: one answer for each, separated by a blank line."""
     answers: Mapping[str, tuple[str, ...]] = {}
     """Or the answers by the id of each question."""
+    speaker: Speaker = Speaker.OPERATOR
+    """Who answers; only the operator's words allow anything."""
     let_through: bool = False
     """Whether what looks like a secret in the answer is not redacted in this session."""
     expired: bool = False

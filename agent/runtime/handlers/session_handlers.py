@@ -88,7 +88,11 @@ class SessionHandlers:
         """Hand the operator's words to a session; only whoever drives it may."""
         self.attaching.check_driver(op.session_id, sub.client)
         await self.operations.tell(
-            op.session_id, op.text, sub.submission_id, let_through=op.let_through
+            op.session_id,
+            op.text,
+            sub.submission_id,
+            speaker=op.speaker,
+            let_through=op.let_through,
         )
         return reply_to(sub)
 

@@ -26,7 +26,7 @@ from agent.protocol import (
     TextLetThrough,
     UserMessage,
 )
-from agent.records import Session, SessionState
+from agent.records import Session, SessionState, Speaker
 from agent.safety.redacting.redaction import redact_secrets
 from agent.sessions.registry.live_session import Errand, LiveSession, Turn
 from agent.sessions.registry.services import Services
@@ -175,11 +175,18 @@ class Operations:
     # --- talking ----------
 
     async def tell(
-        self, session_id: str, text: str, submission_id: str = "", *, let_through: bool = False
+        self,
+        session_id: str,
+        text: str,
+        submission_id: str = "",
+        *,
+        speaker: Speaker = Speaker.OPERATOR,
+        let_through: bool = False,
     ) -> None:
         """Steer the open turn, or begin a turn with this prompt; a parent passes it on.
 
         Args:
+            speaker: who wrote it.
             let_through: what looks like a secret in the text is not redacted in this session.
 
         Raises:
@@ -193,13 +200,15 @@ class Operations:
             hearers = [top]
             moves: list[Move] = [(top, said.events)] if said.events else []
             if top.delegates:
-                noted = UserMessage(text=said.text, message_id=new_message_id(), steer=True)
+                noted = UserMessage(
+                    text=said.text, message_id=new_message_id(), speaker=speaker, steer=True
+                )
                 moves.append((top, (noted,)))
                 unsettled = [child for child in children if not child.record.state.is_terminal]
                 hearers = [child for child in unsettled if child.turn is not None] or unsettled
             steered: list[tuple[LiveSession, Steering]] = []
             for live in hearers:
-                hint = Steering(message_id=new_message_id(), text=said.text)
+                hint = Steering(message_id=new_message_id(), text=said.text, speaker=speaker)
                 allowed = _allowed(said) if live is not top else ()
                 moves.append((live, (*allowed, *self._hearing(live, hint))))
                 if live.turn is not None:
@@ -352,11 +361,18 @@ class Operations:
             return live.turn
 
     async def go_on_with(
-        self, session_id: str, prompt: str, submission_id: str = "", *, let_through: bool = False
+        self,
+        session_id: str,
+        prompt: str,
+        submission_id: str = "",
+        *,
+        said: str = "",
+        let_through: bool = False,
     ) -> None:
         """Take a settled session into its next generation with a new prompt, its children left be.
 
         Args:
+            said: the operator's own words in the prompt, where it tells of more.
             let_through: what looks like a secret in the prompt is not redacted in this session.
 
         Raises:
@@ -364,17 +380,18 @@ class Operations:
             WrongStateError: it has not ended.
         """
         async with self.whole(session_id, ends_studies=True) as (top, children):
-            said = self._read(top, prompt, "The prompt", let_through)
+            own = redact_secrets(said)
+            read = self._read(top, prompt, "The prompt", let_through)
             if not top.record.state.is_terminal or top.turn is not None:
                 raise WrongStateError(
                     f"Session {top.session_id} is {top.record.state}.", way_on(top)
                 )
             generation = max(one.record.generation for one in (top, *children)) + 1
             moves = self._resuming.going_on(top, generation)
-            message = UserMessage(text=said.text, message_id=new_message_id())
+            message = UserMessage(text=read.text, message_id=new_message_id(), said=own)
             # After the resume, which would begin the goal again; before the queueing, to be staged.
             await self.send_off(
-                [(top, (*moves[:-1], *said.events, message, moves[-1]))], submission_id
+                [(top, (*moves[:-1], *read.events, message, moves[-1]))], submission_id
             )
 
     async def until_idle(self, live: LiveSession) -> None:
@@ -396,7 +413,9 @@ class Operations:
     def _hearing(self, live: LiveSession, hint: Steering) -> tuple[EventMsg, ...]:
         """Give what makes a session hear a message: steering, or a turn with it as the prompt."""
         steers = live.turn is not None
-        message = UserMessage(text=hint.text, message_id=hint.message_id, steer=steers)
+        message = UserMessage(
+            text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=steers
+        )
         if steers:
             return (message,)
         superseded = (

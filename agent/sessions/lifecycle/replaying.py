@@ -21,7 +21,7 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, RouteDeed
+from agent.records import ActionOutcome, RouteDeed, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.rollback import visible
@@ -51,6 +51,8 @@ class Replaying:
         serial = op.serial or origin.serial
         create = SessionCreate(
             goal=origin.goal,
+            said=origin.goal_said,
+            speaker=Speaker.OPERATOR if origin.has_operators_goal else Speaker.MODEL,
             title=origin.title,
             serial=serial,
             target_package=origin.target_package,

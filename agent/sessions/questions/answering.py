@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from agent.errors import WrongStateError
 from agent.protocol import (
     EventMsg,
@@ -67,6 +69,7 @@ class Answering:
         with letting_through(lambda: (*known, *allowed)):
             kinds = kinds_in(given, (*known, *allowed))
             answer = read_answer(question, op.answer, op.answers)
+        answer = replace(answer, speaker=op.speaker)
         kept = to_store(question, answer)
         self._check_asked(question)
         if question.review is not None:
@@ -85,6 +88,7 @@ class Answering:
                     answer=kept.text,
                     answers=kept.by_part,
                     answered_by=by,
+                    speaker=op.speaker,
                 )
             )
             resumes = live.is_idle

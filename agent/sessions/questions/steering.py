@@ -6,8 +6,9 @@ it was said; what is changed here is what the step will read, also after a resta
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.errors import WrongStateError
-from agent.loop.task_context import Steering
 from agent.protocol import SteerEdit, SteerEdited, SteerWithdraw, SteerWithdrawn
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
@@ -42,9 +43,7 @@ class Steerings:
             edited = SteerEdited(message_id=op.message_id, text=text)
             # Before the store has it: a step that takes it meanwhile must not read the old words.
             live.steering[:] = [
-                Steering(message_id=op.message_id, text=text)
-                if hint.message_id == op.message_id
-                else hint
+                replace(hint, text=text) if hint.message_id == op.message_id else hint
                 for hint in live.steering
             ]
             msgs = (*said.events, edited)

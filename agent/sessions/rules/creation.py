@@ -20,6 +20,7 @@ from agent.records import (
     ReasoningEffort,
     Session,
     SessionKind,
+    Speaker,
 )
 from agent.results.schema import checked_schema
 from agent.safety.allowances.parsing import checked_allowances
@@ -82,6 +83,8 @@ def _planned(
     top = Session(
         session_id=requested_id(op.request_id) or new_session_id(),
         goal=goal,
+        goal_speaker=Speaker.MODEL if op.direct else op.speaker,
+        goal_said=checked_text(op.said, "What was said") if op.said else "",
         created_ms=now_ms,
         kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
         title=one_line(redact_secrets(op.title) or goal, TITLE_LIMIT_CHARS),
@@ -102,7 +105,8 @@ def _planned(
         output_schema=checked_schema(op.output_schema),
     )
     children = (
-        child_session(top, target, now_ms=now_ms) for target in _checked_targets(op.targets)
+        child_session(top, target, speaker=op.speaker, now_ms=now_ms)
+        for target in _checked_targets(op.targets)
     )
     return (top, *children)
 
@@ -137,11 +141,16 @@ def _check_tool_servers(op: SessionCreate, settings: Settings) -> None:
         )
 
 
-def child_session(parent: Session, target: Target, *, now_ms: int) -> Session:
-    """Make the record of a genie child: its target, and for the rest what its parent has."""
+def child_session(parent: Session, target: Target, *, speaker: Speaker, now_ms: int) -> Session:
+    """Make the record of a genie child: its target, and for the rest what its parent has.
+
+    Args:
+        speaker: who wrote the target's objective.
+    """
     return Session(
         session_id=new_session_id(),
         goal=target.objective,
+        goal_speaker=speaker,
         created_ms=now_ms,
         kind=SessionKind.GENIE,
         parent_id=parent.session_id,

@@ -39,7 +39,7 @@ from agent.protocol import (
     TurnAborted,
     UserMessage,
 )
-from agent.records import Session, SessionKind, SessionState
+from agent.records import Session, SessionKind, SessionState, Speaker
 from agent.sessions.rules.rollback import visible
 from agent.store.store import EventDraft
 
@@ -153,6 +153,7 @@ def _own_record(first: Session, session_id: str, forked: Fork | None) -> Session
         created_ms=forked.created_ms if forked else first.created_ms,
         # The parent has its own children; a copy stands by itself.
         parent_id="",
+        goal_speaker=Speaker.OPERATOR if first.has_operators_goal else Speaker.MODEL,
         kind=SessionKind.AGENT if first.kind is SessionKind.GENIE else first.kind,
         # What the operator allowed one session, its copy asks about: used twice it would be more.
         allowances=(),

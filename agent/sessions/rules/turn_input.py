@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 
+from msgspec.structs import replace
+
 from agent.loop.task_context import Steering, TaskKind
 from agent.protocol import (
     Event,
@@ -53,13 +55,13 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
     steering: dict[str, Steering] = {}
     for event in history:
         match event.msg:
-            case UserMessage(text=text, message_id=message_id, steer=True):
-                steering[message_id] = Steering(message_id=message_id, text=text)
+            case UserMessage(text=text, message_id=message_id, speaker=speaker, steer=True):
+                steering[message_id] = Steering(message_id=message_id, text=text, speaker=speaker)
             case UserMessage(text=text):
                 prompt, steps_before = text, steps
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in steering:
-                    steering[message_id] = Steering(message_id=message_id, text=text)
+                    steering[message_id] = replace(steering[message_id], text=text)
             case SteerWithdrawn(message_id=message_id):
                 steering.pop(message_id, None)
             case SteerApplied(message_id=message_id):

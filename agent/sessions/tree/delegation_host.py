@@ -24,7 +24,7 @@ from agent.protocol import (
     TargetsPlanned,
     UserMessage,
 )
-from agent.records import DeviceInfo, DeviceState, Session, SessionState
+from agent.records import DeviceInfo, DeviceState, Session, SessionState, Speaker
 from agent.sessions.registry.live_session import LiveSession, Turn
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled
@@ -70,7 +70,9 @@ class Delegating:
             if self._turn.mute or parent.turn is not self._turn:
                 raise WrongStateError(f"The plan of session {parent.session_id} is over.")
             children = [
-                child_session(parent.record, target, now_ms=self._parts.clock_ms())
+                child_session(
+                    parent.record, target, speaker=Speaker.MODEL, now_ms=self._parts.clock_ms()
+                )
                 for target in targets
             ]
             ids = tuple(child.session_id for child in children)
@@ -83,7 +85,12 @@ class Delegating:
             for child in children:
                 first, *others = self._birth(child)
                 hints = [
-                    UserMessage(text=hint.text, message_id=new_message_id(), steer=True)
+                    UserMessage(
+                        text=hint.text,
+                        message_id=new_message_id(),
+                        speaker=hint.speaker,
+                        steer=True,
+                    )
                     for hint in late
                 ]
                 msgs = (first, *hints, *others)

@@ -289,7 +289,7 @@ class TurnContext:
         if kept is not None:
             return kept
         if not asked.secret:
-            return Answer(text=answered.answer, by_part=answered.answers)
+            return Answer(text=answered.answer, by_part=answered.answers, speaker=answered.speaker)
         return await self._heard(question, RequestUserInput(question=question))
 
     async def _heard(self, question: Question, *msgs: EventMsg) -> Answer | None:
@@ -299,7 +299,10 @@ class TurnContext:
             said = "" if question.secret else answer.text
             by_part = {} if question.secret else answer.by_part
             answered = QuestionAnswered(
-                question_id=question.question_id, answer=said, answers=by_part
+                question_id=question.question_id,
+                answer=said,
+                answers=by_part,
+                speaker=answer.speaker,
             )
             exchange = (RequestUserInput(question=question), answered)
             self._exchanges += exchange
@@ -313,7 +316,7 @@ class TurnContext:
     def take_steering(self) -> tuple[Steering, ...]:
         taken = tuple(self._live.steering)
         self._live.steering.clear()
-        self._turn.hear(hint.text for hint in taken)
+        self._turn.hear(hint.text for hint in taken if hint.speaker is Speaker.OPERATOR)
         return taken
 
     @property

@@ -258,7 +258,7 @@ class Turns:
 
     async def _drive(self, live: LiveSession, turn: Turn, device: Device | None) -> Turn | None:
         """Run one turn on its device; gives the turn that follows at once, if one does."""
-        turn.hear([live.record.goal])
+        turn.hear(filter(None, [live.record.operators_goal]))
         with letting_through(lambda: live.record.let_through), showing(lambda: turn.asked_for):
             return await self._driven(live, turn, device)
 
@@ -311,7 +311,10 @@ class Turns:
                             await used.close()
 
     async def _said_before(self, live: LiveSession, history: Sequence[Event]) -> tuple[str, ...]:
-        """Return the operator's words before a turn; a child's work is for its parent's words."""
+        """Return the operator's words before a turn; a child's work is for its parent's words.
+
+        What a planner wrote for a child is a model's, and no child of before says whose it is.
+        """
         parent_id = live.record.parent_id
         above = await self._parts.book.events(parent_id) if parent_id else ()
         return (
