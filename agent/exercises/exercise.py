@@ -45,6 +45,8 @@ class Operator:
     """The answer to every approval."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """By a pattern found in the question; the first option is chosen when none fits."""
+    secret: str = ""
+    """What the operator gives when asked for something secret, as a PIN."""
 
     def answer(self, question: str, options: tuple[str, ...]) -> str:
         """Answer a question that is no approval."""

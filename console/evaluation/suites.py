@@ -153,6 +153,7 @@ class _ExerciseRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     max_steps: int = 40
     approves: bool = True
     answers: dict[str, str] = {}
+    secret: str = ""
     completes: bool = True
     """Whether the session has to end as completed."""
     check: tuple[_CheckRow, ...] = ()
@@ -194,7 +195,7 @@ def _exercise(path: Path, row: _ExerciseRow) -> Exercise:
         tags=row.tags,
         scenario=row.scenario,
         shell=row.shell,
-        operator=Operator(approves=row.approves, answers=row.answers),
+        operator=Operator(approves=row.approves, answers=row.answers, secret=row.secret),
         max_steps=row.max_steps,
     )
 

@@ -251,6 +251,8 @@ class _Work:
         if question.kind is QuestionKind.APPROVAL:
             self.approvals.append(question.text)
             answer = APPROVE if operator.approves else DENY
+        elif question.secret and operator.secret:
+            answer = operator.secret
         else:
             answer = operator.answer(question.text, tuple(o.label for o in question.options))
         await self._core.request(UserInputAnswer(question_id=question.question_id, answer=answer))

@@ -25,7 +25,7 @@ from console.evaluation.run_folder import RunPlan, begin, keep, key_of, read_run
 from console.evaluation.run_page import render
 from console.evaluation.running import Limits, carry_out
 from console.evaluation.trial import Outcome
-from tests.openai_server import Reply, openai_server
+from tests.openai_server import Reply, openai_server, tool
 
 HOSTILE = "<script>alert(1)</script>\x1b]52;c;AAAA\x07"
 
@@ -126,6 +126,33 @@ async def test_trials_are_made_on_phones_of_another_process_by_an_endpoint_and_b
     refused = next(o for o in done.outcomes if key_of(o).exercise == "payment-refused")
     assert refused.approvals >= 1 and refused.session_id
     assert not any(o.is_false_done for o in done.outcomes)
+
+
+async def test_a_secret_that_a_goal_says_is_given_when_the_agent_asks_for_it(
+    tmp_path: Path,
+) -> None:
+    # What looks like a PIN is redacted in the goal, so whoever is tried has to ask for it.
+    pressed = tool("press_keys", keys="[SECRET]")
+    steps = (
+        tool("launch_app", app="Wallet"),
+        tool("click_element", label="Send"),
+        tool("type_text", text="15", label="0.00"),
+        tool("press_button", button="BACK"),
+        tool("click_element", label="Tom Becker"),
+        tool("click_element", label="Continue"),
+        pressed,
+        tool("finish", success=True, summary="Sent."),
+    )
+    met = Reply(text='{"verdict": "cannot tell", "evidence": []}')
+    run = begin(tmp_path / "run", plan_of("payment-approved"))
+    script = [Reply(tools=(step,)) for step in steps]
+    async with openai_server([*script, met, met]) as server:
+        settings = settings_of(tmp_path / "data", base_url=server.base_url, vision=False)
+        await carry_out(
+            run, exercises("payment-approved"), settings, Limits(phones=1), lambda *_: None
+        )
+    [found] = read_run(tmp_path / "run").outcomes
+    assert "the balance" not in found.why and found.approvals >= 1, found
 
 
 async def test_an_endpoint_that_refuses_is_trouble_and_tried_again(tmp_path: Path) -> None:
