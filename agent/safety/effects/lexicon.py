@@ -80,12 +80,31 @@ class Meaning(StrEnum):
     SIGNATURE = "signature"
     REMOVE = "remove"
     UPLOAD = "upload"
+    APPROVE = "approve"
+    DECLINE = "decline"
+    AUDIENCE = "audience"
+    EVERYONE = "everyone"
+    SEEN = "seen"
+    ERASED = "erased"
+    JOIN = "join"
+    MEETING = "meeting"
+    CLAIM = "claim"
+    HARMLESS = "harmless"
 
 
+OUTCOMES = frozenset(
+    {
+        *(Meaning.APPROVE, Meaning.DECLINE, Meaning.AUDIENCE, Meaning.EVERYONE, Meaning.SEEN),
+        *(Meaning.ERASED, Meaning.JOIN, Meaning.MEETING, Meaning.CLAIM, Meaning.HARMLESS),
+    }
+)
+"""What only `agent.safety.effects.structure.outcome` reads; beside an amount or a written text a
+word of these counts as one that is not known."""
 _WHOLE_ONLY = frozenset(
     {
         *(Meaning.ATTEND, Meaning.MAYBE, Meaning.SOCIAL, Meaning.BINDING, Meaning.ADDRESSING),
-        *(Meaning.UPLOAD, Meaning.UNLOCK, Meaning.MEDIA, Meaning.SCHEDULING),
+        *(Meaning.APPROVE, Meaning.DECLINE, Meaning.EVERYONE, Meaning.JOIN, Meaning.CLAIM),
+        *(Meaning.HARMLESS, Meaning.UPLOAD, Meaning.UNLOCK, Meaning.MEDIA, Meaning.SCHEDULING),
         *(Meaning.REFUSE, Meaning.PROCEED, Meaning.OPENER, Meaning.RECIPIENT, Meaning.SEARCH),
         *(
             Meaning.LOCK,

@@ -17,7 +17,7 @@ from agent.safety.effects.amounts import amounts
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst
 from agent.safety.effects.labels import PERMISSION_APPS, find_named
-from agent.safety.effects.lexicon import Meaning, Reading, read
+from agent.safety.effects.lexicon import OUTCOMES, Meaning, Reading, read
 from agent.safety.effects.page import (
     ASKING,
     HEAD,
@@ -38,6 +38,7 @@ from agent.safety.effects.structure.ending import (
     sign_of,
 )
 from agent.safety.effects.structure.impersonation import find_impersonation
+from agent.safety.effects.structure.outcome import find_outcome
 from agent.safety.effects.structure.people import find_reaching
 from agent.safety.effects.structure.system_pages import find_on_system_page
 from agent.safety.effects.verbs import RULES
@@ -202,6 +203,7 @@ def find_press(
             _ends_page(element, page),
             find_reaching(element, page, context),
             find_agreeing(element, page),
+            find_outcome(element, page),
         )
     )
 
@@ -339,7 +341,9 @@ def _by_words(element: Element, reading: Reading, page: Page) -> EffectVerb | No
     for meaning, verb in _OWN:
         short = len(said) <= _SHORT_WORDS and M.OPENER not in reading.head
         where = reading.found if short or meaning is M.CARRY else reading.head
-        if meaning not in (reading.whole if row or meaning is M.UNLOCK else where):
+        if meaning is M.UNLOCK:
+            where = reading.head if short and not page.is_listed(element) else reading.whole
+        if meaning not in (reading.whole if row else where):
             continue
         if meaning is M.WIPE and (page.is_instrument or " ".join(said) in _NOT_OWN):
             continue
@@ -578,7 +582,7 @@ def _commits_payment(
     # Where one still chooses what pays, "Done" does not leave a page that only tells.
     telling = {M.OPENER, M.DONE} if page.chooses_payment_method else {M.OPENER}
     # What a label is all about, or begins with: words further on are anybody's.
-    known = bool((reading.whole | reading.head) - telling)
+    known = bool((reading.whole | reading.head) - telling - OUTCOMES)
     if known and not reading.found & {M.MONEY}:
         return None
     if unlabeled and page.is_toolbar(element):
@@ -638,7 +642,7 @@ def _commits_message(element: Element, page: Page, context: Context) -> Finding 
     reading = read(element.label.split(" | ", 1)[0])
     if page.is_row(element) or M.OPENER in reading.found or M.DRAFT in reading.found:
         return None
-    unknown = not reading.found
+    unknown = not reading.found - OUTCOMES
     goes = M.PROCEED in reading.found or goes_on(element)
     beside = (
         element.bounds.left >= composer.bounds.right - 0.03

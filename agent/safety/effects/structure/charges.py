@@ -13,7 +13,7 @@ from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts, is_rate
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
-from agent.safety.effects.lexicon import Meaning, read
+from agent.safety.effects.lexicon import OUTCOMES, Meaning, read
 from agent.safety.effects.page import Page, is_slider
 from agent.safety.effects.structure.ending import (
     commits_as_refusal,
@@ -147,7 +147,7 @@ def _is_plain(element: Element, page: Page) -> bool:
     # A verb that is not known, below an amount, with hardly another way on.
     choices = [e for e in page.pressables if not page.is_toolbar(e)]
     beside = [e for e in page.beside(element) if not page.is_toolbar(e)]
-    unknown = not reading.found - {M.MEDIA, M.PROCEED}
+    unknown = not reading.found - {M.MEDIA, M.PROCEED} - OUTCOMES
     return unknown and not beside and len(choices) <= _FEW and page.is_last_button(element)
 
 

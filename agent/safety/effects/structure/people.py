@@ -11,7 +11,7 @@ from agent.records import EffectVerb, Element
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.labels import find_named
-from agent.safety.effects.lexicon import Meaning, read
+from agent.safety.effects.lexicon import OUTCOMES, Meaning, read
 from agent.safety.effects.page import HEAD, Page
 from agent.safety.effects.structure.ending import (
     GOING_ON,
@@ -104,12 +104,14 @@ def _hands_in(element: Element, page: Page) -> Finding | None:
             and abs(element.bounds.center_y - field.bounds.center_y) < 0.03
         )
         silent = is_nameless(element) and not set(id_words(element.resource_id)) & _SAVING_IDS
-        if beside and (silent or sign_of(element) in GOING_ON):
+        strange = is_unread(page) and not page.is_search(field) and not sign_of(element)
+        if beside and (silent or strange or sign_of(element) in GOING_ON):
             return Finding(V.SEND, said, element=element)
         below = 0 <= element.bounds.top - field.bounds.bottom < _NEAR
         if below and sign_of(element) in GOING_ON and page.is_composer(field):
             return Finding(V.SEND, said, element=element)
-        unknown = not read(element.label.split(" | ", 1)[0]).found and not sign_of(element)
+        reading = read(element.label.split(" | ", 1)[0])
+        unknown = not reading.found - OUTCOMES and not sign_of(element)
         last = unknown and page.is_last_button(element) and any(map(str.isalpha, field.value))
         if ends(element, page) and (is_unread(page) or last):
             return Finding(V.SEND, said, element=element)
