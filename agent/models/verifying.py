@@ -72,3 +72,6 @@ class Verifying(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the model is the one that does the work."""
     decided: bool = False
     """The work is one call that was decided before: its own result says what it came to."""
+    refuses: bool = True
+    """Whether a claim that no screen shows is sent back once. A line of a shell has nothing more to
+    try: its claim stands unverified, and says why."""

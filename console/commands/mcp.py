@@ -63,7 +63,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
 
     try:
         from console.mcp.clients import Clients, HttpClients, OneClient
-        from console.mcp.http import serving_http
         from console.mcp.server import PhoneServer
         from console.mcp.serving import serve_stdio
     except ModuleNotFoundError as error:
@@ -96,6 +95,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
         from agent.core import Core
         from agent.rpc.remote_core import Client
         from agent.rpc.rpc_messages import socket_path
+        from console.mcp.http import serving_http
 
         async def open_core(program: str) -> Core:
             return await Client.connect(socket_path(settings.data_dir), name=program)

@@ -21,7 +21,6 @@ from agent.records import DeviceInfo, DeviceState
 from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode
 from console.core.device_setup import NO_DEVICES, Devices, Phones, devices_for, make_rack
-from console.core.stored_core import Records, StoredRecords
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from agent.rpc.remote_core import Client
     from agent.rpc.rpc_server import Daemon
     from agent.store.store import Store
+    from console.core.stored_core import Records
 
 TAKEOVER_S = 15.0
 """How long the one who has the lock may take until it serves its socket."""
@@ -312,14 +312,15 @@ def run_with_records(
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
-        from agent.store.embedded.sqlite_store import SqliteStore
-
         client = await attach(settings)
         if client is not None:
             try:
                 return await work(client)
             finally:
                 await client.close()
+        from agent.store.embedded.sqlite_store import SqliteStore
+        from console.core.stored_core import StoredRecords
+
         async with SqliteStore.open(settings.data_dir, may_only_read=True) as store:
             return await work(StoredRecords(store))
 

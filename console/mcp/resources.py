@@ -36,7 +36,6 @@ from agent.state.reducer import SessionView, State, from_overview, reduce_all
 from agent.state.terms import term
 from agent.text import one_line
 from console.mcp.lines import line_of, phone_lines
-from console.steps.session_text import session_text
 
 SCHEME = "switchboard://"
 ATTENTION = f"{SCHEME}attention"
@@ -98,6 +97,9 @@ async def _view(core: Core, session_id: str) -> SessionView:
 
 
 async def _transcript(core: Core, _library: Library, session_id: str) -> Content:
+    # Its words are those of the screens, which take half a second to load.
+    from console.steps.session_text import session_text
+
     text = await session_text(await _view(core, session_id))
     cut = len(text) - _MAX_CHARS
     return Content(text=text if cut <= 0 else f"… {cut} characters before\n{text[cut:]}")

@@ -27,7 +27,6 @@ from agent.tools.arguments import Arguments
 from console.mcp.lines import line_of, phone_lines
 from console.mcp.phone_tools import answer_once, ask_here
 from console.mcp.tool import Answer, Asker, Connection, McpTool
-from console.steps.session_text import session_text
 
 _SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
 _MAX_WATCH_S = 50.0
@@ -144,6 +143,9 @@ async def _transcript(connection: Connection, _asker: Asker, given: ReadTranscri
     session = await connection.core.session(given.session)
     past = await connection.core.history(session.session_id)
     view = reduce_all(State(), past).sessions[session.session_id]
+    # Its words are those of the screens, which take half a second to load.
+    from console.steps.session_text import session_text
+
     text = await session_text(view)
     cut = len(text) - given.last_chars
     return Answer(text=text if cut <= 0 else f"… {cut} characters before\n{text[cut:]}")

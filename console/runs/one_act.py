@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from agent.core import Core
-from agent.direct.calls import call, release_arguments, take
+from agent.direct.calls import SHELL, call, release_arguments, take
 from agent.errors import SwitchboardError, UsageError
 from agent.protocol import ObservationRecorded, SessionCancel, ToolCallFinished
 from agent.records import ActionOutcome, DirectStatus, Observation
@@ -22,8 +22,6 @@ from console.cli_support.exits import ExitCode, say
 
 SCALE = 1000
 """What a point of a picture is given in: 0 left and top, this right and bottom."""
-_CLAIMS = 2
-"""A claim of success is asked about once where the screen does not show it, and then taken."""
 _SILENT_S = 3.0
 _FINGER = {"up": "down", "down": "up", "left": "right", "right": "left"}
 """Where a list goes on that a finger moves so."""
@@ -83,17 +81,14 @@ class OneAct:
         if came is None or came.outcome is None:
             return
         tool, arguments = release_arguments(came.outcome is ActionOutcome.DONE, summary)
-        for _ in range(_CLAIMS):
-            view = await call(
-                self._core,
-                self.session_id,
-                tool,
-                arguments,
-                patience_s=self._wait_s,
-                on_wait=self._tell,
-            )
-            if view.status is not DirectStatus.READY:
-                return
+        await call(
+            self._core,
+            self.session_id,
+            tool,
+            arguments,
+            patience_s=self._wait_s,
+            on_wait=self._tell,
+        )
 
     async def screen(self) -> Observation:
         """Return the newest screen. Raises UsageError before there is one."""
@@ -151,7 +146,7 @@ async def taking(core: Core, serial: str, purpose: str, *, wait_s: float) -> Asy
     Raises:
         SwitchboardError: the core refuses.
     """
-    session_id = await take(core, purpose, serial, "shell")
+    session_id = await take(core, purpose, serial, SHELL)
     act = OneAct(core, session_id, wait_s)
     try:
         yield act

@@ -51,7 +51,8 @@ class Completion:
 
     def __post_init__(self) -> None:
         checks = Pattern.FINISH_CHECK not in self.ledger.memory.without
-        self.claims = Claims(self.past, self._verifier(), checks=checks)
+        refuses = self.context.verifying.refuses
+        self.claims = Claims(self.past, self._verifier(), checks=checks, refuses=refuses)
 
     def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """Return the tools with the operator's schema as the shape of what finish is given."""

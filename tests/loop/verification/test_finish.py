@@ -363,3 +363,14 @@ async def test_without_a_schema_finish_knows_no_result() -> None:
     assert isinstance(context.model, ScriptedModel)
     finish = next(t for t in context.model.requests[0].tools if t.name == "finish")
     assert "result" not in finish.parameters["properties"]
+
+
+async def test_who_cannot_try_again_is_not_sent_back_and_stays_unverified() -> None:
+    context = MemoryContext(
+        scripted(DONE), Counter().phone, goal=GOAL, verifying=Verifying(refuses=False)
+    )
+    end = await task().run(context)
+    assert end.completed
+    assert end.verification is not None
+    assert not end.verification.is_met
+    assert NOTHING_DONE in end.verification.reason
