@@ -11,6 +11,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Question, QuestionKind, QuestionOption
+from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat, select
 from tests.console.script import ask
 
@@ -54,6 +55,22 @@ async def test_the_queue_answers_what_the_cursor_is_on(console: Open) -> None:
         await seat.until(
             lambda: seat.core.ops == [UserInputAnswer(question_id="q1", answer="Work")], "answer"
         )
+
+
+async def test_what_an_answer_brought_is_answered_as_soon_as_it_was_gone_to(console: Open) -> None:
+    async with console(core=ScriptedCore(), play=lambda _: None) as seat:
+        # The clock stands: how fast the keys come decides nothing.
+        seat.deck.attention.clock_s = lambda: 1e9
+        await seat.press("tab", "1", "1")
+        first = seat.deck.attention.under_cursor
+        assert len(seat.core.ops) == 1, "the second number was meant for the first question"
+        await seat.press("shift+tab", "tab", "1")
+        await seat.until(lambda: len(seat.core.ops) == 2, "the second answer")
+        assert first is not None
+        assert first.question is not None
+        second = seat.core.ops[1]
+        assert isinstance(second, UserInputAnswer)
+        assert second.question_id == first.question.question_id
 
 
 async def test_words_answer_too(console: Open) -> None:

@@ -48,6 +48,8 @@ class AttentionList(RowList):
         super().__init__(id=id, empty=empty, clock_s=clock_s)
         self.waiting: dict[str, Attention] = {}
         self._came_s = 0.0
+        self._known_s: dict[str, float] = {}
+        """Since when each row is here, by the clock."""
         self._is_placed = True
         """Whether the cursor was not moved here by the operator's own answer."""
 
@@ -57,9 +59,12 @@ class AttentionList(RowList):
         self.waiting = {one.key: one for one in waiting}
         open_key = self.cursor_key if 2 * len(waiting) > self._most_lines() else None
         self.show_rows(attention_rows(waiting, state, now_ms=now_ms, open_key=open_key))
+        now_s = self.clock_s()
+        self._known_s = {key: self._known_s.get(key, now_s) for key in self.waiting}
         if self.cursor_key != before:
-            self._came_s = self.clock_s()
             self._is_placed = causality.current() is None
+            # What a key brings was on the screen to be read; what comes by itself was not.
+            self._came_s = now_s if self._is_placed else self._known_s.get(self.cursor_key, now_s)
 
     def _most_lines(self) -> int:
         """Return how many lines there is room for beside the sessions."""
