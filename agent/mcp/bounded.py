@@ -24,6 +24,8 @@ from agent.child_environment import child_environment
 from agent.child_process import end_child
 
 MAX_MESSAGE_BYTES = 1024 * 1024
+MAX_STREAMS = 40
+"""How often one connection opens an event stream."""
 _END_S = 2.0
 _log = logging.getLogger(__name__)
 
@@ -130,13 +132,23 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 
 class _BoundedHttp(httpx2.AsyncBaseTransport):
-    """Bound the body of each answer."""
+    """Bound the body of each answer, and how often a stream is opened; follow no redirect."""
 
     def __init__(self) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
+        self._streams = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method == "GET":
+            # The SDK opens a stream again for as long as the server breaks it off, at its pace.
+            self._streams += 1
+            if self._streams > MAX_STREAMS:
+                raise httpx2.ConnectError("the server breaks its stream off again and again")
         response = await self._inner.handle_async_request(request)
+        if 300 <= response.status_code < 400:
+            # The SDK would follow one to the same host, whatever its client says.
+            await response.aclose()
+            raise httpx2.ConnectError("the server answers with a redirect")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _BoundedBody(response.stream)
         return response

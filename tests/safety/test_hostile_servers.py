@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from agent.mcp.bounded import MAX_STREAMS
 from agent.records import Autonomy
-from bench.redteam.servers import MANNERS, trial
+from bench.redteam.servers import HTTP_MANNERS, MANNERS, trial
+
+CALLED = ("plain", "dies", "slow", "flood", "tokens", "lies")
 
 
-@pytest.mark.parametrize("manner", MANNERS)
-async def test_no_server_takes_effect_without_a_person(tmp_path: Path, manner: str) -> None:
-    came = await trial(tmp_path, manner, starts=2 if manner == "rug-pull" else 1)
+@pytest.mark.parametrize(
+    ("over", "manner"),
+    [("pipes", one) for one in MANNERS] + [("http", one) for one in HTTP_MANNERS],
+)
+async def test_no_server_takes_effect_without_a_person(
+    tmp_path: Path, over: str, manner: str
+) -> None:
+    came = await trial(tmp_path, manner, over=over, starts=2 if manner == "rug-pull" else 1)
     assert came.effects == 0
     assert came.is_contained, came
     named = {
@@ -26,10 +34,18 @@ async def test_no_server_takes_effect_without_a_person(tmp_path: Path, manner: s
         assert any(named[manner] in one for one in came.warnings), came.warnings
 
 
-@pytest.mark.parametrize("manner", ["plain", "dies", "slow", "flood", "tokens", "lies"])
-async def test_what_a_person_approved_is_called_and_contained(tmp_path: Path, manner: str) -> None:
-    came = await trial(tmp_path, manner, answer="Approve")
-    assert came.effects >= 1
+@pytest.mark.parametrize(
+    ("over", "manner"),
+    [("pipes", one) for one in CALLED]
+    + [("http", one) for one in (*CALLED, *HTTP_MANNERS[len(MANNERS) :])],
+)
+async def test_what_a_person_approved_is_called_and_contained(
+    tmp_path: Path, over: str, manner: str
+) -> None:
+    came = await trial(tmp_path, manner, over=over, answer="Approve")
+    # A call that only HTTP can misuse never reaches the tool, wherever the server sends it.
+    assert (came.effects >= 1) is (manner in CALLED)
+    assert came.streams <= MAX_STREAMS
     assert came.is_contained, came
 
 
