@@ -7,7 +7,9 @@ what keeps running; other screens than the Deck are imported only to be shown.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
@@ -21,10 +23,11 @@ from agent.errors import ConfigError, SwitchboardError
 from agent.protocol import Interrupt
 from agent.records import SessionState
 from agent.state.reducer import Attention, AttentionKind
+from console.input.gate import OPENS_S, Wait
 from console.keys import actions
 from console.keys.controllers import Controller
 from console.keys.keymap import Keymap
-from console.keys.unavailable import STILL_OPENING, WHY_NOT
+from console.keys.unavailable import NEED_PHONES, STILL_OPENING, WHY_NOT
 from console.screens.base import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.screens.dialogs.theme_picker import ThemePicker
@@ -91,6 +94,9 @@ class AppActions(App[int], inherit_bindings=False):
                 continue
             if why := self._why_not(owner, action_id):
                 self.console_app.say(why)
+                if why == STILL_OPENING:
+                    app = self.console_app
+                    app.spawn(self._once_open(action_id), action.title, Wait.OPENS)
                 break
             try:
                 result: Awaitable[None] | None = method()
@@ -112,11 +118,28 @@ class AppActions(App[int], inherit_bindings=False):
 
     def _why_not(self, owner: object, action_id: str) -> str:
         """Say why an action can do nothing now; empty when it can, or says so itself."""
-        if not isinstance(owner, ConsoleScreen | Controller) or owner.can(action_id):
+        if not isinstance(owner, ConsoleScreen | Controller):
+            return ""
+        if action_id in NEED_PHONES and self.console_app.bridge.is_opening:
+            return STILL_OPENING
+        if owner.can(action_id):
             return ""
         sentence = WHY_NOT.get(action_id, "")
         # What is not known yet is not said to be missing.
         return STILL_OPENING if sentence and self.console_app.bridge.is_opening else sentence
+
+    async def _once_open(self, action_id: str) -> None:
+        """Do an action that nothing was known for yet, and have the keys after it wait for it.
+
+        An opening that takes longer than those keys wait has it dropped with them.
+        """
+        app = self.console_app
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPENS_S):
+                await app.bridge.opened()
+            if app.top is not None:
+                app.guarded("showing the sessions", app.top.refresh_all)
+            await self.action_act(action_id)
 
     def do_session_stop_all(self) -> None:
         """Interrupt every session."""
@@ -132,6 +155,8 @@ class AppActions(App[int], inherit_bindings=False):
         app = self.console_app
         if not app.bridge.state.questions:
             app.say(STILL_OPENING if app.bridge.is_opening else WHY_NOT["question.next"])
+            if app.bridge.is_opening:
+                app.spawn(self._once_open("question.next"), "going to a question", Wait.OPENS)
         elif isinstance(self.screen, ConsoleScreen):
             self.do_screen_deck()
             if isinstance(self.screen, DeckScreen):

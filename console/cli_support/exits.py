@@ -108,7 +108,9 @@ def _ended(error: BaseException) -> int:
             return error.exit_code
         case click.UsageError():
             say(f"switchboard: {_number_wanted(error) or error.format_message()}")
-            if error.ctx is not None:
+            if before := _before_the_command(error):
+                say(before)
+            elif error.ctx is not None:
                 say(f"Try '{error.ctx.command_path} --help'.")
             return ExitCode.USAGE
         case click.ClickException():
@@ -126,6 +128,19 @@ def _ended(error: BaseException) -> int:
             return code
         case _:
             return report(error)
+
+
+def _before_the_command(error: click.UsageError) -> str:
+    """Say where an option belongs that is for all commands; empty for any other."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None or error.ctx.parent is None:
+        return ""
+    root, name = error.ctx.find_root(), error.option_name
+    found = next((one for one in root.command.params if name in one.opts), None)
+    if found is None:
+        return ""
+    value = f" {found.make_metavar(root)}" if not getattr(found, "is_flag", False) else ""
+    rest = error.ctx.command_path.removeprefix(root.command_path)
+    return f"It goes before the command: {root.command_path} {name}{value}{rest}"
 
 
 def _number_wanted(error: click.UsageError) -> str:

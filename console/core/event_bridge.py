@@ -77,6 +77,7 @@ class Bridge:
         self._post = post
         self._is_dirty = False
         self._folded = asyncio.Event()
+        self._opened = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._reading: set[str] = set()
         self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
@@ -93,6 +94,7 @@ class Bridge:
             self.state = from_overview(await self.core.overview())
         finally:
             self.is_opening = False
+            self._opened.set()
             self._is_dirty = True
         self._tasks = [
             asyncio.create_task(self._follow_events(), name="console events"),
@@ -115,6 +117,10 @@ class Bridge:
     def touch(self) -> None:
         """Make the next tick post even when no event came."""
         self._is_dirty = True
+
+    async def opened(self) -> None:
+        """Wait for the core's first picture, or for the failure to read it."""
+        await self._opened.wait()
 
     async def reached(self, event_id: int) -> None:
         """Wait until an event is in the picture, for a bounded time."""

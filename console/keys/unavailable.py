@@ -7,6 +7,8 @@ done whatever `can` says. Invariant: no key of the registry is met with silence.
 from __future__ import annotations
 
 STILL_OPENING = "Still opening: the sessions are being read."
+NEED_PHONES = frozenset({"phone.text", "phone.closer", "wheel.take", "device.open"})
+"""Actions that would say while the console opens that no phone is there."""
 _NO_APPROVAL = "Nothing to approve."
 _NO_SESSION = "No session here. Press n to start one."
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from textual.events import Key
 
 from agent.config import load_settings
 from agent.core import Core
@@ -34,6 +35,7 @@ from tests.adb import free_port
 from tests.console.conftest import Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
+from tests.console.test_phone_text import Phone, taps
 from tests.end_to_end.harness import end_all_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -81,6 +83,31 @@ async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_ther
             await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
             await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
             await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
+            assert app._errors_s == []
+    finally:
+        await app.close()
+
+
+async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
+    idle, core, coming = Phone(), FakeCore(), ComingCore()
+    idle.play(core)
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    app = SwitchboardApp(coming, settings=settings)
+    try:
+        async with app.run_test(size=(160, 50)) as pilot:
+            seat = Seat(app, pilot, core)
+            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+            typed = (("t", "t"), ("down", None), ("enter", "\r"), ("z", "z"), ("w", "w"))
+            for name, character in typed:
+                app.post_message(Key(name, character))
+            await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
+            assert core.ops == []
+            coming.came(_host(core))
+            await seat.until(lambda: taps(seat) == ["Bluetooth"], "the tap of enter")
+            await seat.until(lambda: app.gate.is_idle, "the end of the keys")
             assert app._errors_s == []
     finally:
         await app.close()

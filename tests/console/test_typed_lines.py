@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import termios
 import time
 import tomllib
@@ -114,6 +116,13 @@ def test_only_yes_is_yes(opened: list[Terminal], tmp_path: Path, said: str, stat
     os.write(at.master, said.encode() + b"\r")
     assert ended(at) == status, at.written
     assert file.exists() is (status == 0)
+
+
+def test_an_option_for_all_commands_is_said_to_go_before_the_command() -> None:
+    asked = [sys.executable, "-m", COMMAND, "jobs list --data-dir /tmp"]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=BOUND_S)
+    assert ended.returncode == 2
+    assert "before the command: switchboard --data-dir DIR jobs list" in ended.stderr
 
 
 def test_no_command_asks_in_another_way() -> None:
