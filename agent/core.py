@@ -6,8 +6,8 @@ daemon's socket. Invariant: what a listener is given is already stored.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol
 
 import msgspec
@@ -25,6 +25,7 @@ from agent.records import (
     Session,
     Watcher,
 )
+from agent.state.commit import Commit
 
 
 class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +67,20 @@ OWNER = ClientInfo("owner", "the process of the core")
 """Who gives ops without a connection: the embedded console, jobs, a headless run."""
 
 
-class SessionLookUps:
-    """The two look-ups that are wanted everywhere, by name; a core inherits them."""
+class CoreBase:
+    """What every core does in the same way: it inherits this."""
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events; see `Core.events`."""
+        raise NotImplementedError
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow commits; see `Core.commits`. One event each, where events come singly."""
+        return _singly(self.events(after=after))
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
         """Answer a look-up; see `Core.look_up`."""
@@ -80,6 +93,19 @@ class SessionLookUps:
     async def session(self, session_id: str) -> Session:
         """Look a session up; see `FindSession`. Raises UsageError."""
         return await self.look_up(FindSession(session_id=session_id))
+
+
+@asynccontextmanager
+async def _singly(
+    following: AbstractAsyncContextManager[AsyncIterator[Event]],
+) -> AsyncIterator[AsyncIterator[Commit]]:
+    async with following as events, aclosing(_each(events)) as commits:
+        yield commits
+
+
+async def _each(events: AsyncIterator[Event]) -> AsyncGenerator[Commit, None]:
+    async for event in events:
+        yield Commit((event,))
 
 
 class Core(Protocol):
@@ -101,6 +127,15 @@ class Core(Protocol):
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Follow events: stored ones with a larger event id than `after` first, then live ones,
         without gap or repetition. None: live ones only.
+        """
+        ...
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow the same events as `events`, by what was stored together.
+
+        In the process of the core each has the session records after it: folded once, by the store.
         """
         ...
 

@@ -19,7 +19,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from agent.protocol import Event
+from agent.state.commit import Commit
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.store import Listener
 from bench.store import opening_draft, step_draft
@@ -118,7 +118,7 @@ async def _publish() -> None:
 
 
 def _noting(ids: list[int]) -> Listener:
-    def listener(events: tuple[Event, ...]) -> None:
-        ids.extend(event.event_id for event in events)
+    def listener(commit: Commit) -> None:
+        ids.extend(event.event_id for event in commit.events)
 
     return listener

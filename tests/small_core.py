@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agent.core import ClientInfo, Overview, SessionLookUps, TextDelta
+from agent.core import ClientInfo, CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import (
     Answer,
@@ -23,7 +23,7 @@ from agent.runtime.queries import StoredLookUps
 from agent.store.store import EventDraft, Store
 
 
-class SmallCore(SessionLookUps):
+class SmallCore(CoreBase):
     """Creates sessions, keeps them in the store, and fails as it is told to."""
 
     def __init__(self, store: Store) -> None:
@@ -71,7 +71,7 @@ class SmallCore(SessionLookUps):
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
-        end = self.store.subscribe(lambda events: [queue.put_nowait(event) for event in events])
+        end = self.store.subscribe(lambda commit: [*map(queue.put_nowait, commit.events)])
         self.followers += 1
 
         async def iterate() -> AsyncIterator[Event]:

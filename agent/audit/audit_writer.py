@@ -39,6 +39,7 @@ from agent.protocol import (
 from agent.records import ActionOutcome, QuestionKind
 from agent.safety.approval import is_yes
 from agent.safety.effects.wording import headline
+from agent.state.commit import Commit
 from agent.store.store import Store
 from agent.text import one_line
 
@@ -272,8 +273,8 @@ class _Auditor:
         self._news = asyncio.Event()
         self._closed = False
 
-    def on_commit(self, events: tuple[Event, ...]) -> None:
-        self._waiting += events
+    def on_commit(self, commit: Commit) -> None:
+        self._waiting += commit.events
         self._news.set()
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.live_session import Errand, LiveSession
 from agent.sessions.registry.services import Services
 from agent.sessions.turns.job_turns import JobTurns
+from agent.state.commit import Commit
 from agent.store.store import EventDraft, Store
 from agent.text import one_line
 
@@ -54,8 +55,8 @@ class Result:
         self._call = (session_id, call_id)
         self.close = store.subscribe(self._on_commit)
 
-    def _on_commit(self, events: tuple[Event, ...]) -> None:
-        for event in events:
+    def _on_commit(self, commit: Commit) -> None:
+        for event in commit.events:
             match event.msg:
                 case ToolCallFinished(call_id=call_id):
                     if (event.session_id, call_id) == self._call:

@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 
 from agent.config import Settings
-from agent.core import Overview, SessionLookUps, TextDelta
+from agent.core import CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError
 from agent.private_files import check_unshared
 from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
@@ -38,7 +38,7 @@ from agent.rpc.rpc_messages import (
 __all__ = ["Client", "connect_or_none"]
 
 
-class Client(SessionLookUps):
+class Client(CoreBase):
     """A Core at the other end of a socket; made by `connect`."""
 
     def __init__(self, caller: Caller) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent.core import SessionLookUps
+from agent.core import CoreBase
 from agent.errors import WrongStateError
 from agent.protocol import (
     Answer,
@@ -48,7 +48,7 @@ class _StoreAnswers:
         return await self.store.spendings.since(query.since_ms)
 
 
-class StoredLookUps(SessionLookUps):
+class StoredLookUps(CoreBase):
     """Look things up in an open store; see the methods of the same names in `agent.core.Core`.
 
     Args:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
-from agent.core import Core, Overview, SessionLookUps, TextDelta
+from agent.core import Core, CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError, WrongStateError
 from agent.protocol import Answer, Event, LookUp, Op, Reply
 from agent.records import LiveFrame
+from agent.state.commit import Commit
 
 
-class LookingCore(SessionLookUps):
+class LookingCore(CoreBase):
     """Pass on what looks; refuse what acts.
 
     Args:
@@ -46,6 +47,12 @@ class LookingCore(SessionLookUps):
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Follow events; see `Core.events`."""
         return self._core.events(after=after)
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow commits; see `Core.commits`."""
+        return self._core.commits(after=after)
 
     def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what models write; see `Core.deltas`."""

@@ -81,6 +81,7 @@ from agent.sessions.turns.job_turns import JobTurns
 from agent.sessions.turns.review_turns import ReviewTurns
 from agent.sessions.turns.turns import Turns
 from agent.settings import Settings
+from agent.state.commit import Commit
 from agent.store.dispatch.dispatcher import Dispatcher
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import EventDraft, Store, wall_clock_ms
@@ -289,6 +290,12 @@ class Runtime(StoredLookUps):
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Follow events; see `Core.events`. Ends when the core closes; fails when it dies."""
         return self._listeners.follow(after)
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow commits; see `Core.commits`."""
+        return self._listeners.follow_commits(after)
 
     def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what models write; see `Core.deltas`."""

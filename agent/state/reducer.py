@@ -43,6 +43,7 @@ from agent.records import (
     Watcher,
 )
 from agent.state.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
+from agent.state.commit import Commit
 from agent.state.session_fold import fold_all, fold_session
 from agent.state.transcript import (
     ActionView,
@@ -76,6 +77,7 @@ __all__ = [
     "from_overview",
     "reduce",
     "reduce_all",
+    "reduce_commit",
     "reminders",
     "tree",
     "with_history",
@@ -131,10 +133,12 @@ def reduce(state: State, event: Event) -> State:
     if event.event_id <= state.event_id:
         return state
     state = _fold_shared(replace(state, event_id=event.event_id), event.msg)
-    view = _viewed(state.sessions.get(event.session_id), (event,))
-    if view is None:
+    known = state.sessions.get(event.session_id)
+    session = fold_all(known.session if known else None, (event,))
+    if session is None:
         return state
-    return replace(state, sessions={**state.sessions, view.session.session_id: view})
+    view = _followed(known, session, (event,))
+    return replace(state, sessions={**state.sessions, session.session_id: view})
 
 
 def reduce_all(state: State, events: Iterable[Event]) -> State:
@@ -142,9 +146,14 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
 
     What a long tape is folded with: between two events nobody looks at the picture.
     """
+    return reduce_commit(state, Commit(tuple(events)))
+
+
+def reduce_commit(state: State, commit: Commit) -> State:
+    """Fold what was committed together; records that come with it are taken as they are."""
     event_id = state.event_id
     of_session: dict[str, list[Event]] = {}
-    for event in events:
+    for event in commit.events:
         if event.event_id <= event_id:
             continue
         event_id = event.event_id
@@ -156,22 +165,17 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
         of_session.setdefault(event.session_id, []).append(event)
     sessions = dict(state.sessions)
     for session_id, told in of_session.items():
-        view = _viewed(state.sessions.get(session_id), told)
+        known = state.sessions.get(session_id)
+        record = commit.record_of(session_id, known.session if known else None, told)
+        view = None if record is None else _followed(known, record, told)
         if view is not None:
             sessions[view.session.session_id] = view
     return replace(state, event_id=event_id, sessions=sessions)
 
 
-def _viewed(known: SessionView | None, events: Sequence[Event]) -> SessionView | None:
-    """Fold events into the view of their session; None when there is none to fold into."""
-    session = fold_all(known.session if known else None, events)
-    if session is None:
-        return None
-    return _followed(known or SessionView(session=session), session, events)
-
-
-def _followed(known: SessionView, session: Session, events: Sequence[Event]) -> SessionView:
-    """Give a view with the transcript that events continue."""
+def _followed(known: SessionView | None, session: Session, events: Sequence[Event]) -> SessionView:
+    """Return a view with the transcript that events continue."""
+    known = known or SessionView(session=session)
     steps = [event.msg.step for event in events if isinstance(event.msg, StepStarted)]
     return SessionView(
         session=session,

@@ -95,7 +95,7 @@ class Store(Protocol):
         ...
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Call back with each group of events after its commit; the result ends that."""
+        """Call back with each commit that holds events; the result ends that."""
         ...
 
     async def last_event_id(self) -> int:

@@ -13,19 +13,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.core import SessionLookUps
+from agent.core import CoreBase
 
 if TYPE_CHECKING:
     from agent.core import Core, Overview, TextDelta
     from agent.errors import RuntimeDiedError
     from agent.protocol import Answer, Event, LookUp, Op, Reply
     from agent.records import LiveFrame
+    from agent.state.commit import Commit
     from console.core.host import Host
 
 Fact = TypeVar("Fact")
 
 
-class ComingCore(SessionLookUps):
+class ComingCore(CoreBase):
     """Implements `agent.core.Core` by waiting for another; make it in a running loop."""
 
     def __init__(self) -> None:
@@ -107,6 +108,12 @@ class ComingCore(SessionLookUps):
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Follow events; see `Core.events`."""
         return self._following(lambda core: core.events(after=after))
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow commits; see `Core.commits`."""
+        return self._following(lambda core: core.commits(after=after))
 
     def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what models write; see `Core.deltas`."""

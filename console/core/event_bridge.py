@@ -18,11 +18,12 @@ from textual.message import Message
 from agent.core import Core, Overview
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
 from agent.protocol import Event, SessionStateChanged
+from agent.state.commit import Commit
 from agent.state.reducer import (
     State,
     StepItem,
     from_overview,
-    reduce,
+    reduce_commit,
     with_history,
     with_session,
     without_old_transcripts,
@@ -149,20 +150,14 @@ class Bridge:
     async def _follow_events(self) -> None:
         while True:
             try:
-                async with self.core.events(after=self.state.event_id) as events:
+                async with self.core.commits(after=self.state.event_id) as commits:
                     folded = 0
-                    async for event in events:
-                        await self._bring_in(event)
-                        self.state = reduce(self.state, event)
-                        self.pulse.follow(event, self.state)
-                        self._is_dirty = True
-                        self._folded.set()
-                        self._let_go_after(event)
-                        if getattr(event.msg, "text", None) is not None or event.session_id:
-                            self.saying.pop(event.session_id, None)
-                        folded += 1
-                        if folded % _FOLDED_AT_ONCE == 0:
+                    async for commit in commits:
+                        await self._take(commit)
+                        folded += len(commit.events)
+                        if folded >= _FOLDED_AT_ONCE:
                             # A long backlog must not keep keys waiting.
+                            folded = 0
                             await asyncio.sleep(0)
                 if self.state.closed:
                     self._post(Lost("The core has closed.", final=True))
@@ -176,6 +171,19 @@ class Bridge:
                 _log.exception("The event listener broke")
                 self._post(Lost(f"The event listener broke: {error}", final=False))
             await asyncio.sleep(_RETRY_S)
+
+    async def _take(self, commit: Commit) -> None:
+        """Fold what was committed together into the picture."""
+        for event in {event.session_id: event for event in reversed(commit.events)}.values():
+            await self._bring_in(event)
+        self.state = reduce_commit(self.state, commit)
+        for event in commit.events:
+            self.pulse.follow(event, self.state)
+            self._let_go_after(event)
+            if getattr(event.msg, "text", None) is not None or event.session_id:
+                self.saying.pop(event.session_id, None)
+        self._is_dirty = True
+        self._folded.set()
 
     def _let_go_after(self, event: Event) -> None:
         """Keep what a console that is open for weeks remembers from growing with every session."""

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from agent.core import Overview, SessionLookUps, TextDelta
+from agent.core import CoreBase, Overview, TextDelta
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import (
     Answer,
@@ -57,7 +57,7 @@ from tests.spending import spent
 T = TypeVar("T")
 
 
-class FakeCore(SessionLookUps):
+class FakeCore(CoreBase):
     """Implements `agent.core.Core` in memory."""
 
     def __init__(self) -> None:

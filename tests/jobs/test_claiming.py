@@ -7,8 +7,9 @@ import asyncio
 from msgspec.structs import replace
 
 from agent.jobs.schedule import claimed, is_due
-from agent.protocol import Event, JobChanged, JobsDropped, RunChanged
+from agent.protocol import JobChanged, JobsDropped, RunChanged
 from agent.records import Job, JobStatus
+from agent.state.commit import Commit
 from agent.store.store import EventDraft
 from tests.jobs.reviewing import create, ring
 from tests.stage import PATIENCE_S, Stage
@@ -23,13 +24,13 @@ async def test_the_claims_of_one_wake_share_one_commit_each_run_before_its_job(
 ) -> None:
     async with stage.play():
         made = [await create(stage) for _ in range(4)]
-        commits: list[tuple[Event, ...]] = []
+        commits: list[Commit] = []
         stage.store.subscribe(commits.append)
         await ring(stage)
         claims = [
-            [event.msg for event in commit if isinstance(event.msg, JobChanged | RunChanged)]
+            [event.msg for event in commit.events if isinstance(event.msg, JobChanged | RunChanged)]
             for commit in commits
-            if any(getattr(event.msg, "reason", "") == "claimed" for event in commit)
+            if any(getattr(event.msg, "reason", "") == "claimed" for event in commit.events)
         ]
         msgs = claims[0]
         told = [

@@ -162,7 +162,7 @@ class Operators(RuleBasedStateMachine):
     async def _spawn(self) -> None:
         self.core_life = AsyncExitStack()
         await self.core_life.enter_async_context(self.stage.play())
-        self.stage.store.subscribe(self.published.extend)
+        self.stage.store.subscribe(lambda commit: self.published.extend(commit.events))
 
     @rule(ticks=st.integers(0, 60))
     def the_core_dies(self, ticks: int) -> None:

@@ -13,7 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from agent.protocol import Event
+from agent.state.commit import Commit
 from agent.store.embedded.sqlite_store import SqliteStore
 from tests.store.conftest import session_draft, step_draft
 
@@ -24,8 +24,8 @@ def say(mark: str, number: int) -> None:
     os.write(1, f"{mark} {number}\n".encode())
 
 
-def published(events: tuple[Event, ...]) -> None:
-    for event in events:
+def published(commit: Commit) -> None:
+    for event in commit.events:
         say("p", event.event_id)
 
 

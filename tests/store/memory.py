@@ -195,7 +195,7 @@ class MemoryStore:
         self._last_id = ledger.last_event_id
         self._events.extend(events)
         for listener in tuple(self._listeners):
-            listener(events)
+            listener(ledger.commit())
         return events
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:

@@ -106,7 +106,7 @@ async def test_concurrent_appends_leave_no_gap_and_are_published_in_order(store:
     names = [f"s{number}" for number in range(8)]
     await store.append(*(session_draft(name) for name in names))
     seen: list[Event] = []
-    store.subscribe(seen.extend)
+    store.subscribe(lambda commit: seen.extend(commit.events))
     await asyncio.gather(
         *(store.append(step_draft(name, step)) for step in range(20) for name in names)
     )

@@ -168,7 +168,7 @@ async def test_an_owner_that_lost_the_directory_is_fenced_off(tmp_path: Path) ->
         async with SqliteStore.open(tmp_path) as new:
             assert new.epoch == old.epoch + 1
             published: list[object] = []
-            old.subscribe(published.extend)
+            old.subscribe(lambda commit: published.extend(commit.events))
             with pytest.raises(FencedError, match="newer owner") as fenced:
                 await old.append(step_draft("s1", 1))
             assert fenced.value.remedy

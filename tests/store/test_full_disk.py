@@ -28,7 +28,7 @@ from tests.store.conftest import session_draft
 async def main(directory, take_room, make_room):
     published, acknowledged, errors = [], [], []
     async with SqliteStore.open(directory) as store:
-        store.subscribe(lambda events: published.extend(e.event_id for e in events))
+        store.subscribe(lambda commit: published.extend(e.event_id for e in commit.events))
         await store.append(session_draft("s1"))
         acknowledged.append(1)
         take_room()

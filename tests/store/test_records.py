@@ -140,7 +140,7 @@ async def test_open_questions_are_listed_oldest_first_until_closed(store: Sqlite
 
 async def test_a_job_gets_its_id_and_its_event_in_one_go(store: SqliteStore) -> None:
     seen: list[Event] = []
-    store.subscribe(seen.extend)
+    store.subscribe(lambda commit: seen.extend(commit.events))
     first, second = await asyncio.gather(store.create_job(make_job), store.create_job(make_job))
     assert (first.id, second.id) == (1, 2)
     assert [event.msg for event in seen] == [

@@ -11,6 +11,7 @@ import pytest
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEvent
 from agent.records import SessionState
+from agent.state.commit import Commit
 from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
 from agent.store.embedded.writer import _FOLDED_COMMITS
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
@@ -71,10 +72,10 @@ async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: S
     stored_when_seen: list[bool] = []
     database = sqlite3.connect(store.directory / DATABASE_NAME)
 
-    def listen(events: tuple[Event, ...]) -> None:
-        seen.extend(events)
+    def listen(commit: Commit) -> None:
+        seen.extend(commit.events)
         [(newest,)] = database.execute("SELECT max(id) FROM event").fetchall()
-        stored_when_seen.append(newest >= events[-1].event_id)
+        stored_when_seen.append(newest >= commit.events[-1].event_id)
 
     unsubscribe = store.subscribe(listen)
     await store.append(session_draft("s1"))
@@ -89,7 +90,7 @@ async def test_subscribers_see_commits_in_order_and_only_what_is_stored(store: S
 
 async def test_a_read_never_runs_ahead_of_what_listeners_were_told(store: SqliteStore) -> None:
     told: list[Event] = []
-    store.subscribe(told.extend)
+    store.subscribe(lambda commit: told.extend(commit.events))
     await store.append(session_draft("s1"))
     writing = asyncio.create_task(_write_steps(store, 300))
     ahead = []
@@ -110,11 +111,11 @@ async def test_a_listener_that_fails_stops_nobody(
 ) -> None:
     seen: list[Event] = []
 
-    def broken(_: tuple[Event, ...]) -> None:
+    def broken(_: Commit) -> None:
         raise RuntimeError("listener bug")
 
     store.subscribe(broken)
-    store.subscribe(seen.extend)
+    store.subscribe(lambda commit: seen.extend(commit.events))
     await store.append(session_draft("s1"))
     assert len(seen) == 1
     assert "listener of the store failed" in caplog.text

@@ -9,7 +9,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from agent.protocol import Event, WatcherChanged
+from agent.protocol import WatcherChanged
+from agent.state.commit import Commit
 from tests.fakes import FakeRack
 from tests.stage import Stage
 
@@ -18,8 +19,8 @@ async def fire(directory: Path) -> None:
     """Run until every watcher has fired."""
     stage = Stage(directory, FakeRack("phone-1"))
 
-    def tell(events: tuple[Event, ...]) -> None:
-        for event in events:
+    def tell(commit: Commit) -> None:
+        for event in commit.events:
             if isinstance(event.msg, WatcherChanged) and event.msg.reason == "matched":
                 sys.stdout.write(f"{event.msg.watcher.id}\n")
                 sys.stdout.flush()

@@ -44,7 +44,7 @@ async def test_a_match_and_its_job_are_one_commit(lookout: Lookout) -> None:
     async with lookout.stage.play():
         await lookout.watch("notification", prompt="Read it")
         lookout.stage.store.subscribe(
-            lambda events: batches.append({type(event.msg).__name__ for event in events})
+            lambda commit: batches.append({type(event.msg).__name__ for event in commit.events})
         )
         lookout.phone.post("Hello")
         await lookout.ring()

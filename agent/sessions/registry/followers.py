@@ -18,8 +18,10 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
+from agent.state.commit import Commit
 
 Follow: TypeAlias = Callable[[tuple[Event, ...]], None]
+FollowCommit: TypeAlias = Callable[[Commit], None]
 
 _OF_STEPS = frozenset(
     {
@@ -43,16 +45,16 @@ class Followers:
         outside: hears of everything.
     """
 
-    def __init__(self, book: Follow, rooms: Sequence[Follow], outside: Follow) -> None:
+    def __init__(self, book: FollowCommit, rooms: Sequence[Follow], outside: FollowCommit) -> None:
         self._book = book
         self._rooms = tuple(rooms)
         self._outside = outside
 
-    def on_commit(self, events: tuple[Event, ...]) -> None:
+    def on_commit(self, commit: Commit) -> None:
         """Tell everybody of committed facts."""
-        self._book(events)
-        news = tuple(event for event in events if type(event.msg) not in _OF_STEPS)
+        self._book(commit)
+        news = tuple(event for event in commit.events if type(event.msg) not in _OF_STEPS)
         if news:
             for follow in self._rooms:
                 follow(news)
-        self._outside(events)
+        self._outside(commit)

@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager
 from agent.core import TextDelta
 from agent.errors import RuntimeDiedError
 from agent.protocol import Event
+from agent.state.commit import Commit
 
 PAGE_EVENTS = 1000
 
@@ -33,13 +34,13 @@ class EventListeners:
 
     def __init__(self, read: ReadEvents) -> None:
         self._read = read
-        self._queues: set[asyncio.Queue[tuple[Event, ...] | _End]] = set()
+        self._queues: set[asyncio.Queue[Commit | _End]] = set()
         self._end: _End | None = None
 
-    def publish(self, events: tuple[Event, ...]) -> None:
-        """Hand committed events to every listener."""
+    def publish(self, commit: Commit) -> None:
+        """Hand what was committed to every listener."""
         for queue in self._queues:
-            queue.put_nowait(events)
+            queue.put_nowait(commit)
 
     def end(self, error: RuntimeDiedError | None = None) -> None:
         """Let every listener read what it still has, and then stop, or fail with the error."""
@@ -51,20 +52,26 @@ class EventListeners:
     @asynccontextmanager
     async def follow(self, after: int | None) -> AsyncIterator[AsyncIterator[Event]]:
         """Follow events as `Core.events` says. Raises RuntimeDiedError once the core has ended."""
+        async with self.follow_commits(after) as commits, aclosing(_each(commits)) as events:
+            yield events
+
+    @asynccontextmanager
+    async def follow_commits(self, after: int | None) -> AsyncIterator[AsyncIterator[Commit]]:
+        """Follow commits as `Core.commits` says. Raises as `follow` does."""
         if self._end is not None:
             raise self._end.error or RuntimeDiedError("The core has ended.", "Start it again.")
-        queue: asyncio.Queue[tuple[Event, ...] | _End] = asyncio.Queue()
+        queue: asyncio.Queue[Commit | _End] = asyncio.Queue()
         # Listening begins before reading: what commits in between is then in the queue.
         self._queues.add(queue)
         try:
-            async with aclosing(self._iterate(queue, after)) as events:
-                yield events
+            async with aclosing(self._iterate(queue, after)) as commits:
+                yield commits
         finally:
             self._queues.discard(queue)
 
     async def _iterate(
-        self, queue: asyncio.Queue[tuple[Event, ...] | _End], after: int | None
-    ) -> AsyncGenerator[Event, None]:
+        self, queue: asyncio.Queue[Commit | _End], after: int | None
+    ) -> AsyncGenerator[Commit, None]:
         last = -1
         if after is not None:
             last = after
@@ -72,19 +79,29 @@ class EventListeners:
             while full:
                 page = await self._read(last, PAGE_EVENTS)
                 full = len(page) == PAGE_EVENTS
-                for event in page:
-                    last = event.event_id
-                    yield event
+                if page:
+                    last = page[-1].event_id
+                    yield Commit(page)
         while True:
-            batch = await queue.get()
-            if isinstance(batch, _End):
-                if batch.error is not None:
-                    raise batch.error
+            commit = await queue.get()
+            if isinstance(commit, _End):
+                if commit.error is not None:
+                    raise commit.error
                 return
-            for event in batch:
-                if event.event_id > last:
-                    last = event.event_id
-                    yield event
+            if commit.events[0].event_id <= last:
+                # Read above already, or a part of it.
+                newer = tuple(event for event in commit.events if event.event_id > last)
+                if not newer:
+                    continue
+                commit = Commit(newer, commit.sessions)
+            last = commit.events[-1].event_id
+            yield commit
+
+
+async def _each(commits: AsyncIterator[Commit]) -> AsyncGenerator[Event, None]:
+    async for commit in commits:
+        for event in commit.events:
+            yield event
 
 
 class DeltaListeners:

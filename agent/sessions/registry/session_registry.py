@@ -24,7 +24,7 @@ from agent.protocol import (
 from agent.records import Session
 from agent.sessions.registry.live_session import LiveSession, may_delegate
 from agent.sessions.registry.transitions import check_move
-from agent.state.session_fold import fold_all
+from agent.state.commit import Commit
 from agent.store.leases import Lease
 from agent.store.store import EventDraft, Store
 
@@ -129,20 +129,20 @@ class SessionRegistry:
         finally:
             self._open.set()
 
-    def on_commit(self, events: Iterable[Event]) -> None:
-        """Fold committed events into the records."""
-        for session_id, run in groupby(events, _session_of):
+    def on_commit(self, commit: Commit) -> None:
+        """Take over the records that committed events made; the store has folded them."""
+        for session_id, run in groupby(commit.events, _session_of):
             if session_id:
-                self._see(session_id, tuple(run))
+                self._see(session_id, tuple(run), commit)
                 continue
             for event in run:
                 if isinstance(event.msg, SessionsDeleted):
                     self._forget(event.msg.session_ids)
 
-    def _see(self, session_id: str, run: tuple[Event, ...]) -> None:
-        """Fold a session's events that follow one another, each of which is committed."""
+    def _see(self, session_id: str, run: tuple[Event, ...], commit: Commit) -> None:
+        """Take in a session's events that follow one another, each of which is committed."""
         live = self._known.get(session_id)
-        record = fold_all(live.record if live else None, run)
+        record = commit.record_of(session_id, live.record if live else None, run)
         if record is None:
             return
         if live is None:

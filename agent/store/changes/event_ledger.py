@@ -30,6 +30,7 @@ from agent.protocol import (
     encode,
 )
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher
+from agent.state.commit import Commit
 from agent.state.session_fold import fold_all
 from agent.store.changes.blob_refs import NAMING, digests_of
 from agent.store.changes.overlay import Layers
@@ -178,6 +179,14 @@ class EventLedger:
         self.uses.extend(trial.uses)
         self.deleted += trial.deleted
         self.unnamed += trial.unnamed
+
+    def commit(self) -> Commit:
+        """Return what the listeners of the store are told once this is stored."""
+        changed = self.sessions.maps[0]
+        return Commit(
+            tuple(event for event, _ in self.events),
+            {key: head.session for key, head in changed.items() if key not in self.deleted},
+        )
 
     def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> Event:
         """Number one draft and fold it; see `fold_all`."""

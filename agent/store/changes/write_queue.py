@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
 from agent.errors import FencedError, StoreError, SwitchboardError
-from agent.protocol import Event
+from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventLedger
 from agent.store.changes.request_fold import fold_request, unfoldable
 from agent.store.changes.row_cache import Known
@@ -25,8 +25,8 @@ BATCH_EVENTS = 512
 _MOST_SOON = 64
 _log = logging.getLogger(__name__)
 
-Listener = Callable[[tuple[Event, ...]], None]
-"""Called in the loop with each group of events after its commit, in commit order."""
+Listener = Callable[[Commit], None]
+"""Called in the loop with each commit that holds events, in commit order."""
 Refused = list[tuple[Entry, Exception]]
 """Requests that were not stored, each with why."""
 
@@ -186,7 +186,7 @@ class WriteQueue(ABC):
     def _settle(self, batch: list[Entry], ledger: EventLedger, refused: Refused) -> None:
         """Publish what was committed, then tell every caller."""
         self._known.committed(ledger)
-        self._publish(tuple(event for event, _ in ledger.events))
+        self._publish(ledger.commit())
         # Not sooner: a request may be refused because of another one that was then not stored.
         for entry, refusal in refused:
             entry.fail(refusal)
@@ -236,13 +236,13 @@ class WriteQueue(ABC):
                 ledger.adopt(trial)
         return ledger, refused
 
-    def _publish(self, events: tuple[Event, ...]) -> None:
+    def _publish(self, commit: Commit) -> None:
         """Tell every listener what was committed."""
-        if not events:
+        if not commit.events:
             return
         for listener in tuple(self.listeners):
             try:
-                listener(events)
+                listener(commit)
             except Exception:
                 # One broken listener must not stop the store for all the others.
                 _log.exception("A listener of the store failed.")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from agent.errors import FencedError, StoreError, UnwritableError
 from agent.protocol import Event
 from agent.records import Job, JobStatus, Question, SearchHit, Session
+from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventDraft, body_of
 from agent.store.changes.write_requests import (
     AcquireLease,
@@ -199,7 +200,7 @@ class SqliteStore:
         return result
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Call back with each group of events after its commit, in commit order, in the loop.
+        """Call back with each commit that holds events, in commit order, in the loop.
 
         Returns:
             A function that ends the subscription.
@@ -400,8 +401,8 @@ class SqliteStore:
         """Drop the files that no row knows, which a crash may have left; returns how many."""
         return await self._blobs.sweep()
 
-    def _on_commit(self, events: tuple[Event, ...]) -> None:
-        self._blobs.on_commit(events)
-        self._dues.on_commit(events)
+    def _on_commit(self, commit: Commit) -> None:
+        self._blobs.on_commit(commit.events)
+        self._dues.on_commit(commit.events)
         if self._index is not None:
             self._index.tell()
