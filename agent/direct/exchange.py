@@ -21,7 +21,13 @@ from agent.models.model import (
 from agent.records import DIRECT
 
 _TOLD = frozenset(
-    {MessageKind.GOAL, MessageKind.RESULT, MessageKind.STEER, MessageKind.OBSERVATION}
+    {
+        MessageKind.GOAL,
+        MessageKind.RESULT,
+        MessageKind.STEER,
+        MessageKind.WHEEL,
+        MessageKind.OBSERVATION,
+    }
 )
 
 

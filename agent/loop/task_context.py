@@ -109,6 +109,13 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str
     text: str
     speaker: Speaker = Speaker.OPERATOR
+    said: str = ""
+    """The operator's own words in the text, where it tells of more."""
+
+    @property
+    def operators_words(self) -> str:
+        """What of it the operator wrote."""
+        return self.said or (self.text if self.speaker is Speaker.OPERATOR else "")
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):

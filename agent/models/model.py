@@ -33,6 +33,8 @@ class MessageKind(StrEnum):
     REPLY = "reply"
     RESULT = "result"
     STEER = "steer"
+    WHEEL = "wheel"
+    """What the operator did on the phone since a model drove it last."""
     SUMMARY = "summary"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent.knowledge.app_names import app_line, name_of_package, with_names
 from agent.knowledge.library import load
+from agent.loop.conversation.memory import Memory
 from agent.loop.ocr.region import silent_region
 from agent.loop.screen.changes import describe_change
 from agent.loop.screen.elements import number_elements
@@ -15,7 +16,8 @@ from agent.loop.screen.screen_text import screen_text
 from agent.loop.screen.verify import verify_click, verify_scroll
 from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import refuses
-from agent.records import AppInfo, Foreground, Observation, Point, UiNode
+from agent.protocol import SteerApplied, UserMessage
+from agent.records import AppInfo, Foreground, Observation, Point, Speaker, UiNode
 from tests.loop.paper_phone import APP, button, field, node
 from tests.loop.test_changes import seen
 
@@ -193,3 +195,24 @@ def test_every_app_has_a_name_and_a_guessed_one_is_marked() -> None:
 @pytest.mark.parametrize("package", ["", ".", "com", "a.b.android", "com.x.123", "com.ex.app"])
 def test_any_package_gives_a_name(package: str) -> None:
     assert name_of_package(package).strip()
+
+
+def test_of_what_was_done_at_the_wheel_the_newest_is_told_and_every_word_kept() -> None:
+    memory = Memory("read ten pages")
+    for number in range(10):
+        message_id = f"wheel-{number}"
+        text = f"The operator took the wheel: act {number}. Look at the screen."
+        note = f"word {number}" if number in {2, 7} else ""
+        memory.fold(
+            UserMessage(
+                text=text, message_id=message_id, speaker=Speaker.PRODUCT, said=note, steer=True
+            )
+        )
+        memory.fold(SteerApplied(message_id=message_id, step=number + 1))
+    texts = [message.text for message in memory.conversation()[2:]]
+    assert texts == [
+        "The operator says: word 2",
+        "The operator says: word 7",
+        "The operator took the wheel: act 9. Look at the screen.",
+    ]
+    assert memory.words == ("read ten pages", "word 2", "word 7")

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent.errors import UsageError, WrongStateError
+from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import TaskContext
 from agent.protocol import (
     DeviceTag,
+    Interrupt,
     SessionResume,
+    SteerApplied,
+    SteerWithdraw,
     UserMessage,
     WheelAct,
     WheelActed,
@@ -26,7 +30,7 @@ from agent.protocol import (
 )
 from agent.records import ActionOutcome, Point, SessionState
 from tests.fakes import FakeRack
-from tests.stage import Cue, Stage, of_type
+from tests.stage import Cue, Stage, of_type, waiting_at
 
 MIDDLE = Point(x=0.5, y=0.25)
 
@@ -76,6 +80,75 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
         assert "s3cret" not in repr(msgs)
         assert heard == [told.text]
         assert disturbed[0] > 0
+
+
+async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(
+    tmp_path: Path,
+) -> None:
+    stage, idle, acting = Stage(tmp_path, FakeRack("p1")), Cue(), Cue()
+    cues = [idle, acting]
+    heard: list[list[str]] = []
+    said: list[str] = []
+
+    async def work(context: TaskContext) -> str:
+        taken = context.take_steering()
+        heard.append([hint.text for hint in taken])
+        await context.emit(*(SteerApplied(message_id=h.message_id, step=1) for h in taken))
+        await cues.pop(0).wait()
+        await context.checkpoint()
+        taken = context.take_steering()
+        heard.append([hint.text for hint in taken])
+        said.extend(context.said)
+        return "done"
+
+    async def press(button: str, note: str = "") -> None:
+        await stage.do(WheelAct(serial="p1", gesture=WheelButton(button=button)))
+        await stage.do(WheelHandBack(serial="p1", note=note))
+
+    stage.parts["go"] = work
+    async with stage.play():
+        session_id = await stage.create("go", serial="p1")
+        await idle.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.idle(session_id)
+        for button, note in (("BACK", "one"), ("HOME", ""), ("ENTER", "two")):
+            await stage.do(WheelTake(session_id=session_id))
+            await press(button, note)
+        await stage.do(SessionResume(session_id=session_id))
+        await acting.there()
+        await stage.do(WheelTake(session_id=session_id))
+        acting.go.set()
+        await press("BACK")
+        await stage.reach(session_id, SessionState.COMPLETED)
+        msgs = await stage.msgs(session_id)
+    nothing, [first], [second] = heard
+    assert nothing == []
+    assert [f"pressed {b} (done)" in first for b in ("BACK", "HOME", "ENTER")] == [True] * 3
+    assert "The operator says: one two" in first
+    assert "pressed BACK" in second and "ENTER" not in second and "one" not in second.split()
+    # The notes are the operator's words, and what Switchboard tells is not.
+    assert set(said) == {"go", "one\ntwo"}
+    assert OperatorWords("", msgs).written == ("go", "one\ntwo")
+    assert OperatorWords("", msgs).said == ("go", "one\ntwo")
+
+
+async def test_a_hint_of_the_wheel_that_was_taken_back_is_not_told_again(tmp_path: Path) -> None:
+    stage, at_work = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage.parts["go"] = waiting_at(at_work, "done")
+    async with stage.play():
+        session_id = await stage.create("go", serial="p1")
+        await at_work.there()
+        await stage.do(Interrupt(session_id=session_id))
+        await stage.idle(session_id)
+        for button in ("HOME", "BACK"):
+            await stage.do(WheelTake(session_id=session_id))
+            await stage.do(WheelAct(serial="p1", gesture=WheelButton(button=button)))
+            await stage.do(WheelHandBack(serial="p1"))
+            told = of_type(await stage.msgs(session_id), UserMessage)[-1]
+            if button == "HOME":
+                taken = SteerWithdraw(session_id=session_id, message_id=told.message_id)
+                await stage.do(taken)
+    assert "BACK" in told.text and "HOME" not in told.text
 
 
 async def test_a_free_phone_can_be_driven_and_is_leased_meanwhile(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ from agent.records import (
     PlanItem,
     PlanStatus,
     Question,
+    Speaker,
 )
 from agent.safety.scope import is_neutral
 from agent.tools.foreign import wire_name
@@ -112,7 +113,7 @@ class Memory:
     """What the reply that is about to be folded was reasoned with; no event holds it."""
     _said: str = ""
     _acted: bool = False
-    _hints: dict[str, str] = field(default_factory=dict)
+    _hints: dict[str, UserMessage] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
     _words: list[str] = field(default_factory=list)
@@ -147,14 +148,14 @@ class Memory:
         match msg:
             case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
-                    self._hints[message_id] = text
+                    self._hints[message_id] = msg
                 else:
                     self.overtaken = self.pending is not None
                     # A job asks for the same each time, and wants it done each time.
                     self.order(text, again=bool(job_id and self.step))
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
-                    self._hints[message_id] = text
+                    self._hints[message_id] = replace(self._hints[message_id], text=text)
             case SteerWithdrawn(message_id=message_id):
                 self._hints.pop(message_id, None)
             case HistoryCompacted(text=text):
@@ -167,13 +168,11 @@ class Memory:
                 self._add(Role.USER, MessageKind.SUMMARY, text)
                 self.messages += newest
             case SteerApplied(message_id=message_id):
-                hint = self._hints.pop(message_id, "")
+                hint = self._hints.pop(message_id, None)
                 self.trail.troubled = 0
                 self.done.clear()
-                if hint:
-                    self._words.append(hint)
-                    self.groups |= groups_for(hint)
-                    self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint))
+                if hint is not None and hint.text:
+                    self._steer(hint)
             case RequestUserInput(question=question):
                 self._asked[question.question_id] = question
             case QuestionAnswered(question_id=question_id, answer=answer):
@@ -217,6 +216,21 @@ class Memory:
             case _:
                 # Every other fact is for operators, not for the model.
                 return
+
+    def _steer(self, hint: UserMessage) -> None:
+        """Take in a hint; of what was done at the wheel the newest alone is told."""
+        if hint.speaker is not Speaker.PRODUCT:
+            self._words.append(hint.text)
+            self.groups |= groups_for(hint.text)
+            self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint.text))
+            return
+        if hint.said:
+            self._words.append(hint.said)
+            self.groups |= groups_for(hint.said)
+            self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint.said))
+        # Once for each time it was taken, it would crowd out what the session itself did.
+        self.messages = [m for m in self.messages if m.kind is not MessageKind.WHEEL]
+        self._add(Role.USER, MessageKind.WHEEL, prompts.operator_text(hint.text))
 
     def order(self, text: str, *, again: bool = False) -> None:
         """Take in what the operator asks for; asking for the same says nothing new, or `again`."""

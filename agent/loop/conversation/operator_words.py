@@ -55,6 +55,8 @@ class OperatorWords:
         match msg:
             case SessionConfigured(session=session):
                 self._say(session.goal, own=session.operators_goal)
+            case UserMessage(message_id=message_id, speaker=Speaker.PRODUCT, said=said):
+                self._say(said, message_id, own=said)
             case UserMessage(text=text, message_id=message_id, speaker=speaker, said=said):
                 is_own = speaker is Speaker.OPERATOR
                 self._say(text, message_id, own=(said or text) if is_own else "")

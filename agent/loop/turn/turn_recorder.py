@@ -87,8 +87,14 @@ class TurnRecorder:
         hints = self.context.take_steering()
         for hint in hints:
             # Where the hint came with the live turn, its own event is not in the history.
-            said = UserMessage(text=hint.text, message_id=hint.message_id, steer=True)
-            self._remember(said)
+            told = UserMessage(
+                text=hint.text,
+                message_id=hint.message_id,
+                speaker=hint.speaker,
+                said=hint.said,
+                steer=True,
+            )
+            self._remember(told)
             await self.tell(SteerApplied(message_id=hint.message_id, step=step))
         return bool(hints)
 

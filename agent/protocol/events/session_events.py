@@ -102,7 +102,7 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
     message_id: str
     speaker: Speaker = Speaker.OPERATOR
     said: str = ""
-    """The speaker's own words in the text, where it tells of more; empty: all of it."""
+    """The operator's own words in the text, where it tells of more; empty: all of it."""
     steer: bool = False
     job_id: int = 0
     """The job that it is the prompt of; 0 = the operator's own words."""

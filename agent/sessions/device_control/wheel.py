@@ -9,6 +9,7 @@ the wheel away.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import assert_never
@@ -23,7 +24,10 @@ from agent.errors import (
 )
 from agent.loop.task_context import Steering
 from agent.protocol import (
+    Event,
     EventMsg,
+    SteerApplied,
+    SteerWithdrawn,
     UserMessage,
     WheelAct,
     WheelActed,
@@ -33,14 +37,17 @@ from agent.protocol import (
     WheelTake,
     WheelTaken,
 )
-from agent.records import ActionOutcome, SessionState
+from agent.records import ActionOutcome, SessionState, Speaker
 from agent.sessions.device_control.wheel_gestures import check_gesture, describe, perform
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
+from agent.sessions.rules.rollback import visible
 from agent.store.store import EventDraft
 from agent.text import one_line
 
 OPERATOR = "operator"
+_HINT = "wheel-"
+"""How the ids of the hints begin that tell of what was done."""
 PARK_S = 30.0
 """How long an act waits for the step that was in flight when the wheel was taken."""
 LEASE_S = 10.0
@@ -54,7 +61,6 @@ class _Held:
 
     serial: str
     live: LiveSession | None
-    done: list[str] = field(default_factory=list)
     given_back: asyncio.Event = field(default_factory=asyncio.Event)
     leased: asyncio.Event = field(default_factory=asyncio.Event)
     failure: Exception | None = None
@@ -135,14 +141,34 @@ class Wheel:
         if live is None or live.record.state.is_terminal:
             await self._tell(held, back, submission_id=submission_id)
             return ""
-        hint = Steering(message_id=f"wheel-{token_hex(6)}", text=_told(held.done, note))
         async with live.lock:
             live.disturbed_ms = self._parts.clock_ms()
-            told = UserMessage(text=hint.text, message_id=hint.message_id, steer=True)
-            msgs = (back, told, *live.flagging(paused=False, reason="the wheel was handed back"))
+            untold = _untold(
+                visible(await self._parts.book.events(live.session_id)),
+                None if live.turn is None else {one.message_id for one in live.steering},
+            )
+            notes = tuple(filter(None, (*untold.notes, note)))
+            told = UserMessage(
+                text=_told(untold.done, notes),
+                message_id=f"{_HINT}{token_hex(6)}",
+                speaker=Speaker.PRODUCT,
+                said="\n".join(notes),
+                steer=True,
+            )
+            before = [SteerWithdrawn(message_id=one) for one in untold.waiting]
+            flags = live.flagging(paused=False, reason="the wheel was handed back")
+            msgs = (back, *before, told, *flags)
             if live.turn is not None:
                 self._parts.rack.hand(serial, live.session_id)
-                live.steering.append(hint)
+                live.steering[:] = [
+                    *(one for one in live.steering if one.message_id not in untold.waiting),
+                    Steering(
+                        message_id=told.message_id,
+                        text=told.text,
+                        speaker=told.speaker,
+                        said=told.said,
+                    ),
+                ]
             await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
         return live.session_id
 
@@ -166,7 +192,6 @@ class Wheel:
             outcome, failure = ActionOutcome.UNKNOWN, error
         except DeviceError as error:
             outcome, failure = ActionOutcome.FAILED, error
-        held.done.append(f"{said} ({outcome.value})")
         if held.live is not None:
             held.live.disturbed_ms = self._parts.clock_ms()
         detail = one_line(failure.message, 300) if failure else ""
@@ -274,12 +299,64 @@ class Wheel:
             await self._parts.store.append(draft)
 
 
-def _told(done: list[str], note: str) -> str:
+@dataclass(frozen=True)
+class _Untold:
+    """What was done at the wheel and no step has taken in."""
+
+    done: tuple[str, ...]
+    notes: tuple[str, ...]
+    waiting: tuple[str, ...]
+    """The hints that tell of it so far, by id; one that tells of all takes their place."""
+
+
+def _untold(history: Iterable[Event], waiting: Container[str] | None) -> _Untold:
+    """Read what the model has not been told of the wheel.
+
+    Args:
+        history: the session's events.
+        waiting: the hints that wait in the open turn, by id; None: those that no step applied.
+    """
+    done: list[str] = []
+    notes: list[str] = []
+    covered: dict[str, tuple[int, int]] = {}
+    taken: set[str] = set()
+    withdrawn = ""
+    for event in history:
+        msg = event.msg
+        is_hint = isinstance(msg, UserMessage) and msg.message_id.startswith(_HINT)
+        if withdrawn and not is_hint:
+            # By the operator: another of ours takes a place in one go.
+            taken.add(withdrawn)
+        withdrawn = ""
+        match msg:
+            case WheelActed(said=said, outcome=outcome):
+                done.append(f"{said} ({outcome.value})")
+            case WheelHandedBack(note=note) if note:
+                notes.append(note)
+            case UserMessage(message_id=message_id) if is_hint:
+                covered[message_id] = len(done), len(notes)
+            case SteerApplied(message_id=message_id) if message_id in covered:
+                taken.add(message_id)
+            case SteerWithdrawn(message_id=message_id) if message_id in covered:
+                withdrawn = message_id
+            case _:
+                pass
+    taken |= {withdrawn} - {""}
+    newest = next(reversed(covered), "")
+    if waiting is not None and newest and newest not in waiting:
+        # A step has it in hand.
+        taken.add(newest)
+    told, noted = max((covered[one] for one in taken), default=(0, 0))
+    left = () if newest in taken or not newest else (newest,)
+    return _Untold(tuple(done[told:]), tuple(notes[noted:]), left)
+
+
+def _told(done: Sequence[str], notes: Sequence[str]) -> str:
     """Tell the model what happened while the operator drove."""
     shown = done[-_TOLD_LIMIT:]
     left_out = len(done) - len(shown)
     acts = "; ".join(shown) or "nothing on the screen"
     more = f" (and {left_out} things before)" if left_out else ""
     said = f"The operator took the wheel and handed it back. Done meanwhile{more}: {acts}."
-    noted = f" The operator says: {note}" if note else ""
+    noted = f" The operator says: {' '.join(notes)}" if notes else ""
     return f"{said}{noted} Look at the screen as it is now before you go on."

@@ -55,8 +55,10 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
     steering: dict[str, Steering] = {}
     for event in history:
         match event.msg:
-            case UserMessage(text=text, message_id=message_id, speaker=speaker, steer=True):
-                steering[message_id] = Steering(message_id=message_id, text=text, speaker=speaker)
+            case UserMessage(message_id=message_id, steer=True) as told:
+                steering[message_id] = Steering(
+                    message_id=message_id, text=told.text, speaker=told.speaker, said=told.said
+                )
             case UserMessage(text=text):
                 prompt, steps_before = text, steps
             case SteerEdited(message_id=message_id, text=text):

@@ -89,6 +89,7 @@ class Delegating:
                         text=hint.text,
                         message_id=new_message_id(),
                         speaker=hint.speaker,
+                        said=hint.said,
                         steer=True,
                     )
                     for hint in late

@@ -316,7 +316,7 @@ class TurnContext:
     def take_steering(self) -> tuple[Steering, ...]:
         taken = tuple(self._live.steering)
         self._live.steering.clear()
-        self._turn.hear(hint.text for hint in taken if hint.speaker is Speaker.OPERATOR)
+        self._turn.hear(filter(None, (hint.operators_words for hint in taken)))
         return taken
 
     @property
