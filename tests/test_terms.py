@@ -27,6 +27,7 @@ from agent.records import (
     BudgetKind,
     DeviceInfo,
     DeviceState,
+    GoalVerdict,
     Job,
     JobStatus,
     JobType,
@@ -37,6 +38,7 @@ from agent.records import (
     SessionState,
     TargetPresentation,
     TargetRuntime,
+    VerifiedBy,
 )
 from agent.state.event_text import sentence
 from agent.state.reducer import ActionView, SessionView, State, attention
@@ -185,6 +187,11 @@ def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
     idle = replace(session, state=SessionState.WAITING_FOR_USER)
     assert status.of_session(idle).word == "idle"
     assert status.of_session(replace(idle, stopped=True)).word == "stopped"
+    done = replace(idle, state=SessionState.COMPLETED)
+    assert status.of_session(done).word == "unverified"
+    met = replace(done, verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET)
+    assert status.of_session(met).word == "done"
+    assert status.of_session(replace(met, one_act=True)).word == "act done"
     branch = replace(idle, forked_from="s0", forked_step=6)
     assert session_title(branch) == "Branch from step 6: turn on Bluetooth"
     assert session_title(replace(branch, forked_step=0)) == "Branch: turn on Bluetooth"

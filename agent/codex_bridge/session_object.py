@@ -117,6 +117,7 @@ def session_object(
         "letThrough": list(session.let_through),
         "redacted": list(session.redacted),
         "dryRun": session.dry_run,
+        "oneAct": session.one_act,
         "inputTokens": session.usage.input_tokens,
         "outputTokens": session.usage.output_tokens,
         "verifiedBy": session.verified_by.value if session.state.is_terminal else None,

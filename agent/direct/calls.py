@@ -21,14 +21,17 @@ _SLICE_S = 1.0
 OnWait = Callable[[float, str], Awaitable[None]]
 
 
-async def take(core: Core, purpose: str, serial: str, program: str) -> str:
+async def take(
+    core: Core, purpose: str, serial: str, program: str, *, one_act: bool = False
+) -> str:
     """Create a direct session; returns its id. Raises what the core refuses.
 
     Args:
         serial: the phone; empty: the only one.
         program: who calls, for people.
+        one_act: the purpose is one act that somebody typed, and no goal.
     """
-    op = SessionCreate(goal=purpose, serial=serial, direct=True, model=program)
+    op = SessionCreate(goal=purpose, serial=serial, direct=True, model=program, one_act=one_act)
     return (await core.request(op)).session_id
 
 

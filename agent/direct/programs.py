@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.direct.calls import SHELL
 from agent.direct.exchange import DirectModel, Exchange
 from agent.models.model import Model
 from agent.models.verifying import Verifying
@@ -60,14 +59,11 @@ class Programs:
 def verifiers_of(otherwise: Callable[[Model], Verifying]) -> Callable[[Model], Verifying]:
     """Return what says who checks a claim of success.
 
-    A program does not check its own claims; a model that `model.verifier` names does. A line of a
-    shell makes its one call and is over: its claim is not sent back, and stands unverified.
+    A program does not check its own claims; a model that `model.verifier` names does.
     """
 
     def verifying(model: Model) -> Verifying:
         found = otherwise(model)
-        if isinstance(model, DirectModel) and model.name == DIRECT + SHELL:
-            return Verifying(refuses=False)
         if isinstance(model, DirectModel) and found.is_same:
             return Verifying()
         return found

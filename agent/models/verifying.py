@@ -71,7 +71,4 @@ class Verifying(msgspec.Struct, frozen=True, kw_only=True):
     is_same: bool = False
     """Whether the model is the one that does the work."""
     decided: bool = False
-    """The work is one call that was decided before: its own result says what it came to."""
-    refuses: bool = True
-    """Whether a claim that no screen shows is sent back once. A line of a shell has nothing more to
-    try: its claim stands unverified, and says why."""
+    """The work is one call that no model chose: its own result says what it came to."""

@@ -360,7 +360,8 @@ def _is_news(session: Session, question: Question | None) -> bool:
     """Leave out what the operator did just now, or looks at, or hears of as a job's outcome."""
     if session.state is SessionState.WAITING_FOR_USER:
         return question is not None or not session.held
-    return not (session.job_id and session.state.is_terminal)
+    # Whoever typed one act reads there what came of it.
+    return not ((session.job_id or session.one_act) and session.state.is_terminal)
 
 
 def sinks_of(settings: Settings, rack: Fleet) -> tuple[Sink, ...]:

@@ -122,6 +122,8 @@ class Session(Record, frozen=True, kw_only=True):
     budget: Budget = Budget()
     at_limit: AtLimit = AtLimit.ASK
     autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
+    one_act: bool = False
+    """It is one act that somebody typed, and no goal: it ends as that act did."""
     tool_servers: tuple[str, ...] = ()
     """The MCP servers whose tools it was given, by their names in the settings."""
     allowances: tuple[Allowance, ...] = ()

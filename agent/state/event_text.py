@@ -167,6 +167,8 @@ def verified_mark(session: Session) -> str:
         return ""
     if session.verdict is GoalVerdict.NOT_MET:
         return f"wrong, says {session.verified_by.value}"
+    if session.is_verified and session.one_act:
+        return "one act"
     return f"verified by {session.verified_by.value}" if session.is_verified else "unverified"
 
 

@@ -146,7 +146,7 @@ async def taking(core: Core, serial: str, purpose: str, *, wait_s: float) -> Asy
     Raises:
         SwitchboardError: the core refuses.
     """
-    session_id = await take(core, purpose, serial, SHELL)
+    session_id = await take(core, purpose, serial, SHELL, one_act=True)
     act = OneAct(core, session_id, wait_s)
     try:
         yield act

@@ -42,6 +42,7 @@ _SESSION = {
     SessionState.CANCELLED: Mark("–", "cancelled", "$faint"),
 }
 ASKS = Mark("?", "asks you", "$ask")
+ACT_DONE = Mark("✓", "act done", "$good")
 PAUSED = Mark("‖", "paused", "$warn")
 UNVERIFIED = Mark("≈", "unverified", "$warn")
 STOPPED = Mark("□", "stopped", "$muted")
@@ -60,6 +61,8 @@ def of_session(session: Session, *, asks: bool = False, delegates: bool = False)
             return WRONG
         if not session.is_verified:
             return UNVERIFIED
+        if session.one_act:
+            return ACT_DONE
     if session.state.is_terminal:
         return _SESSION[session.state]
     if session.lost:

@@ -51,8 +51,7 @@ class Completion:
 
     def __post_init__(self) -> None:
         checks = Pattern.FINISH_CHECK not in self.ledger.memory.without
-        refuses = self.context.verifying.refuses
-        self.claims = Claims(self.past, self._verifier(), checks=checks, refuses=refuses)
+        self.claims = Claims(self.past, self._verifier(), checks=checks)
 
     def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """Return the tools with the operator's schema as the shape of what finish is given."""
@@ -77,8 +76,7 @@ class Completion:
             except Misfit as error:
                 return self._misfit(str(error))
         if self.context.verifying.decided:
-            said = "What the call came to says so."
-            done = Verification(verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET, reason=said)
+            done = _by_its_call(self.past)
             return await self._end(request, message, done, None, ())
         return await self._verified(request, message, result)
 
@@ -164,6 +162,14 @@ class Completion:
         if verifying.model is None:
             return None
         return ModelVerifier(verifying.model, self.context.read_blob, verifying.is_same)
+
+
+def _by_its_call(past: Past) -> Verification:
+    """Judge one call by what it came to."""
+    if past.came_to not in {None, ActionOutcome.DONE}:
+        return Verification(reason="What the call came to does not say so.")
+    said = "What the call came to says so."
+    return Verification(verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET, reason=said)
 
 
 def _with_result(tool: ToolSchema, schema: dict[str, Any]) -> ToolSchema:

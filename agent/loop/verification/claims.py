@@ -60,8 +60,6 @@ class Claims:
     """None: nobody verifies."""
     checks: bool = True
     """Whether claims are checked at all; switched off only to measure."""
-    refuses: bool = True
-    """Whether whoever claims can try again."""
 
     async def decide(
         self, open_items: str, *, answer: str = "", values: tuple[str, ...] = ()
@@ -108,8 +106,6 @@ class Claims:
     @property
     def _has_chance(self) -> bool:
         past = self.past
-        if not self.refuses:
-            return False
         if past.refusals == 0:
             return True
         return past.refusals < MAX_REFUSALS and past.effects > past.effects_at_refusal

@@ -101,6 +101,8 @@ class Past:
     """What the operator was asked since the goal and answered; no secrets."""
     operator_acted: bool = False
     """Whether the operator did something on the phone since the goal."""
+    came_to: ActionOutcome | None = None
+    """How the newest call ended that was no claim."""
     refusals: int = 0
     """Claims of success that were refused since the goal."""
     effects_at_refusal: int = 0
@@ -191,6 +193,8 @@ class Past:
 
     def _finish(self, msg: ToolCallFinished) -> None:
         call = self._calls.pop(msg.call_id, None)
+        if call is None or call.tool != "finish":
+            self.came_to = msg.outcome
         if call is None:
             return
         if call.tool == "finish" and msg.outcome is ActionOutcome.FAILED:

@@ -59,6 +59,8 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     direct: bool = False
     """The client that gives this op makes the calls itself (DirectCall); `model` names its program.
     The session ends with the client."""
+    one_act: bool = False
+    """A direct session for one act that somebody typed: it has no goal to be verified."""
     tool_servers: tuple[str, ...] = ()
     """The MCP servers whose tools it is given, by their names in the settings."""
     dry_run: bool = False

@@ -78,6 +78,8 @@ def _planned(
             f"{model} is no model: a program makes the calls of such a session.",
             "Name a model, or start the program and have it take a phone.",
         )
+    if op.one_act and not op.direct:
+        raise UsageError("One act is a direct session's.", "Set direct, or leave one_act out.")
     _check_tool_servers(op, settings)
     max_steps = op.max_steps or settings.run.max_steps
     top = Session(
@@ -96,6 +98,7 @@ def _planned(
         budget=_budget(op.budget or Budget(), settings),
         at_limit=op.at_limit or AtLimit(settings.run.at_limit),
         autonomy=autonomy,
+        one_act=op.one_act,
         tool_servers=tuple(dict.fromkeys(op.tool_servers)),
         allowances=checked_allowances(op.allowances),
         dry_run=op.dry_run or settings.safety.dry_run,

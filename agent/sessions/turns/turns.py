@@ -278,7 +278,7 @@ class Turns:
                 if turn.kind is TaskKind.REGULAR:
                     verifying = (
                         Verifying(decided=True)
-                        if decided is not None
+                        if decided is not None or live.record.one_act
                         else self._parts.verifiers(model)
                     )
                 seen = seen_by(turn.kind, visible(history))

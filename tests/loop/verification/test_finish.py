@@ -365,12 +365,17 @@ async def test_without_a_schema_finish_knows_no_result() -> None:
     assert "result" not in finish.parameters["properties"]
 
 
-async def test_who_cannot_try_again_is_not_sent_back_and_stays_unverified() -> None:
+async def test_one_call_is_judged_by_what_it_came_to_and_never_sent_back() -> None:
+    for lines, is_met in (((DONE,), True), ((PRESS, DONE), True)):
+        context = MemoryContext(
+            scripted(*lines), Counter().phone, goal=GOAL, verifying=Verifying(decided=True)
+        )
+        end = await task().run(context)
+        assert end.completed and end.verification is not None
+        assert end.verification.is_met is is_met
+    nowhere = says("click_element", element=99)
     context = MemoryContext(
-        scripted(DONE), Counter().phone, goal=GOAL, verifying=Verifying(refuses=False)
+        scripted(nowhere, DONE), Counter().phone, goal=GOAL, verifying=Verifying(decided=True)
     )
     end = await task().run(context)
-    assert end.completed
-    assert end.verification is not None
-    assert not end.verification.is_met
-    assert NOTHING_DONE in end.verification.reason
+    assert end.verification is not None and not end.verification.is_met
