@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     Event,
+    QuestionAnswered,
     Reply,
     SessionClear,
     SessionConfigured,
@@ -31,8 +32,9 @@ from agent.protocol import (
     SessionPrune,
     SessionPruned,
     SessionRollback,
+    UserMessage,
 )
-from agent.records import Autonomy, Session
+from agent.records import Autonomy, Session, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
@@ -162,10 +164,12 @@ class Archive:
         order = tuple(Autonomy)
         most = Autonomy(self._parts.settings.safety.autonomy)
         autonomy = min(session.autonomy, most, key=order.index)
-        # A file from elsewhere starts none of the operator's programs.
-        ours = replace(session, autonomy=autonomy, tool_servers=())
+        # A file from elsewhere starts none of the operator's programs, and its words allow nothing.
+        ours = replace(
+            session, autonomy=autonomy, tool_servers=(), goal_speaker=Speaker.MODEL, goal_said=""
+        )
         own = SessionConfigured(session=ours)
-        return (replace(first, msg=own), *others)
+        return (replace(first, msg=own), *map(_not_ours, others))
 
     async def _put_blobs(self, path: Path, rollout: Rollout) -> None:
         blobs = read_blobs(path, rollout)
@@ -347,6 +351,17 @@ class Archive:
 def _submitted(drafts: tuple[EventDraft, ...], submission_id: str) -> tuple[EventDraft, ...]:
     first, *others = drafts
     return (EventDraft(first.session_id, first.msg, submission_id, first.dated_ms), *others)
+
+
+def _not_ours(event: Event) -> Event:
+    """Take no words in a file for the operator's."""
+    match event.msg:
+        case UserMessage() as msg:
+            return replace(event, msg=replace(msg, speaker=Speaker.MODEL, said=""))
+        case QuestionAnswered() as msg:
+            return replace(event, msg=replace(msg, speaker=Speaker.MODEL))
+        case _:
+            return event
 
 
 def _new_question_id() -> str:
