@@ -168,6 +168,8 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self.two_acts = TwoActs()
         self.pending = PendingOps()
         self.seen: frozenset[str] = frozenset()
+        self.tool_servers = tuple(settings.mcp.servers) if settings else ()
+        """The MCP servers that a session can be given."""
         self.begins_with = ""
         """The model that was connected here, of sessions that are begun; empty: the core's own."""
         self.settings = settings

@@ -23,6 +23,7 @@ from agent.protocol import (
     WheelActed,
 )
 from agent.records import (
+    DIRECT,
     ActionOutcome,
     BudgetKind,
     DeviceInfo,
@@ -165,6 +166,17 @@ def test_no_session_is_shown_by_an_identifier(state: SessionState, runtime: Targ
     shown = text_of(session_head(view, {}, 10, asks=False))
     shown += text_of(session_rows(State(sessions={"s1": view}), Look(), now_ms=10, asking=set()))
     assert not identifiers(shown), identifiers(shown)
+
+
+def test_a_head_names_the_program_that_drives_and_the_servers_that_were_given() -> None:
+    driven = Session(session_id="s1", goal="look", created_ms=1, model=f"{DIRECT}opencode")
+    given = Session(session_id="s2", goal="look", created_ms=1, tool_servers=("files", "tracker"))
+    heads = [
+        text_of(session_head(SessionView(session=one), {}, 10, asks=False))
+        for one in (driven, given)
+    ]
+    assert "by opencode" in heads[0]
+    assert "tools of files, tracker" in heads[1]
 
 
 @pytest.mark.parametrize("state", list(DeviceState))

@@ -1,17 +1,19 @@
-"""Name phones and their tags in a typed line: `@phone` and `#tag`.
+"""Name phones, their tags and MCP servers in a typed line: `@phone`, `#tag` and `+server`.
 
-Pure. Invariant: a handle has no space, and means the phone that the lists show under that name.
+Pure. Invariant: a handle has no space, and means the phone that the lists show under that name, or
+the server that the settings have under it; any other word stays a word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from agent.records import DeviceInfo, DeviceState
 from widgets.lists.session_rows import device_name
 
 _WORD = re.compile(r"(?<!\S)([@#])(\S+)")
+_SERVER = re.compile(r"(?<!\S)\+(\S+)")
 
 
 def phone_handle(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
@@ -38,9 +40,28 @@ def handles(devices: Mapping[str, DeviceInfo]) -> list[str]:
     return [*(phone_handle(serial, devices) for serial in order), *(f"#{tag}" for tag in tags)]
 
 
-def completions(word: str, devices: Mapping[str, DeviceInfo]) -> list[str]:
-    """List the handles that begin with a word, which begins with `@` or `#`."""
-    return [one for one in handles(devices) if one.casefold().startswith(word.casefold())]
+def completions(
+    word: str, devices: Mapping[str, DeviceInfo], servers: Collection[str] = ()
+) -> list[str]:
+    """List the handles that begin with a word, which begins with `@`, `#` or `+`."""
+    offered = [*handles(devices), *(f"+{name}" for name in sorted(servers))]
+    return [one for one in offered if one.casefold().startswith(word.casefold())]
+
+
+def servers_in(text: str, servers: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    """Read which MCP servers a goal names.
+
+    Args:
+        servers: the names that the settings have.
+
+    Returns:
+        The goal without these handles, and the names, each once.
+    """
+    found = [match for match in _SERVER.finditer(text) if match[1].casefold() in servers]
+    for match in reversed(found):
+        text = f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}"
+    names = tuple(dict.fromkeys(match[1].casefold() for match in found))
+    return (text.strip() if found else text), names
 
 
 def tagged(tag: str, devices: Mapping[str, DeviceInfo]) -> list[str]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.protocol import SessionCreate
 from agent.records import DeviceInfo, DeviceState
-from console.palette.handles import Placed, completions, phone_handle
+from console.palette.handles import Placed, completions, phone_handle, servers_in
 from tests.console.conftest import Open, Seat
 
 PIXEL = DeviceInfo(serial="p1", name="Pixel 4", tags=("lab",), state=DeviceState.ONLINE)
@@ -76,7 +76,33 @@ def test_a_handle_is_taken_out_of_the_goal_and_other_words_stay(
     assert (placed.goal, placed.serial, placed.unknown) == (goal, serial, unknown)
 
 
+@pytest.mark.parametrize(
+    ("text", "goal", "servers"),
+    [
+        ("buy milk +files", "buy milk", ("files",)),
+        ("+Files buy +tracker milk +files", "buy milk", ("files", "tracker")),
+        ("call +49 30 1234 or +unknown", "call +49 30 1234 or +unknown", ()),
+        ("2+files  stays", "2+files  stays", ()),
+        ("+files", "", ("files",)),
+    ],
+)
+def test_a_server_is_named_by_its_handle_and_other_words_stay(
+    text: str, goal: str, servers: tuple[str, ...]
+) -> None:
+    assert servers_in(text, ("files", "tracker")) == (goal, servers)
+
+
+async def test_a_session_is_given_the_servers_that_its_goal_names(console: Open) -> None:
+    async with console() as seat:
+        seat.app.tool_servers = ("files", "tracker")
+        await seat.press("n", *"buy milk +f", "tab", "enter")
+        await seat.until(lambda: goals(seat), "the session")
+        op = goals(seat)[0]
+        assert (op.goal, op.tool_servers) == ("buy milk", ("files",))
+
+
 def test_handles_are_completed_in_any_case_online_phones_first() -> None:
     assert completions("@", DEVICES) == ["@Pixel-4", "@Old"]
+    assert completions("+T", DEVICES, ("files", "tracker")) == ["+tracker"]
     assert completions("@PIX", DEVICES) == ["@Pixel-4"]
     assert completions("#", {"p1": replace(PIXEL, tags=("lab", "two words"))}) == ["#lab"]

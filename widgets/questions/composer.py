@@ -333,14 +333,14 @@ class Composer(FaultIsolated, Vertical):
         self.field.move_cursor(self.field.document.end)
 
     def _complete(self) -> bool:
-        """Complete a word that begins with @ or #, as far as all that fit begin alike."""
+        """Complete a word that begins with @, # or +, as far as all that fit begin alike."""
         if self.purpose.mode not in _BEGINS:
             return False
         field = self.field
         row, column = field.cursor_location
         before = field.document.get_line(row)[:column]
         word = before.split(" ")[-1]
-        if word[:1] not in {"@", "#"}:
+        if word[:1] not in {"@", "#", "+"}:
             return False
         found = self.handles(word)
         if found:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from agent.records import DeviceInfo, Session, SessionState
+from agent.records import DIRECT, DeviceInfo, Session, SessionState
 from agent.state.reducer import SessionView
 from agent.state.terms import term
 from agent.text import one_line
@@ -110,6 +110,10 @@ def session_head(
     facts = [*step_words(view), formatting.clock(until - session.created_ms)]
     if session.serial:
         facts.append(device_name(session.serial, devices))
+    if session.model.startswith(DIRECT):
+        facts.append(f"by {one_line(session.model.removeprefix(DIRECT), 40)}")
+    if session.tool_servers:
+        facts.append(f"tools of {', '.join(session.tool_servers)}")
     if session.target_package:
         facts.append(one_line(session.target_package, 40))
     if where := status.TARGET[session.target_runtime]:

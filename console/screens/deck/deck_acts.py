@@ -268,7 +268,9 @@ class DeckActs(DeckBegin):
             choices.append((device.serial, f"{device_name(device.serial, state.devices)}{busy}"))
         composer = self.deck.composer
         composer.offer(choices)
-        composer.handles = lambda word: completions(word, state.devices)
+        composer.handles = lambda word: completions(
+            word, state.devices, self.console_app.tool_servers
+        )
 
     def do_session_write(self) -> None:
         """Go to the composer."""

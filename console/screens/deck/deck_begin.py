@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from msgspec.structs import replace
+
 from agent.protocol import Interrupt, SessionCreate
-from console.palette.handles import Placed
+from console.palette.handles import Placed, servers_in
 from console.screens.deck.deck_find import DeckFind
 from widgets.questions.composer import Composer, Mode, Purpose
 
@@ -105,7 +107,9 @@ class DeckBegin(DeckFind):
         self.deck.coming = request_id
         self.deck.select(request_id)
         model = self.console_app.begins_with
-        op = _creation(text, serial, request_id, model=model, drafts=drafts)
+        goal, servers = servers_in(text, self.console_app.tool_servers)
+        op = _creation(goal, serial, request_id, model=model, drafts=drafts)
+        op = replace(op, tool_servers=servers)
         doing = "keeping a draft" if drafts else "beginning a session"
         self.console_app.spawn(self._begin(op, written, before), doing)
 

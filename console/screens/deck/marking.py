@@ -16,6 +16,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.keys.actions import Action
 from console.keys.controllers import Controller
+from console.palette.handles import servers_in
 from console.screens.deck import batch
 from console.screens.deck.batch import Act, Plan, Step, plan_for, sessions
 from console.screens.deck.marks import Marks
@@ -223,9 +224,14 @@ class MarkController(Controller):
     def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
         """Begin a session with this goal on each phone of what is marked."""
         devices = self._state.devices
-        model = self._deck.console_app.begins_with
+        app = self._deck.console_app
+        goal, servers = servers_in(goal, app.tool_servers)
         steps = tuple(
-            Step("", device_name(one, devices), _creation(goal, one, request_id(), model))
+            Step(
+                "",
+                device_name(one, devices),
+                _creation(goal, one, request_id(), app.begins_with, servers),
+            )
             for one in self.phones()
         )
         self._runner.run(Plan(Act.BEGIN, steps))
@@ -266,5 +272,9 @@ def _question_ids(plan: Plan) -> list[str]:
     return [s.op.question_id for s in plan.steps if isinstance(s.op, UserInputAnswer)]
 
 
-def _creation(goal: str, serial: str, request_id: str, model: str) -> SessionCreate:
-    return SessionCreate(goal=goal, serial=serial, model=model, request_id=request_id)
+def _creation(
+    goal: str, serial: str, request_id: str, model: str, servers: tuple[str, ...]
+) -> SessionCreate:
+    return SessionCreate(
+        goal=goal, serial=serial, model=model, request_id=request_id, tool_servers=servers
+    )
