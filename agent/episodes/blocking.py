@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from agent.devices.adb.address import ServerAddress
-from agent.episodes.episode import Episode, Seen
+from agent.episodes.episode import Episode
 from agent.episodes.phones import EpisodePhones
+from agent.episodes.recording import Recorder, Recording
+from agent.episodes.scratch import make_folder, remove_abandoned
+from agent.episodes.seen import Seen
 from agent.errors import WrongStateError
 from agent.exercises.exercise import Exercise
 from agent.settings import PoolSettings
@@ -34,6 +37,7 @@ class BlockingPhones:
         folder: where virtual ones live, nobody else's; a temporary one by default.
         adb: the adb program; empty: the one that is found.
         server: the operator's adb server, for emulators and real phones.
+        recording: which episodes are stored, and where; None: none.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class BlockingPhones:
         folder: Path | None = None,
         adb: str = "",
         server: ServerAddress | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self._wanted = PoolSettings(virtual=wanted) if isinstance(wanted, int) else wanted
         self.tasks = tuple(tasks)
@@ -54,37 +59,47 @@ class BlockingPhones:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._phones: EpisodePhones | None = None
+        self._recording = recording
+        self._recorder: Recorder | None = None
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return itself: who copies arguments does not mean more phones."""
         return self
 
     def open(self) -> Self:
-        """Start the phones; nothing where they run. Raises AdbError, DeviceError, UsageError."""
+        """Start the phones; nothing where they run.
+
+        Raises AdbError, DeviceError, UsageError, StoreError.
+        """
         if self._phones is not None:
             return self
         if self._folder is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="switchboard-episodes-")
+            self._scratch = make_folder()
         folder = self._folder or Path(self._scratch.name if self._scratch else "")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="episodes", daemon=True)
         self._thread.start()
         _at_exit(weakref.WeakMethod(self.close))
         try:
+            if self._scratch is not None:
+                self.run(remove_abandoned())
             phones = EpisodePhones(self._wanted, folder, adb=self._adb, server=self._server)
             self.run(phones.__aenter__())
+            self._phones = phones
+            if self._recording is not None:
+                self._recorder = self.run(Recorder(self._recording).__aenter__())
         except BaseException:
             self.close()
             raise
-        self._phones = phones
         return self
 
     def close(self) -> None:
         """End the phones; may be repeated."""
         phones, self._phones = self._phones, None
+        recorder, self._recorder = self._recorder, None
         try:
             if self._loop is not None:
-                self.run(_ended(phones))
+                self.run(_ended(phones, recorder))
         finally:
             loop, self._loop = self._loop, None
             thread, self._thread = self._thread, None
@@ -138,16 +153,19 @@ class BlockingPhones:
             size_px=size_px,
             max_steps=max_steps,
             wait_s=wait_s,
+            recorder=self._recorder,
         )
         return BlockingEpisode(self, inner)
 
 
-async def _ended(phones: EpisodePhones | None) -> None:
+async def _ended(phones: EpisodePhones | None, recorder: Recorder | None) -> None:
     """End the phones, and what episodes that nobody closed left running on this loop."""
     try:
         if phones is not None:
             await phones.__aexit__(None, None, None)
     finally:
+        if recorder is not None:
+            await recorder.__aexit__(None, None, None)
         left = asyncio.all_tasks() - {asyncio.current_task()}
         for task in left:
             task.cancel()

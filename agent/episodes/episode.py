@@ -25,6 +25,8 @@ from agent.devices.frames.png import scaled_rgb
 from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
 from agent.devices.pool.pool import PhonePool
 from agent.episodes.actions import carry_out, checked
+from agent.episodes.recording import Act, Recorder, Tape
+from agent.episodes.seen import Seen
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.exercises.exercise import Exercise, Record, State
 from agent.records import UiNode
@@ -37,33 +39,6 @@ MOST_STEPS = 100
 _GZIP = b"\x1f\x8b"
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a step, or a reset, shows."""
-
-    png: bytes = b""
-    """The screen as the phone has it; empty where only trees are looked at."""
-    rgb: bytes = b""
-    """The same at the size that the episode was told, 3 bytes a pixel, row by row."""
-    width_px: int = 0
-    height_px: int = 0
-    orientation: int = 0
-    """0, 90, 180 or 270, as the tree says."""
-    at_ms: int = 0
-    nodes: tuple[UiNode, ...] = ()
-    package: str = ""
-    activity: str = ""
-    error: str = ""
-    """Why the action, or a part of the looking, failed."""
-    reward: float = 0.0
-    terminated: bool = False
-    truncated: bool = False
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode is over."""
-        return self.terminated or self.truncated
-
-
 class Episode:
     """A phone of a pool from the first reset until `close`; one episode after the other on it.
 
@@ -74,6 +49,7 @@ class Episode:
         size_px: width and height of `Seen.rgb`; None: there is none.
         max_steps: how long an episode is at most; 0: as its task says.
         wait_s: how long a reset waits for a free phone.
+        recorder: stores the episodes; None: nobody does.
     """
 
     def __init__(
@@ -85,6 +61,7 @@ class Episode:
         size_px: tuple[int, int] | None = None,
         max_steps: int = 0,
         wait_s: float = 5.0,
+        recorder: Recorder | None = None,
     ) -> None:
         self._pool = pool
         self._tasks = tasks
@@ -97,6 +74,9 @@ class Episode:
         self._before: State = {}
         self._size_px = (0, 0)
         self._over = True
+        self._is_lost = False
+        self._recorder = recorder
+        self._tape: Tape | None = None
         self.task: Exercise | None = None
         self.episode_id = ""
         self.steps = 0
@@ -106,6 +86,18 @@ class Episode:
     def serial(self) -> str:
         """The phone; empty before the first reset."""
         return self._taken.serial if self._taken else ""
+
+    @property
+    def server(self) -> str:
+        """The adb server of the phone; empty before the first reset."""
+        return self._taken.server if self._taken else ""
+
+    @property
+    def device(self) -> AdbDevice:
+        """The phone, to look at beside the steps. Raises WrongStateError before the first reset."""
+        if self._device is None:
+            raise WrongStateError("There is no phone.", "Call reset first.")
+        return self._device
 
     async def reset(
         self,
@@ -129,6 +121,7 @@ class Episode:
             DeviceError: no phone is free, or it cannot be prepared.
         """
         chosen = self._chosen(seed, task)
+        await self._keep()
         device, taken = await self._phone()
         try:
             await self._ask(taken, "reset")
@@ -137,6 +130,7 @@ class Episode:
             elif chosen is not None:
                 await self._prepare(taken, chosen)
             self._before = await self._true_state(taken)
+            seen = await self._look(device)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
             await self.close()
@@ -145,7 +139,20 @@ class Episode:
         self.episode_id = episode_id or str(uuid.uuid4())
         self.steps = 0
         self._over = False
-        return await self._look(device)
+        if self._recorder is not None:
+            self._tape = Tape(
+                self.episode_id,
+                goal=chosen.goal if chosen else "",
+                task=chosen.name if chosen else "",
+                serial=taken.serial,
+                max_steps=self._most,
+                first=seen,
+            )
+        return seen
+
+    @property
+    def _most(self) -> int:
+        return self._max_steps or (self.task.max_steps if self.task else MOST_STEPS)
 
     async def save(self) -> bytes:
         """Return all that the phone holds now, for a later `reset` of this or another phone.
@@ -187,23 +194,39 @@ class Episode:
         if self._over or self._device is None or self._taken is None:
             raise WrongStateError("No episode runs.", "Call reset first.")
         self.steps += 1
-        error = ""
+        began_ms, error, is_unknown = _now_ms(), "", False
         try:
             async with asyncio.timeout(timeout_s):
                 await carry_out(self._device, tool, given)
         except TimeoutError:
             error = f"{tool} did not end within {timeout_s:g} s; whether it took effect is unknown."
+            is_unknown = True
         except DeviceLostError as lost:
-            return await self._truncated(str(lost))
+            error = str(lost)
+            self._over = is_unknown = True
         except SwitchboardError as refused:
             error = str(refused)
+        acted_ms = _now_ms()
+        seen = self._lost(error) if self._over else await self._judged(error)
+        if self._tape is not None:
+            self._tape.acts.append(Act(tool, given, began_ms, acted_ms, error, is_unknown, seen))
+        if self._over:
+            await self._keep()
+        if self._is_lost:
+            with suppress(SwitchboardError):
+                await self.close()
+        return seen
+
+    async def _judged(self, error: str) -> Seen:
+        """Look, and say what it is worth."""
+        assert self._device is not None and self._taken is not None
         try:
             seen = await self._look(self._device)
             passed = await self._passed(self._taken)
         except DeviceLostError as lost:
-            return await self._truncated(str(lost))
-        most = self._max_steps or (self.task.max_steps if self.task else MOST_STEPS)
-        self._over = passed or self.steps >= most
+            self._over = True
+            return self._lost(str(lost))
+        self._over = passed or self.steps >= self._most
         return msgspec.structs.replace(
             seen,
             error=error or seen.error,
@@ -212,19 +235,26 @@ class Episode:
             truncated=not passed and self._over,
         )
 
-    async def _truncated(self, why: str) -> Seen:
-        with suppress(SwitchboardError):
-            await self.close()
+    def _lost(self, why: str) -> Seen:
+        """Return what there is to see of a phone that is lost."""
+        self._is_lost = True
         return Seen(
             error=why,
             truncated=True,
-            at_ms=time.time_ns() // 1_000_000,
+            at_ms=_now_ms(),
             width_px=self._size_px[0],
             height_px=self._size_px[1],
         )
 
+    async def _keep(self) -> None:
+        """Have the episode stored that is over, or is given up now."""
+        tape, self._tape = self._tape, None
+        if tape is not None and self._recorder is not None:
+            await self._recorder.keep(tape)
+
     async def close(self) -> None:
         """Put the phone back, which resets it; may be repeated."""
+        self._is_lost = False
         taken, self._taken = self._taken, None
         device, self._device = self._device, None
         self._over = True
@@ -234,6 +264,7 @@ class Episode:
         finally:
             if taken is not None:
                 self._pool.put(taken)
+            await self._keep()
 
     # --- the phone ----------
 
@@ -277,10 +308,12 @@ class Episode:
             width_px=self._size_px[0],
             height_px=self._size_px[1],
             orientation=_rotation(xml),
-            at_ms=time.time_ns() // 1_000_000,
+            at_ms=_now_ms(),
             nodes=nodes,
+            xml=xml,
             package=front.package,
             activity=front.activity,
+            keyboard_shown=front.keyboard_shown,
             error=error,
         )
 
@@ -333,6 +366,10 @@ class Episode:
                 f"The state of {taken.serial} cannot be read.", "Tasks need virtual phones."
             ) from error
         return state if isinstance(state, dict) else {}
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _client(taken: PooledPhone) -> AdbClient:

@@ -12,6 +12,7 @@ from agent.config import load_settings
 from agent.devices.pool.virtual_command import virtual_phone_command
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
 from agent.episodes.episode import Episode
+from agent.episodes.recording import EPISODES, Recording
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
 from agent.settings import PoolSettings
@@ -30,6 +31,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     looks: str = "both"
     size_px: tuple[int, int] = SIZE_PX
     max_steps: int = 0
+    record: str | float | bool = False
+    record_to: str | Path = ""
     avd: str = ""
     wait_s: float = 5.0
 
@@ -44,8 +47,13 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 f"size_px is {self.size_px!r}.", f"Give width and height, 1 to {LARGEST_PX}."
             )
 
+        self.recording(Path())
         if self.max_steps < 0:
             raise UsageError(f"max_steps is {self.max_steps}.", "Give 1 or more, or 0.")
+
+    def recording(self, data_dir: Path) -> Recording | None:
+        """Return which episodes are stored, and where. Raises UsageError."""
+        return Recording.parse(self.record, Path(self.record_to or data_dir / EPISODES))
 
     def episode(self, phones: BlockingPhones, looks: str) -> BlockingEpisode:
         """Return an episode on one of the phones, which are open."""
@@ -70,7 +78,9 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 f"task names none of {self.suite}: {self.task!r}.",
                 f"List them: switchboard eval exercises {self.suite}",
             )
-        return BlockingPhones(wanted, tasks, adb=load_settings().adb.path)
+        settings = load_settings()
+        recording = self.recording(settings.data_dir)
+        return BlockingPhones(wanted, tasks, adb=settings.adb.path, recording=recording)
 
     def begun(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return what `Episode.reset` takes of a reset's options. Raises UsageError."""

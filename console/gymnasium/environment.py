@@ -5,13 +5,14 @@ Invariant: phones that it started end with `close`; phones that it was given are
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
-from agent.episodes.episode import Seen
+from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from console.gymnasium import spaces
 from console.gymnasium.arguments import SIZE_PX, Arguments, told
@@ -26,6 +27,9 @@ class PhoneEnv(gymnasium.Env):
         looks: what is seen: `pixels`, `tree` or `both`.
         size_px: width and height of the pixels.
         max_steps: how long an episode is at most; 0: as its task says.
+        record: which episodes become sessions: `True` or `all`, `failures`, or a share such as 0.1;
+            with `phones` it is they that record.
+        record_to: the data directory of these sessions; `episodes` in the operator's by default.
         avd: an emulator, without tasks and rewards; empty: a virtual phone.
         phones: share these, which are open, instead of starting one.
         wait_s: how long a reset waits for a free phone of `phones`.
@@ -45,6 +49,8 @@ class PhoneEnv(gymnasium.Env):
         looks: str = "both",
         size_px: tuple[int, int] = SIZE_PX,
         max_steps: int = 0,
+        record: str | float | bool = False,
+        record_to: str | Path = "",
         avd: str = "",
         phones: BlockingPhones | None = None,
         wait_s: float = 5.0,
@@ -56,6 +62,8 @@ class PhoneEnv(gymnasium.Env):
             looks=looks,
             size_px=size_px,
             max_steps=max_steps,
+            record=record,
+            record_to=record_to,
             avd=avd,
             wait_s=wait_s,
         )

@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 from agent.devices.protocols import Button
 from agent.episodes.actions import LONGEST_TEXT_CHARS, TOOLS
-from agent.episodes.episode import Seen
+from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.records import UiNode
 

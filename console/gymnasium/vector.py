@@ -7,6 +7,7 @@ action counts for nothing there; what fails on one phone ends that phone's episo
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from agent.episodes.blocking import BlockingPhones
-from agent.episodes.episode import Episode, Seen
+from agent.episodes.episode import Episode
+from agent.episodes.seen import Seen
 from agent.errors import DeviceError, UsageError
 from console.gymnasium import spaces
 from console.gymnasium.arguments import SIZE_PX, Arguments, told
@@ -34,6 +36,8 @@ class PhoneVectorEnv(VectorEnv):
         looks: str = "both",
         size_px: tuple[int, int] = SIZE_PX,
         max_steps: int = 0,
+        record: str | float | bool = False,
+        record_to: str | Path = "",
         avd: str = "",
         phones: BlockingPhones | None = None,
         wait_s: float = 5.0,
@@ -44,6 +48,8 @@ class PhoneVectorEnv(VectorEnv):
             looks=looks,
             size_px=size_px,
             max_steps=max_steps,
+            record=record,
+            record_to=record_to,
             avd=avd,
             wait_s=wait_s,
         )

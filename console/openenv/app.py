@@ -8,7 +8,7 @@ application; a phone is of one client at a time.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import Body, FastAPI, HTTPException
@@ -24,6 +24,7 @@ from openenv.core.env_server.types import (
 from pydantic import ValidationError
 
 from agent.episodes.phones import EpisodePhones
+from agent.episodes.recording import Recorder
 from agent.errors import DeviceError, SwitchboardError
 from agent.exercises.exercise import Exercise
 from console.openenv.environment import (
@@ -45,6 +46,7 @@ def make_app(
     *,
     clients: int,
     session_s: float | None,
+    recorder: Recorder | None = None,
 ) -> FastAPI:
     """Make the application; its phones start when it starts and end when it ends.
 
@@ -54,10 +56,11 @@ def make_app(
         variables: see there.
         clients: how many WebSocket sessions may run at once: as many as there are phones.
         session_s: how long a session may be silent; None: for ever.
+        recorder: stores the episodes, opened and closed with the phones; None: nobody does.
     """
 
     def factory() -> PhoneEnvironment:
-        return PhoneEnvironment(phones.pool, tasks, variables)
+        return PhoneEnvironment(phones.pool, tasks, variables, recorder)
 
     app = create_fastapi_app(
         factory,
@@ -78,7 +81,7 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(running: FastAPI) -> AsyncIterator[Any]:
-        async with phones:
+        async with recorder or nullcontext(), phones:
             try:
                 async with inner(running) as state:
                     yield state

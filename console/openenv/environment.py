@@ -22,7 +22,9 @@ from pydantic import Field, model_validator
 from agent.devices.frames.png import jpeg_of, scaled_rgb
 from agent.devices.pool.pool import PhonePool
 from agent.episodes.actions import TOOLS, checked
-from agent.episodes.episode import Episode, Seen
+from agent.episodes.episode import Episode
+from agent.episodes.recording import Recorder
+from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
 from console.openenv.variables import ImageFormat, Variables
@@ -78,15 +80,22 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         pool: open.
         tasks: what can be asked for.
         variables: how pictures are encoded, what is seen.
+        recorder: stores the episodes; None: nobody does.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, pool: PhonePool, tasks: Sequence[Exercise], variables: Variables) -> None:
+    def __init__(
+        self,
+        pool: PhonePool,
+        tasks: Sequence[Exercise],
+        variables: Variables,
+        recorder: Recorder | None = None,
+    ) -> None:
         super().__init__()
         self._tasks = tasks
         self._variables = variables
-        self._episode = Episode(pool, tasks, looks=variables.looks)
+        self._episode = Episode(pool, tasks, looks=variables.looks, recorder=recorder)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._one_at_a_time = asyncio.Lock()
 

@@ -18,6 +18,7 @@ import uvicorn
 from agent.config import Settings, load_settings
 from agent.devices.adb.address import ServerAddress
 from agent.episodes.phones import EpisodePhones
+from agent.episodes.recording import EPISODES, Recorder, Recording
 from agent.errors import ConfigError, UsageError
 from agent.settings import PoolSettings
 from console.evaluation.suites import read_tasks
@@ -72,7 +73,18 @@ def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gat
         adb=variables.adb_path or settings.adb.path,
         server=ServerAddress.parse(settings.adb.server[0]),
     )
-    app = make_app(phones, tasks, variables, clients=wanted.phones, session_s=wanted.session_s)
+    try:
+        recording = Recording.parse(variables.record, settings.data_dir / EPISODES)
+    except UsageError as error:
+        raise ConfigError(f"SWITCHBOARD_ENV_RECORD: {error.message}", error.remedy) from error
+    app = make_app(
+        phones,
+        tasks,
+        variables,
+        clients=wanted.phones,
+        session_s=wanted.session_s,
+        recorder=Recorder(recording) if recording is not None else None,
+    )
     return Gate(app, token=wanted.token, hosts=wanted.hosts)
 
 

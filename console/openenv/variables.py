@@ -37,6 +37,8 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     looks: str = "both"
     """SWITCHBOARD_ENV_LOOKS: pixels, tree or both."""
     adb_path: str = ""
+    record: str = ""
+    """SWITCHBOARD_ENV_RECORD: which episodes become sessions: all, failures, a share, no."""
 
 
 def read_variables(environ: Mapping[str, str]) -> Variables:
@@ -67,4 +69,5 @@ def read_variables(environ: Mapping[str, str]) -> Variables:
         image_quality=int(quality),
         looks=one_of("SWITCHBOARD_ENV_LOOKS", "both", ("pixels", "tree", "both")),
         adb_path=environ.get("ANDROID_ADB_PATH", ""),
+        record=environ.get("SWITCHBOARD_ENV_RECORD", ""),
     )

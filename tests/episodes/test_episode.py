@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent.devices.adb.address import ServerAddress
-from agent.episodes.episode import Episode, Seen
+from agent.episodes.episode import Episode
 from agent.episodes.phones import EpisodePhones
+from agent.episodes.seen import Seen
 from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.exercises.suite import EXERCISES
 from agent.settings import PoolSettings

@@ -42,7 +42,7 @@ def tap(env: Any, seen: dict[str, Any], text: str) -> dict[str, Any]:
 def test_a_task_is_done_and_a_saved_state_is_begun_again(
     phones: BlockingPhones, tmp_path: Path
 ) -> None:
-    env = gymnasium.make(NAME, phones=phones, task="bluetooth-on")
+    env = gymnasium.make(NAME, phones=phones, wait_s=60, task="bluetooth-on")
     try:
         seen, info = env.reset(seed=1)
         assert seen["goal"] and info["task"] == "bluetooth-on" and info["episode_id"]
@@ -77,7 +77,7 @@ def test_a_task_is_done_and_a_saved_state_is_begun_again(
 def test_wrong_options_are_named(
     phones: BlockingPhones, options: dict[str, Any], said: str
 ) -> None:
-    env = gymnasium.make(NAME, phones=phones, looks="tree")
+    env = gymnasium.make(NAME, phones=phones, wait_s=60, looks="tree")
     try:
         with pytest.raises(UsageError, match=said):
             env.reset(options=options)
@@ -105,7 +105,7 @@ def test_gymnasiums_checker_finds_nothing(
     phones: BlockingPhones, recwarn: pytest.WarningsRecorder
 ) -> None:
     # Without pixels, which show a clock: it may strike between two looks that are compared.
-    env = gymnasium.make(NAME, phones=phones, looks="tree", task="dark-theme")
+    env = gymnasium.make(NAME, phones=phones, wait_s=60, looks="tree", task="dark-theme")
     try:
         check_env(env.unwrapped)
         assert [str(one.message) for one in recwarn if "WARN" in str(one.message)] == []
@@ -120,7 +120,7 @@ async def free(phones: BlockingPhones) -> int:
 
 
 def test_many_phones_act_at_once_and_begin_anew(phones: BlockingPhones) -> None:
-    env = gymnasium.make_vec(NAME, num_envs=2, phones=phones, looks="tree", max_steps=2)
+    env = gymnasium.make_vec(NAME, num_envs=2, phones=phones, looks="tree", max_steps=2, wait_s=60)
     try:
         seen, infos = env.reset(seed=[4, None])
         assert env.observation_space.contains(seen) and len(set(infos["serial"])) == 2

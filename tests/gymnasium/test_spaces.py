@@ -15,7 +15,7 @@ if not is_installed("gym"):
     pytest.skip("the extra is not installed", allow_module_level=True)
 
 from agent.episodes.actions import checked
-from agent.episodes.episode import Seen
+from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.records import Bounds, UiNode
 from console.gymnasium.spaces import (
