@@ -50,14 +50,17 @@ NAMED = re.compile(r"`((?:agent|bench|console|docs|scripts|tests|virtual_phone|w
 PLACE = re.compile(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+WALKS = ["docs/how-one-tap-travels.md", "docs/how-one-question-travels.md"]
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", *WALKS])
 def test_files_that_a_guide_names_exist(page: str) -> None:
     named = set(NAMED.findall((ROOT / page).read_text(encoding="utf-8")))
     assert named, "the page names no file"
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", *WALKS])
 def test_files_hold_what_a_guide_says_is_in_them(page: str) -> None:
     places = PLACE.findall((ROOT / page).read_text(encoding="utf-8"))
     assert places, "the page has no table of places"
