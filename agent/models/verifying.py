@@ -50,6 +50,7 @@ class Rules(Protocol):
         apps: Sequence[tuple[str, str]],
         screens: Sequence[SeenScreen],
         pressed: Sequence[str],
+        before: int = 0,
     ) -> Judged:
         """Judge whether a goal is met.
 
@@ -59,6 +60,7 @@ class Rules(Protocol):
             apps: package and label of what is installed.
             screens: what was seen, oldest first.
             pressed: labels of what was pressed with an effect, oldest first.
+            before: how many of the screens were seen before the goal was given.
         """
         ...
 

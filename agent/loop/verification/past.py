@@ -123,6 +123,12 @@ class Past:
         """The step of the first deed since the goal that may have changed something; 0: none."""
         return next((deed.step for deed in self.deeds if deed.took_effect), 0)
 
+    @property
+    def screens_since(self) -> list[StoredScreen]:
+        """The screens that were seen since the goal."""
+        since = self.first[0] if self.first is not None else None
+        return [] if since is None else [one for one in self.screens if one.step >= since]
+
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event."""
         match msg:

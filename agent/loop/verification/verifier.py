@@ -164,6 +164,7 @@ class RulesVerifier:
             apps=[(app.package, app.label) for app in self.apps()],
             screens=[SeenScreen(s.package, s.lines, s.fields) for s in past.screens],
             pressed=[deed.label for deed in past.deeds if deed.took_effect and deed.label],
+            before=len(past.screens) - len(past.screens_since),
         )
         evidence = tuple(find(quote, past.screens) for quote in found.quotes)
         if any(not one.step for one in evidence) or not evidence:

@@ -42,6 +42,7 @@ def judged(
     apps: Sequence[tuple[str, str]],
     screens: Sequence[SeenScreen],
     pressed: Sequence[str],
+    before: int = 0,
 ) -> Judged:
     """Judge a goal; see `agent.models.verifying.Rules`."""
     known = tuple(App(package, label) for package, label in apps)
@@ -49,8 +50,11 @@ def judged(
     for hint in hints:
         further = parse(hint, known)
         if further and not any(isinstance(intent, Unclear) for intent in further):
-            intents += further
-    found = [_judge(intent, screens, pressed) for intent in intents]
+            # What was said later stands where it is the opposite of what was said first.
+            kept = tuple(one for one in intents if not _reversed(one, further))
+            intents = (*kept, *further)
+    steps = _stages(intents, screens[before:])
+    found = [steps.get(at) or _judge(intent, screens, pressed) for at, intent in enumerate(intents)]
     quotes = tuple(quote for one in found for quote in one.quotes)
     for verdict in (GoalVerdict.NOT_MET, GoalVerdict.CANNOT_TELL):
         wrong = [
@@ -103,10 +107,52 @@ def _toggle(intent: Toggle, screens: Sequence[SeenScreen]) -> Judged:
         for screen in reversed(screens):
             line = _switch(intent.name, screen, least)
             if line:
-                is_on = line.endswith("[CHECKED]")
-                verdict = GoalVerdict.MET if is_on == intent.on else GoalVerdict.NOT_MET
-                return Judged(verdict, (line,), "" if is_on == intent.on else f"it shows “{line}”")
+                is_met = _is_on(line) == intent.on
+                verdict = GoalVerdict.MET if is_met else GoalVerdict.NOT_MET
+                return Judged(verdict, (line,), "" if is_met else f"it shows “{line}”")
     return Judged(GoalVerdict.CANNOT_TELL, (), "no screen shows the switch")
+
+
+def _reversed(intent: Intent, later: Sequence[Intent]) -> bool:
+    """Return whether a switch is turned the other way later."""
+    return isinstance(intent, Toggle) and any(
+        isinstance(other, Toggle)
+        and key_tokens(other.name) == key_tokens(intent.name)
+        and other.on != intent.on
+        for other in later
+    )
+
+
+def _stages(intents: Sequence[Intent], screens: Sequence[SeenScreen]) -> dict[int, Judged]:
+    """Judge what a later part of the goal turns back, by when it was so: one after the other.
+
+    Returns:
+        The verdicts by the place of their intents; without the last state that is asked for, which
+        has to be the newest.
+    """
+    said: dict[int, Judged] = {}
+    reached: dict[tuple[str, ...], int] = {}
+    for at, intent in enumerate(intents):
+        if not isinstance(intent, Toggle) or not _reversed(intent, intents[at + 1 :]):
+            continue
+        name = key_tokens(intent.name)
+        first = reached.get(name, 0)
+        shown = ((number, _state(intent, screens[number])) for number in range(first, len(screens)))
+        number, line = next(
+            ((number, line) for number, line in shown if line and _is_on(line) == intent.on),
+            (len(screens), ""),
+        )
+        reached[name] = number
+        said[at] = _met(line, f"no screen shows it {'on' if intent.on else 'off'} in its turn")
+    return said
+
+
+def _state(intent: Toggle, screen: SeenScreen) -> str:
+    return _switch(intent.name, screen, EXACT) or _switch(intent.name, screen, GOOD)
+
+
+def _is_on(line: str) -> bool:
+    return line.endswith("[CHECKED]")
 
 
 def _switch(name: str, screen: SeenScreen, least: int) -> str:
