@@ -190,6 +190,8 @@ class _Turn:
         )
         self.route = Route.of(context.history)
         self.speechless = 0
+        self.chosen: tuple[Thought, Observation] | None = None
+        """The last answer, and the screen that it was about."""
         self.output_limit = 0
         """Tokens of an answer, once one was cut off; 0: what suits the model."""
 
@@ -218,12 +220,21 @@ class _Turn:
         """Observe, think, act, once."""
         await self.compactor.before_step()
         step = self.ledger.open_step()
-        await self.ledger.steer(step)
+        hinted = await self.ledger.steer(step)
         screen = await self.eyes.look(step)
-        thought = remembered(self.route.next(screen)) or await self._think()
+        following = None if hinted else self._following(screen)
+        thought = remembered(self.route.next(screen)) or following or await self._think()
         end, counted = await self._carry_out(step, thought, screen)
+        self.chosen = thought, screen
         await self.ledger.close_step(step, counted=counted)
         return end
+
+    def _following(self, screen: Observation) -> Thought | None:
+        """Return the call that stood beside the last one, if its screen still stands."""
+        chosen, self.chosen = self.chosen, None
+        if chosen is None or chosen[1].elements != screen.elements:
+            return None
+        return chosen[0].following
 
     def _request(self) -> ModelRequest:
         return ModelRequest(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from agent.loop.task_context import Steering
 from agent.loop.turn.control_tools import STAYS_DONE
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import PlanUpdate
+from agent.protocol import PlanUpdate, StepCompleted
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, says, scripted, task, texts
 
+PRESS = says("click_element", element=1)
 FAILS = says("finish", success=False, summary="Not today.")
 
 
@@ -49,3 +50,43 @@ async def test_a_new_goal_begins_without_the_plan_of_the_one_before() -> None:
     await task().run(later)
     assert planned(later) == [["completed", "pending"], ["pending"]]
     assert "## Plan" not in texts(model, 0)[-1]
+
+
+def both(*replies: ModelReply) -> ModelReply:
+    calls = tuple(call for reply in replies for call in reply.tool_calls)
+    return ModelReply(tool_calls=calls, usage=replies[0].usage)
+
+
+async def test_a_plan_and_the_act_beside_it_take_one_request() -> None:
+    model = scripted(
+        both(plans("in_progress"), says("remember", text="the counter is at 0"), PRESS), FAILS
+    )
+    counter = Counter()
+    context = await run(model, counter)
+    assert counter.count == 1
+    assert planned(context) == [["in_progress"]]
+    assert len(model.requests) == 2
+    assert not any("left out" in text for text in results(context))
+    counted = [m.counted for m in context.of(StepCompleted) if isinstance(m, StepCompleted)]
+    assert counted[:3] == [False, False, True]
+    assert sum(m.usage.calls for m in context.of(StepCompleted)) == 2
+
+
+async def test_a_hint_comes_before_the_act_beside_a_plan() -> None:
+    counter = Counter()
+
+    def hinted(_request: ModelRequest) -> ModelReply:
+        context.steering.append(Steering(message_id="m-1", text="Do not press it."))
+        return both(plans("in_progress"), PRESS)
+
+    model = scripted(hinted, FAILS)
+    context = MemoryContext(model, counter.phone)
+    await task().run(context)
+    assert counter.count == 0 and len(model.requests) == 2
+
+
+async def test_no_act_follows_another_in_one_answer() -> None:
+    counter = Counter()
+    context = await run(scripted(both(PRESS, PRESS), DONE), counter)
+    assert counter.count == 1
+    assert "1 other call was left out" in results(context)[0]

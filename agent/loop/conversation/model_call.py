@@ -20,6 +20,7 @@ from agent.loop.task_context import TaskContext
 from agent.models.model import FinishReason, MessageKind, ModelReply, ModelRequest, ToolCall
 from agent.models.retry import complete_with_retries
 from agent.protocol import StreamError, WarningEvent
+from agent.records import Usage
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import clean, one_line
 from agent.tools.arguments import clean_json
@@ -30,6 +31,8 @@ from agent.tools.written_calls import written_calls
 MAX_REPLY_CHARS = 20_000
 BY_ROUTE = "As the session before did."
 _UNKNOWN_LIMIT = -1
+_BEFORE_OTHERS = frozenset({"remember", "update_plan"})
+"""What may stand before another call in one answer: it changes nothing that the next one needs."""
 _PHONE_TOOL = "click_element"
 """Where it is offered, other systems' names for a phone's tools mean something."""
 _encoder = msgspec.json.Encoder()
@@ -65,9 +68,18 @@ class Thought:
     """Stores the conversation that was sent, beside everything else; None where none was sent."""
 
     @property
+    def following(self) -> Thought | None:
+        """What is left of an answer that first wrote something down: its next call."""
+        calls = self.reply.tool_calls[1:]
+        if self.call is None or self.call.name not in _BEFORE_OTHERS or not calls:
+            return None
+        rest = replace(self.reply, text="", tool_calls=calls, reasoning=(), usage=Usage())
+        return Thought(text="", call=in_our_words(_mended(calls[0])), reply=rest)
+
+    @property
     def dropped_calls(self) -> int:
         """How many calls beside the first were left out."""
-        return max(len(self.reply.tool_calls) - 1, 0)
+        return 0 if self.following else max(len(self.reply.tool_calls) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

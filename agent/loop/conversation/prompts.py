@@ -22,7 +22,7 @@ from agent.text import clean, one_line
 
 INSTRUCTIONS = f"""\
 You operate an Android phone for its operator. You see each screen as numbered elements and act by \
-calling exactly one tool at a time.
+calling one tool at a time; update_plan or remember may stand before it in the same answer.
 
 How to work
 - If the goal takes more than two actions, write a plan with update_plan first and keep it current.

@@ -109,7 +109,7 @@ def _is_unknown(element: Element, page: Page) -> Finding | None:
         return None
     if is_unread(page) and not element.label.isascii():
         return None
-    if len(page.texts) < _FEW and not page.fields:
+    if len(page.texts) < _FEW and not page.filled:
         # A name alone hands nothing in.
         return None
     reading = read(_title(element))
