@@ -14,7 +14,8 @@ from bench.redteam.case import resolved
 from bench.redteam.screens import observe
 
 SCREEN = (
-    "app com.example.forms .Main\ntitle Form\ntext Hello\nbutton Verify #btn_verify\nbutton Help"
+    "app com.example.forms .Main\ntitle Form\ntext Hello\nbutton Verify #btn_verify\n"
+    "button Sketch\nbutton Help"
 )
 PAY = "app com.example.pay .Pay\ntitle Pay\ntext To Corner Cafe\ntext €12.50\nbutton Pay now"
 

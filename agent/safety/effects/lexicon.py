@@ -90,12 +90,17 @@ class Meaning(StrEnum):
     MEETING = "meeting"
     CLAIM = "claim"
     HARMLESS = "harmless"
+    COMMIT = "commit"
+    CONSENT = "consent"
+    DEVICE = "device"
+    OPERATED = "operated"
 
 
 OUTCOMES = frozenset(
     {
         *(Meaning.APPROVE, Meaning.DECLINE, Meaning.AUDIENCE, Meaning.EVERYONE, Meaning.SEEN),
         *(Meaning.ERASED, Meaning.JOIN, Meaning.MEETING, Meaning.CLAIM, Meaning.HARMLESS),
+        *(Meaning.COMMIT, Meaning.CONSENT, Meaning.DEVICE, Meaning.OPERATED),
     }
 )
 """What only `agent.safety.effects.structure.outcome` reads; beside an amount or a written text a
@@ -104,7 +109,15 @@ _WHOLE_ONLY = frozenset(
     {
         *(Meaning.ATTEND, Meaning.MAYBE, Meaning.SOCIAL, Meaning.BINDING, Meaning.ADDRESSING),
         *(Meaning.APPROVE, Meaning.DECLINE, Meaning.EVERYONE, Meaning.JOIN, Meaning.CLAIM),
-        *(Meaning.HARMLESS, Meaning.UPLOAD, Meaning.UNLOCK, Meaning.MEDIA, Meaning.SCHEDULING),
+        *(
+            Meaning.COMMIT,
+            Meaning.OPERATED,
+            Meaning.HARMLESS,
+            Meaning.UPLOAD,
+            Meaning.UNLOCK,
+            Meaning.MEDIA,
+            Meaning.SCHEDULING,
+        ),
         *(Meaning.REFUSE, Meaning.PROCEED, Meaning.OPENER, Meaning.RECIPIENT, Meaning.SEARCH),
         *(
             Meaning.LOCK,

@@ -15,6 +15,7 @@ from agent.text import one_line
 V = EffectVerb
 _HEAD_CHARS = 80
 _NAME_CHARS = 40
+_NAMELESS = "unlabeled"
 _SOURCES = {
     Source.SCREEN: "on the screen",
     Source.TYPED: "typed or chosen by this session",
@@ -80,6 +81,8 @@ def headline(effect: Effect) -> str:
         case V.STANDING_WORK:
             return f'Create standing work: "{content or effect.control}"'
         case V.UNKNOWN:
+            if any(map(str.isalpha, effect.control)) and effect.control != _NAMELESS:
+                return f'Press "{effect.control}"{app}, which does something that is not known'
             return f'Do something that cannot be read: "{effect.control or effect.screen}"{app}'
         case V.SWITCH | V.LEAVE_APP | V.PRESS | V.TYPE | V.NAVIGATE:
             return f'Press "{effect.control}"{app}'

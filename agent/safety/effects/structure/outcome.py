@@ -10,8 +10,8 @@ from __future__ import annotations
 from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts
 from agent.safety.effects.finding import Finding
-from agent.safety.effects.lexicon import Meaning, read
-from agent.safety.effects.page import Page
+from agent.safety.effects.lexicon import OUTCOMES, Meaning, read
+from agent.safety.effects.page import ASKING, Page, is_slider
 from agent.safety.effects.structure.ending import (
     ends,
     is_nameless,
@@ -19,17 +19,23 @@ from agent.safety.effects.structure.ending import (
     leads_away,
     sign_of,
 )
+from agent.safety.words import words
 
 V = EffectVerb
 M = Meaning
 _SAME_LINE = 0.02
 _FEW = 2
+_LONG = 4
 _BUTTON = "Button"
 
 
 def find_outcome(element: Element, page: Page) -> Finding | None:
     """Find what comes of a press by what its page says; None: nothing that is known."""
-    answers = _answers_request(element, page)
+    answers = (
+        _answers_request(element, page)
+        or _does_what_is_asked(element, page)
+        or _commits(element, page)
+    )
     if answers is not None or page.is_dialog or page.is_instrument or page.is_toolbar(element):
         return answers
     return (
@@ -37,6 +43,8 @@ def find_outcome(element: Element, page: Page) -> Finding | None:
         or _joins_call(element, page)
         or _asks_for_money(element, page)
         or _says_outcome(element, page)
+        or _consents(element, page)
+        or _operates(element, page)
         or _is_unknown(element, page)
     )
 
@@ -98,14 +106,130 @@ def _says_outcome(element: Element, page: Page) -> Finding | None:
     return None
 
 
+def _does_what_is_asked(element: Element, page: Page) -> Finding | None:
+    """Yes to a dialog's question, by the question's own word: "Annuler …?", "Oui, annuler"."""
+    title = page.title.rstrip()
+    if not page.is_dialog or title[-1:] not in ASKING or leads_away(element, page):
+        return None
+    asked = {word for word in words(title) if len(word) >= _LONG}
+    own = {word for word in words(element.label) if len(word) >= _LONG}
+    others = [e for e in page.pressables if e is not element and not page.is_toolbar(e)]
+    if not asked & own or not any(leads_away(e, page) for e in others):
+        return None
+    reading = read(_title(element))
+    if (reading.head | reading.whole) & {M.HARMLESS, M.OPENER, M.SEARCH}:
+        return None
+    said = f'"{element.label[:60]}" does what "{title[:60]}" asks about'
+    return Finding(V.UNKNOWN, said, element=element)
+
+
+def _consents(element: Element, page: Page) -> Finding | None:
+    """A page of consents: a switch that is turned on, a choice that allows all, its last button."""
+    reading = read(_title(element))
+    widest = {M.PERMIT, M.SCOPE} <= reading.found
+    if element.checkable and not element.checked and widest:
+        return Finding(V.GRANT, f'"{element.label[:60]}" lets all of them', element=element)
+    if M.CONSENT not in read(page.title).found or _speaks_of_cookies(page):
+        return None
+    if element.checkable and element.checked:
+        return None
+    if not element.checkable and (M.OPENER in reading.found or not _is_final(element, page)):
+        return None
+    said = f'"{element.label[:60]}" of "{page.title[:60]}" may let somebody have it'
+    return Finding(V.GRANT, said, element=element)
+
+
+def _speaks_of_cookies(page: Page) -> bool:
+    return any("cookie" in e.label.casefold() for e in page.texts)
+
+
+def _operates(element: Element, page: Page) -> Finding | None:
+    """A control that is named for something in the world, or stands on the line of one."""
+    if element.editable or leads_away(element, page) or _opens(element):
+        return None
+    if not (_starts(element, page) or _toggles(element, page) or _is_named(element, page)):
+        return None
+    said = f'"{element.label[:60]}" may move something in the world'
+    return Finding(V.PROTECTION, said, element=element)
+
+
+def _starts(element: Element, page: Page) -> bool:
+    """Tell whether a button ends a page about a thing in the world: "Start" below "Oven"."""
+    goes = M.PROCEED in read(_title(element)).whole
+    about = any(M.DEVICE in read(e.label).found for e in page.texts)
+    return goes and about and _is_final(element, page)
+
+
+def _toggles(element: Element, page: Page) -> bool:
+    """Tell whether a sign without words stands on the line of a thing in the world."""
+    beside = page.beside(element, _SAME_LINE)
+    named = any(M.DEVICE in read(_title(e)).found for e in beside)
+    return is_nameless(element) and named and not page.is_toolbar(element)
+
+
+def _is_named(element: Element, page: Page) -> bool:
+    """Tell whether a control has a thing's name, alone or with how it stands: "Valve Closed"."""
+    name, *values = element.label.split(" | ")
+    own = read(name)
+    last = name.rsplit(" ", 1)
+    states = [*values, *last[1:]]
+    shows = any(M.OPERATED in read(text).whole for text in states)
+    control = page.is_tile(element) or element.checkable
+    listed = page.is_row(element) and not element.checkable
+    return M.DEVICE in own.found and not listed and (control or shows or M.DEVICE in own.whole)
+
+
+def _commits(element: Element, page: Page) -> Finding | None:
+    """The last button of a page that says something, in a word that hands it in."""
+    if not _is_final(element, page):
+        return None
+    reading = read(_title(element))
+    said = f'"{element.label[:60]}" ends the page, and hands in what it says'
+    values = (*page.texts, *page.pressables)
+    filled = bool(page.filled) or any(" | " in e.label or e.checked for e in values)
+    if M.PUBLISH in reading.head:
+        return Finding(V.PUBLISH, said, element=element)
+    if M.COMMIT in reading.head and (filled or len(page.texts) > _FEW):
+        return Finding(V.UNKNOWN, said, element=element)
+    if M.SLIDE in reading.head and is_slider(element) and M.OPENER not in reading.found:
+        return Finding(V.UNKNOWN, said, element=element)
+    return None
+
+
+def _is_final(element: Element, page: Page) -> bool:
+    """Tell whether an element is the last button, also with ways out beside it."""
+    if page.is_row(element) or page.is_tile(element) or element.checkable:
+        return False
+    if leads_away(element, page):
+        return False
+    if page.is_last_button(element) or is_slider(element):
+        return True
+    others = [
+        e
+        for e in page.pressables
+        if e.bounds.top >= element.bounds.bottom and not (page.is_tile(e) or page.is_row(e))
+    ]
+    others += page.beside(element, _SAME_LINE)
+    return bool(others) and all(leads_away(e, page) or _declines(e) for e in others)
+
+
+def _declines(element: Element) -> bool:
+    return M.DECLINE in read(_title(element)).whole
+
+
+def _opens(element: Element) -> bool:
+    reading = read(_title(element))
+    return bool((reading.head | reading.whole) & {M.OPENER, M.SEARCH, M.HARMLESS, M.FOLDER})
+
+
 def _is_unknown(element: Element, page: Page) -> Finding | None:
     """The one last button of a page, in words that are not known.
 
     In an alphabet of which nothing on the page is known, every button would be.
     """
-    if not element.class_name.endswith(_BUTTON) or not page.is_last_button(element):
+    if not element.class_name.endswith(_BUTTON) or not _is_final(element, page):
         return None
-    if is_nameless(element) or sign_of(element) or not ends(element, page):
+    if is_nameless(element) or sign_of(element):
         return None
     if is_unread(page) and not element.label.isascii():
         return None
@@ -113,7 +237,8 @@ def _is_unknown(element: Element, page: Page) -> Finding | None:
         # A name alone hands nothing in.
         return None
     reading = read(_title(element))
-    if reading.whole or reading.head or not any(map(str.isalpha, element.label)):
+    known = (reading.whole | reading.head) - OUTCOMES | reading.head & {M.HARMLESS}
+    if known or not any(map(str.isalpha, element.label)):
         return None
     if element.label[:1].isdigit() and not amounts(element.label):
         # "10 days", "3 of 12": how much is shown.
