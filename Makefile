@@ -10,7 +10,7 @@ ARGS ?=
 SECONDS ?= 60
 EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra video --extra web
 
-.PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock docs clean
+.PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock site docs clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,11 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --all-extras --group virtual_phone/pyproject.toml:dev \
 		-c requirements.lock virtual_phone/pyproject.toml -o virtual_phone/requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --group site -o requirements-site.lock
+
+site: $(READY) ## Build the documentation site into build/site
+	@sh scripts/site.sh $(BIN)/uv
 
 docs: $(READY) ## Draw the picture of the rooms from the imports
 	@$(BIN)/python scripts/rooms.py
