@@ -22,6 +22,7 @@ from console.palette.handles import phone_handle, phone_of
 from console.screens.base import ConsoleScreen
 from console.settings.setting_values import value_in_force
 from widgets.base import status
+from widgets.base.formatting import natural
 from widgets.lists.session_rows import device_name, session_title
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _why_not(
 
 def _phones(app: SwitchboardApp) -> Iterator[Entry]:
     devices = app.bridge.state.devices
-    for serial, device in sorted(devices.items()):
+    for serial, device in sorted(devices.items(), key=lambda one: natural(one[0])):
         handle = phone_handle(serial, devices)
         word = status.of_device(device).word
         tags = " ".join(f"#{tag}" for tag in device.tags)
@@ -262,7 +263,10 @@ def _values(app: SwitchboardApp, name: str) -> Sequence[tuple[str, str]]:
         views = sorted(state.sessions.values(), key=lambda one: -one.session.updated_ms)
         return [(v.session.session_id, session_title(v.session)) for v in views[:MOST_SESSIONS]]
     if name in _OF_PHONES:
-        return [(serial, device_name(serial, state.devices)) for serial in sorted(state.devices)]
+        return [
+            (serial, device_name(serial, state.devices))
+            for serial in sorted(state.devices, key=natural)
+        ]
     match name:
         case "job_id":
             return [(str(job.id), job.title or job.prompt) for job in state.jobs.values()]

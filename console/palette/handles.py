@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from agent.records import DeviceInfo, DeviceState
+from widgets.base.formatting import natural
 from widgets.lists.session_rows import device_name
 
 _WORD = re.compile(r"(?<!\S)([@#])(\S+)")
@@ -34,7 +35,8 @@ def phone_of(handle: str, devices: Mapping[str, DeviceInfo]) -> str:
 def handles(devices: Mapping[str, DeviceInfo]) -> list[str]:
     """List the handles of all phones, those online first, then their tags."""
     order = sorted(
-        devices, key=lambda serial: (devices[serial].state is not DeviceState.ONLINE, serial)
+        devices,
+        key=lambda serial: (devices[serial].state is not DeviceState.ONLINE, natural(serial)),
     )
     tags = sorted({tag for device in devices.values() for tag in device.tags if " " not in tag})
     return [*(phone_handle(serial, devices) for serial in order), *(f"#{tag}" for tag in tags)]
@@ -72,7 +74,9 @@ def tagged(tag: str, devices: Mapping[str, DeviceInfo]) -> list[str]:
         if device.state is DeviceState.ONLINE
         and tag.casefold() in {one.casefold() for one in device.tags}
     ]
-    return [one.serial for one in sorted(found, key=lambda one: (bool(one.driver), one.serial))]
+    return [
+        one.serial for one in sorted(found, key=lambda one: (bool(one.driver), natural(one.serial)))
+    ]
 
 
 class Placed:

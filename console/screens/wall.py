@@ -22,6 +22,7 @@ from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck.deck_phone import NO_DEVICES
 from console.starting_phone import start_virtual
 from widgets.base import status
+from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts
 from widgets.lists.session_rows import device_name, session_title, step_words
@@ -55,7 +56,7 @@ class WallScreen(ConsoleScreen):
     def show_state(self, state: State) -> None:
         frames = self.console_app.wall_feeds.newest()
         now_ms, pulse = self.console_app.now_ms(), self.console_app.bridge.pulse
-        devices = sorted(state.devices.values(), key=lambda one: one.serial)
+        devices = sorted(state.devices.values(), key=lambda one: natural(one.serial))
         self.wall.say_when_empty(self.if_known(NO_DEVICES))
         self.wall.show_tiles(
             [

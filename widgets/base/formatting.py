@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TypeAlias
 
 from agent.records import Question, QuestionKind, QuestionOption, Speaker, Usage
 from agent.state.reducer import ActionView
 from agent.text import one_line
 
+Natural: TypeAlias = tuple[str | int, ...]
+_NUMBER = re.compile(r"([0-9]{1,18})")
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+
+
+def natural(text: str) -> Natural:
+    """Return what to sort names by, so that phone 2 comes before phone 10."""
+    # Words and numbers take turns, beginning with a word: like is compared with like.
+    return tuple(
+        int(part) if at % 2 else part.casefold() for at, part in enumerate(_NUMBER.split(text))
+    )
 
 
 def duration(ms: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from agent.records import Session
 from agent.state.reducer import SessionView, State, tree
 from widgets.base import status
+from widgets.base.formatting import natural
 from widgets.lists.session_rows import device_name
 
 
@@ -133,11 +134,11 @@ def _sort_key(state: State, sort: Sort) -> _Key | None:
             asking = _asking(state)
             return lambda v: (_STATES.index(state_word(v.session, asking)), -v.session.created_ms)
         case Sort.PHONE:
-            return lambda v: (_phone(state, v.session), -v.session.created_ms)
+            return lambda v: (natural(_phone(state, v.session)), -v.session.created_ms)
         case Sort.TAG:
             return lambda v: (not v.session.tags, v.session.tags, -v.session.created_ms)
         case Sort.TITLE:
-            return lambda v: ((v.session.title or v.session.goal).casefold(), v.session.session_id)
+            return lambda v: (natural(v.session.title or v.session.goal), v.session.session_id)
 
 
 def state_word(session: Session, asking: frozenset[str]) -> str:
@@ -181,7 +182,7 @@ def _heading_rank(heading: str, group: Group) -> tuple[Any, ...]:
             names = [name for _, name in _AGES]
             return (names.index(heading) if heading in names else len(names),)
         case _:
-            return (heading in {NO_TAG, NO_PHONE}, heading.casefold())
+            return (heading in {NO_TAG, NO_PHONE}, natural(heading))
 
 
 def next_of(now: _Chosen, among: Iterable[_Chosen]) -> _Chosen:

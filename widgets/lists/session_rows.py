@@ -126,7 +126,7 @@ def attention_rows(
 def device_rows(state: State) -> list[Row]:
     """List the devices: state, name, who drives."""
     rows: list[Row] = []
-    for device in sorted(state.devices.values(), key=lambda d: d.serial):
+    for device in sorted(state.devices.values(), key=lambda d: formatting.natural(d.serial)):
         mark = status.of_device(device)
         driver = state.sessions.get(device.driver)
         who = session_title(driver.session) if driver else one_line(device.driver, 40)

@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from agent.protocol import WheelLongPress, WheelTap
 from agent.records import DeviceState
 from console.screens.device.wheel import WheelScreen
+from widgets.base.formatting import natural
 from widgets.base.row_list import RowList
 from widgets.questions.composer import Composer, Mode, Purpose
 
@@ -163,7 +164,8 @@ class DeviceActs(WheelScreen):
 
     def _serials(self) -> list[str]:
         devices = self.console_app.bridge.state.devices.values()
-        return sorted(d.serial for d in devices if d.state is not DeviceState.GONE)
+        there = (d.serial for d in devices if d.state is not DeviceState.GONE)
+        return sorted(there, key=natural)
 
     def do_device_next(self) -> None:
         """Show the next phone."""

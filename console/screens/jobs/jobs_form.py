@@ -25,6 +25,7 @@ from agent.text import one_line
 from console.cli_support.time_parsing import duration_ms, when_ms
 from console.palette.handles import phone_handle, phone_of
 from console.screens.jobs.jobs_lists import Tab
+from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
 from widgets.lists.job_rows import repeat
 
@@ -244,7 +245,9 @@ class JobForm(Vertical):
             return {"tags": tuple(phone.replace("#", " ").replace(",", " ").split())}
         serial = phone_of("-".join(phone.split()), self.devices)
         if not serial:
-            known = ", ".join(phone_handle(one, self.devices)[1:] for one in sorted(self.devices))
+            known = ", ".join(
+                phone_handle(one, self.devices)[1:] for one in sorted(self.devices, key=natural)
+            )
             remedy = f"Known: {known}." if known else "No phone is known here."
             raise UsageError(f"There is no phone {one_line(phone, 40)!r}.", remedy)
         return {"serial": serial}
