@@ -17,6 +17,9 @@ class OpBase(
 ):
     """Base of every request."""
 
+    brief: ClassVar[str] = ""
+    """What it does, in the words of every list that offers it: tools, help and OpenAPI; empty: it
+    is offered nowhere but here."""
     returns: ClassVar[str] = "its submission id"
     """What its reply carries, for the reference."""
     waits_for_phone: ClassVar[bool] = False

@@ -88,7 +88,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--max-steps",
-            type=click.IntRange(1, 1000),
+            type=click.IntRange(1, 10_000),
             metavar="N",
             help="Most steps; 30 by default.",
         ),

@@ -89,7 +89,8 @@ def document(server: str = "") -> dict[str, Any]:
 def _op(tag: str, schema: dict[str, Any], op: type[Any]) -> dict[str, Any]:
     return {
         "operationId": tag,
-        "summary": _doc(op),
+        "summary": op.brief or _doc(op),
+        **({"description": _doc(op)} if op.brief else {}),
         "tags": ["ops"],
         "parameters": [_CLIENT],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},

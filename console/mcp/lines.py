@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent.codex_bridge.session_object import held_by
 from agent.records import DeviceInfo, Session
 from agent.text import one_line
 from widgets.base import status
 
 
-def line_of(session: Session) -> str:
-    """Return a session in a line: its id, state, phone and title."""
+def line_of(session: Session, devices: Iterable[DeviceInfo] = ()) -> str:
+    """Return a session in a line: its id, state, phone and title.
+
+    Args:
+        devices: as they are now: then a queued session's line says whom it waits for.
+    """
     mark = status.of_session(session)
     where = f" on {session.serial}" if session.serial else ""
-    return f"{session.session_id}  {mark.word}{where}  {one_line(session.title, 120)}"
+    holder = held_by(session, devices)
+    waits = f", waits for session {one_line(holder, 40)}" if holder else ""
+    return f"{session.session_id}  {mark.word}{where}{waits}  {one_line(session.title, 120)}"
 
 
 def phone_lines(devices: Iterable[DeviceInfo]) -> str:

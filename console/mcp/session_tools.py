@@ -15,10 +15,12 @@ from agent.errors import UsageError
 from agent.protocol import (
     Interrupt,
     JobList,
+    Op,
     SessionCreate,
     SessionFork,
     SessionResume,
     UserInput,
+    UserInputAnswer,
 )
 from agent.records import DeviceState, Question, QuestionKind, Session, SessionState, Speaker
 from agent.state.reducer import State, reduce_all
@@ -26,7 +28,7 @@ from agent.text import one_line
 from agent.tools.arguments import Arguments
 from console.mcp.lines import line_of, phone_lines
 from console.mcp.phone_tools import answer_once, ask_here
-from console.mcp.tool import Answer, Asker, Connection, McpTool
+from console.mcp.tool import A, Answer, Asker, Connection, McpTool, Work, op_of
 
 _SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
 _MAX_WATCH_S = 50.0
@@ -81,9 +83,7 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
     ]
     if not online:
         raise UsageError("No phone is connected.", "Have the operator connect one.")
-    op = SessionCreate(
-        goal=given.goal, speaker=Speaker.MODEL, serial=given.phone, max_steps=given.max_steps
-    )
+    op = op_of(SessionCreate, given, speaker=Speaker.MODEL)
     session_id = (await connection.core.request(op)).session_id
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
@@ -91,7 +91,9 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
 
 async def _list(connection: Connection, _asker: Asker, given: ListSessions) -> Answer:
     found = await connection.core.sessions(limit=given.limit)
-    return Answer(text="\n".join(line_of(one) for one in found) or "There are no sessions.")
+    devices = (await connection.core.overview()).devices
+    lines = [line_of(one, devices) for one in found]
+    return Answer(text="\n".join(lines) or "There are no sessions.")
 
 
 async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> Answer:
@@ -115,7 +117,8 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
                 await asker.progress(float(heard), told)
     if session.session_id in connection.begun:
         await ask_here(connection, asker, session.session_id)
-    lines = [line_of(session), f"{session.steps} steps"]
+    devices = (await core.overview()).devices
+    lines = [line_of(session, devices), f"{session.steps} steps"]
     said = session.latest_error or session.latest_result
     if said:
         lines.append(said)
@@ -164,7 +167,7 @@ async def _own(connection: Connection, session_id: str) -> Session:
 
 async def _steer(connection: Connection, _asker: Asker, given: SteerSession) -> Answer:
     session = await _own(connection, given.session)
-    op = UserInput(session_id=session.session_id, text=given.text, speaker=Speaker.MODEL)
+    op = op_of(UserInput, given, session_id=session.session_id, speaker=Speaker.MODEL)
     await connection.core.request(op)
     return Answer(text="Sent.")
 
@@ -184,19 +187,20 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
 
 async def _stop(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    await connection.core.request(Interrupt(session_id=session.session_id))
+    await connection.core.request(op_of(Interrupt, given, session_id=session.session_id))
     return Answer(text=line_of(await connection.core.session(session.session_id)))
 
 
 async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    await connection.core.request(SessionResume(session_id=session.session_id))
+    await connection.core.request(op_of(SessionResume, given, session_id=session.session_id))
     return Answer(text=line_of(await connection.core.session(session.session_id)))
 
 
 async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    reply = await connection.core.request(SessionFork(session_id=session.session_id))
+    op = op_of(SessionFork, given, session_id=session.session_id)
+    reply = await connection.core.request(op)
     connection.begun.add(reply.session_id)
     return Answer(text=f"Session {reply.session_id} is a copy; steer_session says what it does.")
 
@@ -207,21 +211,39 @@ async def _jobs(connection: Connection, _asker: Asker, _given: Nothing) -> Answe
     return Answer(text="\n".join(lines) or "There are no jobs.")
 
 
+def _carries_out(
+    name: str,
+    op: type[Op],
+    arguments: type[A],
+    work: Work[A],
+    more: str = "",
+    *,
+    reads: bool = False,
+) -> McpTool[A]:
+    """Return a tool in the words of its op.
+
+    Args:
+        more: what only a program has to be told.
+    """
+    return McpTool(name, f"{op.brief}{more}", arguments, work, reads, op)
+
+
 SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
     McpTool("list_phones", "List the phones and who uses them.", Nothing, _phones, True),
-    McpTool("start_session", "Give an agent a goal on a phone.", StartSession, _start),
+    _carries_out("start_session", SessionCreate, StartSession, _start),
     McpTool("list_sessions", "List sessions, newest first.", ListSessions, _list, True),
     McpTool("watch_session", "Wait until a session ends or asks.", WatchSession, _watch, True),
     McpTool("read_transcript", "Read what a session did.", ReadTranscript, _transcript, True),
-    McpTool("steer_session", "Send a session a hint or a new task.", SteerSession, _steer),
-    McpTool(
+    _carries_out("steer_session", UserInput, SteerSession, _steer),
+    _carries_out(
         "answer_question",
-        "Answer what a session asks. Approvals are the operator's.",
+        UserInputAnswer,
         AnswerQuestion,
         _answer,
+        " Approvals are the operator's.",
     ),
-    McpTool("stop_session", "Stop a session now; it can be resumed.", OneSession, _stop),
-    McpTool("resume_session", "Resume a stopped session.", OneSession, _resume),
-    McpTool("fork_session", "Copy a session's past into a new one.", OneSession, _fork),
-    McpTool("list_jobs", "List the jobs.", Nothing, _jobs, True),
+    _carries_out("stop_session", Interrupt, OneSession, _stop),
+    _carries_out("resume_session", SessionResume, OneSession, _resume),
+    _carries_out("fork_session", SessionFork, OneSession, _fork),
+    _carries_out("list_jobs", JobList, Nothing, _jobs, reads=True),
 )

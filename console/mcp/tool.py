@@ -6,7 +6,7 @@ what to do about it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -14,10 +14,25 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from agent.core import Core
+from agent.protocol import Op
+from agent.protocol.base import OpBase
 from agent.records import Question, Speaker
 from agent.tools.arguments import Arguments, schema
 
 A = TypeVar("A", bound=Arguments)
+AnyOp = TypeVar("AnyOp", bound=OpBase)
+FIELD_OF: Mapping[str, str] = {"phone": "serial", "session": "session_id"}
+"""What a program calls a field of an op; any other argument has the field's own name."""
+
+
+def op_of(kind: type[AnyOp], given: Arguments, **known: Any) -> AnyOp:
+    """Return the op that a tool's arguments are.
+
+    Args:
+        known: fields that are not as the program wrote them, or that it does not write.
+    """
+    fields = {FIELD_OF.get(name, name): getattr(given, name) for name in given.__struct_fields__}
+    return kind(**fields | known)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +106,8 @@ class McpTool(Generic[A]):
     arguments: type[A]
     work: Work[A]
     reads_only: bool = False
+    op: type[Op] | None = None
+    """The op that it carries out, in whose words and by whose fields; None where there is none."""
 
     @property
     def schema(self) -> dict[str, Any]:

@@ -170,6 +170,37 @@ async def test_three_phones_are_shared_and_the_queue_says_who_waits_for_whom(
         await here.until_all_is_left()
 
 
+async def test_on_five_phones_three_wait_for_each_other_and_two_go_on(tmp_path: Path) -> None:
+    async with floor(tmp_path, 5) as here, AsyncExitStack() as stack:
+        serials = here.at.serials
+        calls = [await stack.enter_async_context(here.client(name)) for name in PROGRAMS]
+        taken = [
+            await call("take_phone", purpose="Look around", phone=serial)
+            for call, serial in zip(calls, serials, strict=False)
+        ]
+        holders = [text.split()[1] for text in taken]
+        # Each client gives a goal for the phone of the next one; two sessions have phones alone.
+        begun = [
+            await call("start_session", goal="Turn on Bluetooth", phone=serials[(at + 1) % 3])
+            for at, call in enumerate(calls)
+        ]
+        waiting = [text.split()[1] for text in begun]
+        own = [await here.native("Turn on Bluetooth", serial) for serial in serials[3:]]
+        assert [await here.end_of(one) for one in own] == [SessionState.COMPLETED] * 2
+        listed = {line.split()[0]: line for line in (await calls[0]("list_sessions")).splitlines()}
+        for at, (call, session_id) in enumerate(zip(calls, waiting, strict=True)):
+            expected = f"waits for session {holders[(at + 1) % 3]}"
+            assert expected in listed[session_id]
+            assert expected in await call("watch_session", session=session_id, wait_s=0)
+        assert not any("waits for" in listed[one] for one in (*holders, *own))
+        for call in calls:
+            await call("release_phone", success=False, summary="Only looked")
+        assert [await here.end_of(one) for one in waiting] == [SessionState.COMPLETED] * 3
+        assert "waits for" not in await calls[0]("list_sessions")
+        await stack.aclose()
+        await here.until_all_is_left()
+
+
 @pytest.mark.parametrize("clients", [2, 4])
 async def test_programs_that_want_one_phone_get_it_one_after_the_other(
     tmp_path: Path, clients: int

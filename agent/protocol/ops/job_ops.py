@@ -49,6 +49,7 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
 class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
     """List jobs, newest first; the query is a case-insensitive substring."""
 
+    brief: ClassVar[str] = "List jobs, newest first."
     returns: ClassVar[str] = "the jobs"
     changes_nothing: ClassVar[bool] = True
 

@@ -13,6 +13,7 @@ class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
     The operator's messages count from 0, which is the goal; what was rolled back does not count.
     """
 
+    brief: ClassVar[str] = "Copy a session's past into a new one that waits for its next prompt."
     returns: ClassVar[str] = "the id of the copy"
 
     session_id: str

@@ -32,6 +32,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """Create a session; the reply names it. With targets it delegates, else it works itself."""
 
+    brief: ClassVar[str] = "Give an agent a goal on a phone."
     returns: ClassVar[str] = "the session's id and those of its children"
 
     goal: str
@@ -90,6 +91,8 @@ class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
 class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
     """Steer the running turn, or begin a new turn of an idle session."""
 
+    brief: ClassVar[str] = "Send a session a hint or a new task."
+
     session_id: str
     text: str
     speaker: Speaker = Speaker.OPERATOR
@@ -107,6 +110,7 @@ class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_thro
 class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"):
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
+    brief: ClassVar[str] = "Answer what a session asks."
     returns: ClassVar[str] = "the id of the session that asked"
 
     question_id: str
@@ -125,6 +129,8 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
 class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
 
+    brief: ClassVar[str] = "Stop a session now; it can be resumed."
+
     session_id: str = ""
 
 
@@ -136,6 +142,8 @@ class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
 
 class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
     """Go on: after a pause, a stop, a crash or, with a new generation, from a terminal state."""
+
+    brief: ClassVar[str] = "Resume a session after a pause, a stop, a crash or its end."
 
     session_id: str
 

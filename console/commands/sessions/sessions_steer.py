@@ -65,11 +65,12 @@ def answer(
     let_through: bool,
     as_json: bool,
 ) -> None:
-    """Answer what a session, or a child of it, asks; SESSION may be a question's id.
+    """Answer what a session asks.
 
-    Several questions take one answer each, separated by a blank line, or --for. '-' reads the
-    answer from stdin; without one a terminal is asked, unseen when the answer is secret. When no
-    other process is at work on the session, this one works on it to its end.
+    It may be a child of it that asks, and SESSION may be a question's id. Several questions take
+    one answer each, separated by a blank line, or --for. '-' reads the answer from stdin; without
+    one a terminal is asked, unseen when the answer is secret. When no other process is at work on
+    the session, this one works on it to its end.
     """
     from msgspec.structs import replace
 
@@ -165,7 +166,7 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
 @JSON_OPTION
 @click.pass_context
 def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
-    """Stop a session's turn; 'sessions resume' resumes it."""
+    """Stop a session now; it can be resumed."""
     from agent.errors import WrongStateError
     from agent.protocol import Interrupt
 
