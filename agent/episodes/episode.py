@@ -1,9 +1,9 @@
 """One episode on a pooled phone: a task's starting state, actions, what is seen, what it is worth.
 
 Knows nothing of those who step it. Invariants: a phone that refuses an action is said in the
-observation and ends nothing; a phone that is lost ends the episode as truncated and is put back, so
-that the next reset has another; the reward is the task's checker on the phone's true state, 1 once
-and 0 else; a phone is put back once, however an episode ends.
+observation and ends nothing; a phone that is lost, or can no more be looked at, ends the episode as
+truncated and is put back, so that the next reset has another; the reward is the task's checker on
+the phone's true state, 1 once and 0 else; a phone is put back once, however an episode ends.
 """
 
 from __future__ import annotations
@@ -223,9 +223,10 @@ class Episode:
         try:
             seen = await self._look(self._device)
             passed = await self._passed(self._taken)
-        except DeviceLostError as lost:
+        except DeviceError as failed:
+            # A phone that cannot be looked at is of no use, lost or not: the pool looks after it.
             self._over = True
-            return self._lost(str(lost))
+            return self._lost(str(failed))
         self._over = passed or self.steps >= self._most
         return msgspec.structs.replace(
             seen,

@@ -241,3 +241,33 @@ def test_openenv_validates_the_package(tmp_path: Path) -> None:
     assert "FAIL" not in json.dumps(report), report
     lines = (package / "server/Dockerfile").read_text().splitlines()
     assert len(lines) <= 10
+
+
+def test_a_killed_server_is_told_of_and_the_next_one_takes_over_and_keeps_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWITCHBOARD_ENV_RECORD", "all")
+    server = Served(tmp_path)
+    with client(server) as env:
+        seen = env.reset(task="dark-theme")
+        server.process.kill()
+        server.process.wait(LONGEST_S)
+        with pytest.raises(Exception, match=r"(?i)clos|connect"):
+            env.step(tap(seen, "Settings"))
+    again = Served(tmp_path)
+    try:
+        with client(again) as env:
+            env.reset(task="bluetooth-on", episode_id="kept")
+    finally:
+        again.end()
+    left = [
+        entry.name
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and str(tmp_path).encode() in _command(entry)
+    ]
+    assert left == [], "processes were left behind"
+    asked = [sys.executable, "-m", "console", "--data-dir", str(tmp_path / "episodes")]
+    shown = subprocess.run(
+        [*asked, "sessions", "show", "kept"], capture_output=True, text=True, check=True
+    )
+    assert "Bluetooth" in shown.stdout

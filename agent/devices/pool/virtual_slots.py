@@ -59,7 +59,8 @@ class VirtualFarm:
         return phones, PhoneAt(serial, self._server.address)
 
     async def reconnect(self, at: PhoneAt) -> None:
-        """Reach a phone anew, also while the whole process is being started again.
+        """Reach a phone anew, also where our adb server died, or while the whole process is being
+        started again.
 
         Raises DeviceError when the process runs and this phone stays away.
         """
@@ -68,6 +69,7 @@ class VirtualFarm:
         while True:
             tries += 1
             try:
+                await self._server.revive(at.address)
                 await client.disconnect(at.serial)
                 await client.connect(at.serial)
                 await check_phone(at)
