@@ -1,8 +1,9 @@
 """Decide what a claim of success comes to: refused with the reason, believed, or the end.
 
 Not the checks (`structure`) and not the verifier. Invariants: a claim is refused once, and once
-more only after something has taken effect since; what nobody confirms is told as unverified; a
-claim that is shown to be false fails the session with the evidence.
+more only after something has taken effect since; of which a model cannot tell is refused once at
+most; what nobody confirms is told as unverified; a claim that is shown to be false fails the
+session with the evidence.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from agent.state.event_text import evidence_words
 
 MAX_REFUSALS = 2
 NOT_SHOWN = "The goal is not shown to be met"
+NOT_TOLD = "No screen so far tells whether the goal is met"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,10 @@ class Claims:
             return Believed(done, usage)
         denied = done.verdict is GoalVerdict.NOT_MET
         shown = any(one.step for one in done.evidence)
+        if found.missing and not against and self.past.refusals == 0:
+            # One look more often settles what no screen has shown yet.
+            refused = self._refuse((NOT_TOLD, found.missing))
+            return Refused(refused.reason, done, usage)
         if not denied and not against:
             return Believed(done, usage)
         if self._has_chance:

@@ -20,7 +20,7 @@ from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
 from agent.loop.verification.past import Past
 from agent.loop.verification.quotes import find, normalised
-from agent.loop.verification.reply import read_reply
+from agent.loop.verification.reply import Said, read_reply
 from agent.loop.verification.request import shown_steps, verdict_request
 from agent.loop.verification.telling import objection
 from agent.models.model import Model, ModelReply, ModelRequest
@@ -53,6 +53,8 @@ class Verified(NamedTuple):
     usage: Usage = Usage()
     answered: bool = True
     """False: it failed, so that its silence says nothing."""
+    missing: str = ""
+    """What it would have to see to tell; empty where it told, or said nothing of it."""
 
 
 class Verifier(Protocol):
@@ -91,7 +93,9 @@ class ModelVerifier:
         except ModelError as error:
             why = redact_secrets(one_line(error.message, 300))
             return Verified(Verification(reason=f"The verifier failed: {why}"), answered=False)
-        return Verified(self._judge(reply, past, claim), reply.usage)
+        said = read_reply(reply)
+        missing = said.reason if said.verdict is GoalVerdict.CANNOT_TELL else ""
+        return Verified(self._judge(said, past, claim), reply.usage, missing=missing)
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
         for attempt in range(1, ATTEMPTS + 1):
@@ -103,8 +107,7 @@ class ModelVerifier:
                 await self.sleep(min(error.retry_after_s or RETRY_S, RETRY_S * 5))
         raise AssertionError("the last attempt returns or raises")
 
-    def _judge(self, reply: ModelReply, past: Past, claim: Claim) -> Verification:
-        said = read_reply(reply)
+    def _judge(self, said: Said, past: Past, claim: Claim) -> Verification:
         evidence = tuple(find(quote, past.screens) for quote in said.quotes)
         shown = tuple(one for one in evidence if one.step)
         nobody = Verification(reason=said.reason, evidence=evidence)

@@ -113,7 +113,6 @@ async def test_a_refusal_is_given_again_only_after_something_took_effect_and_twi
     [
         verdict("met", "The button was pressed once"),
         verdict("met"),
-        verdict("cannot_tell"),
         ModelReply(text="met"),
         ModelReply(),
         says("click_element", element=1),
@@ -129,6 +128,18 @@ async def test_a_verdict_without_words_that_a_screen_shows_leaves_the_claim_unve
     assert not end.verification.is_met
     assert end.verification.verified_by is VerifiedBy.NOBODY
     assert len(recorded(context)) == 1
+
+
+async def test_what_the_verifier_would_have_to_see_is_told_once_and_may_then_be_shown() -> None:
+    unsure = verdict("cannot_tell", reason="The list of presses was not opened.")
+    judge = scripted(unsure, verdict("met", "pressed 1"))
+    end, context = await played(PRESS, DONE, DONE, judge=judge)
+    assert "FAILED: No screen so far tells" in results(context)[1]
+    assert "The list of presses was not opened." in results(context)[1]
+    assert end.verification is not None and end.verification.is_met
+    end, context = await played(PRESS, DONE, DONE, judge=scripted(unsure, unsure))
+    assert end.completed and end.verification is not None
+    assert end.verification.verified_by is VerifiedBy.NOBODY
 
 
 async def test_a_denial_without_words_that_a_screen_shows_is_told_once_and_proves_nothing() -> None:
