@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
@@ -19,6 +20,8 @@ from agent.protocol import (
     SessionCreate,
     SessionDelete,
     SessionFork,
+    SessionLetThrough,
+    SessionMove,
     SessionPrune,
     SessionResume,
     SessionStart,
@@ -101,6 +104,94 @@ async def test_displays_are_closed_once_nobody_can_want_them_any_more(
             await until(is_told, "the records to say so")
     finally:
         await world.end()
+
+
+@pytest.mark.parametrize("is_at_work", [True, False])
+async def test_a_session_that_is_moved_leaves_no_display_behind_and_works_on_its_own_phone(
+    tmp_path: Path, is_at_work: bool
+) -> None:
+    world = World(tmp_path)
+    await world.begin()
+    try:
+        top = await hidden_tree(world, "hangs")
+
+        async def hangs() -> bool:
+            return world.rack.open_displays()[PHONES[0]] == 1 and bool(world.gates.shown)
+
+        await until(hangs, "the display")
+        [child] = await world.store.children(top)
+        if not is_at_work:
+            await world.ask("ann", Interrupt(session_id=child.session_id))
+        await world.ask("ann", SessionMove(session_id=child.session_id, serial=PHONES[1]))
+        if not is_at_work:
+            await until(nothing_open(world), "the display to close")
+            await world.ask("ann", SessionResume(session_id=child.session_id))
+
+        async def moved() -> bool:
+            open_now = world.rack.open_displays()
+            there = world.rack.driven_by()[PHONES[1]] == child.session_id
+            return there and (open_now[PHONES[0]], open_now[PHONES[1]]) == (0, 1)
+
+        await until(moved, "the display on the new phone")
+    finally:
+        await world.end()
+
+
+def nothing_open(world: World) -> Callable[[], Awaitable[bool]]:
+    async def is_closed() -> bool:
+        return not any(world.rack.open_displays().values())
+
+    return is_closed
+
+
+async def test_a_session_that_waits_in_line_since_a_restart_is_moved_out_of_it(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    await world.begin()
+    try:
+        ids = []
+        for _ in range(2):
+            op = SessionCreate(goal=said("hangs"), serial=PHONES[0])
+            ids.append((await world.ask("ann", op)).session_id)
+        await world.end()
+        await world.begin()
+
+        async def waits() -> bool:
+            heads = world.rack.driven_by()
+            return heads[PHONES[0]] in ids
+
+        await until(waits, "the first of the line")
+        [second] = [one for one in ids if one != world.rack.driven_by()[PHONES[0]]]
+        await world.ask("ann", SessionMove(session_id=second, serial=PHONES[1]))
+
+        async def works() -> bool:
+            return world.rack.driven_by()[PHONES[1]] == second
+
+        await until(works, "its turn on the other phone")
+    finally:
+        await world.end()
+
+
+async def test_a_copy_of_a_draft_whose_goal_lost_a_secret_is_a_draft(stage: Stage) -> None:
+    async with stage.play():
+        draft = await stage.create("pay with 4111 1111 1111 1111", start=False)
+        copy = (await stage.do(SessionFork(session_id=draft))).session_id
+        assert (await stage.store.session(copy)).state is SessionState.CREATED
+
+
+async def test_what_was_redacted_in_a_session_goes_with_it(stage: Stage) -> None:
+    async with stage.play():
+        goal = "pay with 4111 1111 1111 1111"
+        first = SessionCreate(goal=goal, request_id="r", serial="phone-1")
+        session_id = (await stage.do(first)).session_id
+        await stage.reach(session_id, COMPLETED)
+        await stage.do(SessionDelete(session_id=session_id))
+        # The same request makes a session with the same id.
+        assert (await stage.do(replace(first, goal="look"))).session_id == session_id
+        await stage.reach(session_id, COMPLETED)
+        with pytest.raises(WrongStateError, match="Nothing that was redacted"):
+            await stage.do(SessionLetThrough(session_id=session_id))
 
 
 async def test_what_a_client_drove_is_let_go_when_it_leaves_though_one_of_it_was_deleted(

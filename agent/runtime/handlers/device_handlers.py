@@ -63,7 +63,9 @@ class DeviceHandlers:
     @handles
     async def move(self, op: SessionMove, sub: Submission) -> Reply:
         """Let a session work on another phone."""
-        moved = await move(self.parts, self.turns, op.session_id, op.serial, sub.submission_id)
+        moved = await move(
+            self.parts, self.turns, self.targets, op.session_id, op.serial, sub.submission_id
+        )
         return reply_to(sub, moved)
 
     @handles

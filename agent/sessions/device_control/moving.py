@@ -2,7 +2,8 @@
 
 Not the choice of a free phone (`agent.sessions.registry.device_assignment`). Invariants: a turn
 that is moved ends first, so that nothing of it reaches either phone any more; what was in flight
-has an unknown outcome; the turn that goes on begins with a fresh look at the new phone.
+has an unknown outcome; its display on the old phone is given back; the turn that goes on begins
+with a fresh look at the new phone.
 """
 
 from __future__ import annotations
@@ -13,11 +14,17 @@ from agent.records import SessionState
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.resuming import Resuming
+from agent.sessions.tree.app_targets import Targets
 from agent.sessions.turns.turns import Turns
 
 
 async def move(
-    parts: Services, turns: Turns, session_id: str, serial: str, submission_id: str = ""
+    parts: Services,
+    turns: Turns,
+    targets: Targets,
+    session_id: str,
+    serial: str,
+    submission_id: str = "",
 ) -> str:
     """Move a session to a phone; gives the session's whole id.
 
@@ -30,29 +37,38 @@ async def move(
     _check(live)
     if live.record.serial == serial:
         return live.session_id
-    was_working = live.turn is not None
+    was_working = False
     reason = f"moved from {live.record.serial or 'no phone'} to {serial} by the operator"
-    if was_working:
-        await turns.abort(
-            live,
-            AbortReason.REPLACED,
-            SessionState.WAITING_FOR_USER,
-            reason,
-            submission_id=submission_id,
-        )
-    async with live.lock:
-        _check(live)
-        assigned = live.drafts(SessionAssigned(serial=serial), submission_id=submission_id)
-        await parts.book.append(*assigned)
-        live.disturbed_ms = parts.clock_ms()
-        if was_working and live.is_idle:
-            going = (
-                *live.flagging(lost=False),
-                *Resuming(parts.assignment).continuing(live, reason),
+    while True:
+        if live.turn is not None:
+            was_working = True
+            await turns.abort(
+                live,
+                AbortReason.REPLACED,
+                SessionState.WAITING_FOR_USER,
+                reason,
+                submission_id=submission_id,
             )
-            await parts.book.append(*live.drafts(*going, submission_id=submission_id))
-            turns.begin(live)
-    return live.session_id
+        async with live.lock:
+            if live.turn is not None:
+                continue  # Somebody else has set it to work meanwhile, on the old phone.
+            _check(live)
+            # Before it is assigned: what it has open there would be worked on from here.
+            await targets.leave(live)
+            assigned = live.drafts(SessionAssigned(serial=serial), submission_id=submission_id)
+            await parts.book.append(*assigned)
+            live.disturbed_ms = parts.clock_ms()
+            if live.record.state is SessionState.QUEUED:
+                # Left over by an earlier core, it stands in the line of its old phone.
+                turns.begin(live, recovering=True)
+            if was_working and live.is_idle:
+                going = (
+                    *live.flagging(lost=False),
+                    *Resuming(parts.assignment).continuing(live, reason),
+                )
+                await parts.book.append(*live.drafts(*going, submission_id=submission_id))
+                turns.begin(live)
+            return live.session_id
 
 
 def _check(live: LiveSession) -> None:

@@ -327,6 +327,8 @@ class Archive:
             if not still_settled:
                 raise WrongStateError(f"Session {root.session_id} moves again.", "Try once more.")
             await self._parts.store.delete_sessions(*tree.session_ids)
+        for one in tree.session_ids:
+            self._parts.withheld.drop(one)
         return tree.session_ids
 
     async def _drop(self, session_id: str) -> None:

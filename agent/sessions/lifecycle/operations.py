@@ -355,6 +355,8 @@ class Operations:
         """Begin the turn of a session that the dispatcher found left over on its phone."""
         live = await self._parts.book.get(session.session_id)
         async with live.lock:
+            if live.record.serial != session.serial:
+                return None  # It was moved to another phone.
             left = live.record.state is SessionState.QUEUED and not live.delegates
             if live.turn is None and left:
                 self._turns.begin(live, recovering=True)

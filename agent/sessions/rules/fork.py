@@ -215,12 +215,18 @@ def _ending(
         started = events[opened].msg
         assert isinstance(started, TaskStarted)
         ending.append(TurnAborted(turn_id=started.turn_id, reason=AbortReason.INTERRUPTED))
-    if len(events) > 1 and idle:
+    if _has_begun(events) and idle:
         ending.append(SessionFlagsChanged())
         ending.append(SessionStateChanged(state=SessionState.WAITING_FOR_USER, reason=reason))
     elif _has_flags(events):
         ending.append(SessionFlagsChanged())
     return ending
+
+
+def _has_begun(events: Sequence[Event]) -> bool:
+    """Tell whether it is no draft any more, whatever was noted of its texts or its phone."""
+    begun = (SessionStateChanged, StepStarted, TaskStarted, UserMessage)
+    return any(isinstance(event.msg, begun) for event in events)
 
 
 def _has_flags(events: Sequence[Event]) -> bool:

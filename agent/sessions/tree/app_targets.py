@@ -199,6 +199,19 @@ class Targets:
         elif required is _ATTACHED and live.record.presentation.is_detached:
             await self.move(live, TargetAction.ATTACH)
 
+    async def leave(self, live: LiveSession) -> None:
+        """Give back the display of a session that goes to another phone; it gets one there."""
+        async with self._moving[live.session_id]:
+            display = self._displays.pop(live.session_id, None)
+            if display is None:
+                return
+            try:
+                await display.close()
+            except SwitchboardError as error:
+                _log.warning("The display of session %s did not close: %s", live.session_id, error)
+            gone = _result(TargetStatus.OK, TargetRuntime.MISSING)
+            await self._observe(live, TargetAction.CLOSE, gone, under=None)
+
     async def close(self) -> None:
         """Close every display; called when the core ends."""
         while self._displays:

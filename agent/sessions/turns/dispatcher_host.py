@@ -70,6 +70,10 @@ class Hosting:
         """
         stay = await self._enter(session_id)
         called = stay.lost is None and stay.granted.done()
+        if called and stay.granted.result().key != serial:
+            # It was moved just as its old phone was given to it.
+            await self._dispatcher.cancel(session_id)
+            stay, called = await self._enter(session_id), False
         stay.lost = lost
         try:
             # Of one that is called already an earlier life was asked for.

@@ -6,6 +6,7 @@ session has come to rest where its words bring it, so where it stands is known e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,16 @@ from agent.records import SessionState as State
 QUEUED, RUNNING, WAITING = State.QUEUED, State.RUNNING, State.WAITING_FOR_USER
 COMPLETED, FAILED, CANCELLED = State.COMPLETED, State.FAILED, State.CANCELLED
 CREATED = State.CREATED
+MOST_WITHHELD = 8
+
+
+REDACTED, WHOLE = "~", "!"
+"""Behind a word: it was written with a secret, which was taken out, or let through."""
+
+
+def word_of(text: str) -> str:
+    """Return the word that a text asks for: the last one in it."""
+    return re.findall("[a-z]+", text)[-1]
 
 
 class Refused(Exception):
@@ -26,6 +37,7 @@ class One:
 
     session_id: str
     goal: str
+    """Texts are told apart by their words and by what became of a secret in them."""
     serial: str = ""
     hidden: bool = False
     parent: One | None = None
@@ -55,6 +67,10 @@ class One:
     unanswered: bool = False
     """The call that asked has no result: it is taken up again unless newer words are said."""
     hints: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
+    """The words whose texts lost a secret, as long as its core knows them."""
+    allowed: bool = False
+    """The secret was let through, so nothing is redacted any more."""
     due_h: float | None = None
     """When its open question closes by itself, in hours of the clock; None = never."""
     program: str = ""
@@ -76,7 +92,9 @@ class One:
 class Expected:
     """Every session, phone and client of one core."""
 
-    def __init__(self, serials: Iterable[str], *, patience_h: float = 0.0) -> None:
+    def __init__(
+        self, serials: Iterable[str], *, patience_h: float = 0.0, keep_trees: int = 10
+    ) -> None:
         self.patience_h = patience_h
         """How long a question waits for its answer; 0 = for ever."""
         self.clock_h = 0.0
@@ -93,6 +111,7 @@ class Expected:
         self.drafts: dict[str, str] = {}
         """Which client holds a draft, by id."""
         self.retries = 3
+        self.keep_trees = keep_trees
         self.recoveries: dict[str, int] = {}
 
     # --- ops ----------
@@ -101,7 +120,10 @@ class Expected:
         top, *children = tree
         top.children = children
         for one in tree:
-            one.prompt = one.words = one.told = one.goal
+            one.prompt = one.told = one.goal
+            one.words = word_of(one.goal)
+            if one.goal.endswith(REDACTED):
+                one.withheld = [one.words]
             one.parent = top if one is not top else None
             self.all[one.session_id] = one
         if not start:
@@ -125,7 +147,7 @@ class Expected:
         copy = replace(one, session_id=copy_id, parent=None, children=[], state=state)
         copy.paused = copy.parked = copy.held = copy.lost = False
         copy.deferred, copy.asks, copy.display = None, False, False
-        copy.hints = list(one.hints)
+        copy.hints, copy.withheld = list(one.hints), []
         self.all[copy_id] = copy
 
     def fails(self, one: One) -> None:
@@ -149,16 +171,42 @@ class Expected:
                 self._queue(one)
         self._settle()
 
-    def tell(self, top: One, word: str, client: str) -> None:
+    def tell(self, top: One, word: str, client: str, *, secret: bool = False) -> None:
         self._check_driver(top, client)
         if top.is_over or parent_is_over(top):
             raise Refused
+        if secret and not top.allowed:
+            top.withheld = [*top.withheld, word][-MOST_WITHHELD:]
+        text = word + (WHOLE if top.allowed else REDACTED) if secret else word
+        self._tell(top, text)
+
+    def let_through(self, top: One, client: str) -> None:
+        """The texts that lost a secret are said again, whole; a tree that ended goes on."""
+        self._check_driver(top, client)
+        if not top.withheld or top.state is CREATED:
+            raise Refused
+        text = "".join(word + WHOLE for word in top.withheld)
+        if top.is_over and top.parent is None:
+            top.generation += 1
+            top.paused = top.lost = False
+            top.allowed = True
+            self._hear(top, text)
+            self._settle()
+        elif top.is_over or parent_is_over(top):
+            raise Refused
+        else:
+            top.allowed = True
+            self._tell(top, text, allows=True)
+        top.withheld = []
+
+    def _tell(self, top: One, text: str, *, allows: bool = False) -> None:
         hearers = [top]
         if top.delegates:
             unsettled = [one for one in top.children if not one.is_over]
             hearers = [one for one in unsettled if one.has_turn and one.begun] or unsettled
         for one in hearers:
-            self._hear(one, word)
+            one.allowed = one.allowed or allows
+            self._hear(one, text)
         self._settle()
 
     def answer(self, one: One) -> None:
@@ -230,6 +278,32 @@ class Expected:
             one.display = one.hidden
             self._turn_ends(one, COMPLETED)
             self._settle()
+
+    def move(self, one: One, serial: str) -> None:
+        """Its work goes on on another phone; what it had on the old one is given back."""
+        if one.delegates or one.is_over:
+            raise Refused
+        if one.serial == serial:
+            return
+        waited = one.has_turn
+        if waited:
+            self._end_turn(one)
+            one.state, one.asks, one.paused, one.lost = WAITING, False, False, False
+        one.serial, one.display = serial, False
+        if waited:
+            self._queue(one)
+        self._settle()
+
+    def prune(self) -> None:
+        """Only the newest settled trees keep their displays."""
+        kept = 0
+        for top in reversed([one for one in self.all.values() if one.parent is None]):
+            tree = (top, *top.children)
+            if all(one.is_over for one in tree):
+                kept += 1
+                if kept > self.keep_trees:
+                    for one in tree:
+                        one.display = False
 
     def delete(self, top: One) -> None:
         members = (top, *top.children)
@@ -341,6 +415,8 @@ class Expected:
         """The core dies, and another takes its place; its clients are gone with it."""
         self.stopped = False
         self.programs.clear()
+        for one in self.all.values():
+            one.withheld = []
         for queue in self.queues.values():
             queue.clear()
         go_on: list[One] = []
@@ -373,22 +449,22 @@ class Expected:
 
     # --- what follows ----------
 
-    def _hear(self, one: One, word: str) -> None:
+    def _hear(self, one: One, text: str) -> None:
         if one.has_turn and one.begun:
-            one.hints.append(word)
+            one.hints.append(text)
             return
         self._end_turn(one)
         self.drafts.pop(one.session_id, None)
         one.asks = one.unanswered = False
-        if one.told != word:
-            one.words, one.answered = word, False
-        one.prompt = one.told = word
+        if one.told != text:
+            one.words, one.answered = word_of(text), False
+        one.prompt = one.told = text
         self._queue(one)
 
     def _read_prompt(self, one: One) -> None:
         """A prompt that is not what was written last is said to the model once more."""
         if one.prompt != one.told:
-            one.words, one.answered = one.prompt, False
+            one.words, one.answered = word_of(one.prompt), False
 
     def _go_on(self, one: One, generation: int) -> None:
         if one.has_turn and one.paused:
@@ -431,6 +507,8 @@ class Expected:
             for top in self.all.values():
                 if top.delegates:
                     self._roll_up(top)
+        # Whenever a tree has ended, and nothing else changes which are the newest.
+        self.prune()
 
     def _begin(self, one: One) -> None:
         one.state, one.begun, one.display = RUNNING, True, one.hidden
@@ -449,7 +527,7 @@ class Expected:
             return
         one.display = one.hidden
         if one.hints:
-            one.words, one.answered = one.hints[-1], False
+            one.words, one.answered = word_of(one.hints[-1]), False
             one.hints.clear()
         if one.program:
             one.state = RUNNING

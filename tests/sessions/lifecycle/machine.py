@@ -26,7 +26,10 @@ from agent.protocol import (
     SessionDelete,
     SessionDetach,
     SessionFork,
+    SessionLetThrough,
+    SessionMove,
     SessionPause,
+    SessionPrune,
     SessionResume,
     SessionStart,
     Target,
@@ -34,7 +37,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import SessionState, TargetPresentation
-from tests.sessions.lifecycle.expected import Expected, One, Refused, parent_is_over
+from tests.sessions.lifecycle.expected import REDACTED, Expected, One, Refused, parent_is_over
 from tests.sessions.lifecycle.explain import Difference, Log, explained
 from tests.sessions.lifecycle.words import WORDS, said
 from tests.sessions.lifecycle.world import CLIENTS, PHONES, World
@@ -45,12 +48,15 @@ so many. Looks and not seconds: a machine that stands still meanwhile is no diff
 """
 LOOK_EVERY_S = 0.002
 LATELY = 4
+KEPT_TREES = 2
+"""How many settled trees keep their displays; few, so that trees go beyond it."""
 APP = "org.example.app"
 
 word = st.sampled_from(WORDS)
 phone = st.sampled_from(PHONES)
 client = st.sampled_from(CLIENTS)
 pick = st.integers(0, 99)
+secrets = st.sampled_from([False, False, True])
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -64,7 +70,7 @@ class Lifecycle(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.directory = tempfile.TemporaryDirectory()
-        self.expected = Expected(PHONES)
+        self.expected = Expected(PHONES, keep_trees=KEPT_TREES)
         self.patches = [
             patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.02),
             patch("agent.sessions.questions.deadlines._LOOK_S", 0.02),
@@ -80,6 +86,7 @@ class Lifecycle(RuleBasedStateMachine):
         async def build() -> None:
             directory = Path(self.directory.name)
             self.world = World(directory, answer_timeout_s=patience_h * 3600)
+            self.world.keep_trees(KEPT_TREES)
             await self.world.begin()
 
         self.expected.patience_h = patience_h
@@ -96,12 +103,19 @@ class Lifecycle(RuleBasedStateMachine):
 
     # --- rules ----------
 
-    @rule(goal=word, serial=phone, by=client, start=st.sampled_from([True, True, False]))
-    def create(self, goal: str, serial: str, by: str, start: bool) -> None:
-        op = SessionCreate(goal=said(goal), serial=serial, start=start, hold=not start)
+    @rule(
+        goal=word,
+        serial=phone,
+        by=client,
+        start=st.sampled_from([True, True, False]),
+        secret=secrets,
+    )
+    def create(self, goal: str, serial: str, by: str, start: bool, secret: bool) -> None:
+        written = said(goal, secret=secret)
+        op = SessionCreate(goal=written, serial=serial, start=start, hold=not start)
 
         def expect(ids: tuple[str, ...]) -> None:
-            top = One(ids[0], goal, serial)
+            top = One(ids[0], goal + REDACTED if secret else goal, serial)
             self.expected.create([top], start=start, holder=by)
 
         self.play_new(by, op, expect)
@@ -161,12 +175,22 @@ class Lifecycle(RuleBasedStateMachine):
             op = SessionStart(session_id=one.session_id)
             self.play(by, op, lambda: self.expected.start(one, by))
 
-    @rule(number=pick, text=word, by=client)
-    def tell(self, number: int, text: str, by: str) -> None:
+    @rule(number=pick, text=word, by=client, secret=secrets)
+    def tell(self, number: int, text: str, by: str, secret: bool) -> None:
         one = self.one(number)
         if one is not None:
-            op = UserInput(session_id=one.session_id, text=said(text))
-            self.play(by, op, lambda: self.expected.tell(one, text, by))
+            op = UserInput(session_id=one.session_id, text=said(text, secret=secret))
+            self.play(by, op, lambda: self.expected.tell(one, text, by, secret=secret))
+
+    @rule(number=pick, by=client)
+    def let_through(self, number: int, by: str) -> None:
+        # A settled parent plans anew with it, and nobody plans here.
+        one = self.one(
+            number, lambda one: bool(one.withheld) and not (one.delegates and one.is_over)
+        )
+        if one is not None:
+            op = SessionLetThrough(session_id=one.session_id)
+            self.play(by, op, lambda: self.expected.let_through(one, by))
 
     @rule(number=pick, by=client)
     def answer(self, number: int, by: str) -> None:
@@ -219,6 +243,17 @@ class Lifecycle(RuleBasedStateMachine):
         self.world.gates.let_go(one.session_id)
         self.expected.let_go(one)
         self.compare(f"{one.session_id} is let go")
+
+    @rule(number=pick, by=client, serial=phone)
+    def move(self, number: int, by: str, serial: str) -> None:
+        one = self.one(number)
+        if one is not None:
+            op = SessionMove(session_id=one.session_id, serial=serial)
+            self.play(by, op, lambda: self.expected.move(one, serial))
+
+    @rule(by=client)
+    def prune(self, by: str) -> None:
+        self.play(by, SessionPrune(), self.expected.prune)
 
     @rule(number=pick, by=client)
     def delete(self, number: int, by: str) -> None:

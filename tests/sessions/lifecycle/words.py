@@ -20,9 +20,12 @@ _WORD = re.compile(r"w-(\w+)")
 _UTTERED = frozenset({MessageKind.GOAL, MessageKind.STEER})
 
 
-def said(word: str) -> str:
-    """Give what an operator writes to have a thing done."""
-    return f"Please w-{word}."
+_SECRET = "4111 1111 1111 1111"
+
+
+def said(word: str, *, secret: bool = False) -> str:
+    """Return what an operator writes to have a thing done, with what is redacted there if asked."""
+    return f"Please w-{word}, with {_SECRET}." if secret else f"Please w-{word}."
 
 
 class Gates:
