@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import DeviceError
 from agent.protocol import (
+    DeviceChanged,
     DeviceExamine,
     DeviceLog,
     DeviceLook,
@@ -129,6 +131,28 @@ async def test_an_element_is_tapped_by_whoever_drives(console: Open) -> None:
         )
         await seat.press("w")
         await seat.until(lambda: WheelHandBack(serial="phone-3") in seat.core.ops, "handed back")
+
+
+@pytest.mark.parametrize("size", [(160, 50), (100, 30), (60, 20)])
+async def test_what_is_wrong_with_a_phone_is_told_to_its_last_word(
+    console: Open, size: tuple[int, int]
+) -> None:
+    wrong = "The phone's UI dump did not come within 8 s, though its shell answers in time."
+    failed = f"{wrong} Unlock it by hand, then press r to read THE-SCREEN."
+    noted = f"{wrong} Restart it, or unplug it and plug it in again THE-CABLE."
+
+    def unread(_: DeviceLook) -> Reply:
+        raise DeviceError(failed)
+
+    async with console(size=size, play=with_third_phone) as seat:
+        seat.core.answers[DeviceLook] = unread
+        ill = replace(seat.core.state.devices["phone-3"], note=noted)
+        seat.core.tell(DeviceChanged(device=ill))
+        seat.app.show_device("phone-3")
+        await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
+        await seat.press("e")
+        await seat.see("THE-CABLE.")
+        await seat.see("THE-SCREEN.")
 
 
 async def test_a_waiting_session_is_handed_back_with_a_note(console: Open) -> None:

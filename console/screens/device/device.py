@@ -20,6 +20,7 @@ from textual.widgets import Input
 from agent.protocol import WheelGesture
 from agent.records import DeviceState, Element, LiveFrame, TimeSplit
 from agent.state.reducer import SessionView, State
+from agent.text import one_line
 from console.frames.frame_feed import Wanted
 from console.frames.stills import Source
 from console.keys import actions
@@ -45,6 +46,8 @@ from widgets.plots.latency_line import pulse_line
 from widgets.questions.composer import Composer
 
 _LOG_EVERY_S = 2.0
+_NOTE_CHARS = 600
+"""As much as says what is wrong with a phone and what to do."""
 _GONE = "This phone is away. esc goes back, ] shows the next one."
 
 
@@ -208,7 +211,7 @@ class DeviceScreen(DeviceActs):
         took_ms = self.console_app.bridge.pulse.of(self.serial)
         parts = (*parts, ("\n", ""), *pulse_line(took_ms, max(1, facts_line.size.width - 2)))
         if device.note:
-            parts = (*parts, (f"\n{device.note[:200]}", "$warn"))
+            parts = (*parts, (f"\n{one_line(device.note, _NOTE_CHARS)}", "$warn"))
         facts_line.show(parts)
 
     def _show_list(self) -> None:
