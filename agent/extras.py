@@ -22,6 +22,7 @@ EXTRAS = {
     "datasets": Extra("pyarrow", "sessions as Parquet"),
     "demo": Extra("virtual_phone", "virtual phones"),
     "eval": Extra("inspect_ai", "runs as logs of Inspect"),
+    "fleet": Extra("psycopg", "the store of a fleet, on PostgreSQL"),
     "gym": Extra("gymnasium", "phones as a Gymnasium environment"),
     "http": Extra("sse_starlette", "serving the ops over HTTP"),
     "mcp": Extra("mcp", "serving phones to MCP clients"),

@@ -27,6 +27,7 @@ PACKAGES = {
 WRAPPERS: dict[str, tuple[str, ...]] = {
     "adbutils": ("agent/devices/",),
     "aiosqlite": ("agent/store/",),
+    "psycopg": ("agent/store/postgres/",),
     "openai": ("agent/models/openai/",),
     "anthropic": ("agent/models/anthropic/",),
     "httpcore2": ("agent/watchers/web.py",),
@@ -145,7 +146,14 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
 }
 KNOW_NO_DATABASE = ("agent/store/changes/", "agent/store/queries/", "agent/store/dispatch/")
 """What every store shares; which database it is, only those who open one know."""
-DATABASES = ("sqlite3", "aiosqlite", "agent.store.database", "agent.store.embedded")
+DATABASES = (
+    "sqlite3",
+    "aiosqlite",
+    "psycopg",
+    "agent.store.database",
+    "agent.store.embedded",
+    "agent.store.postgres",
+)
 LOOP_NEVER_SEES = ("agent.devices.", "agent.models.", "agent.store", "agent.runtime")
 LOOP_MAY_SEE = (
     "agent.devices.protocols",
@@ -322,14 +330,17 @@ def test_sibling_modules_are_named_in_full() -> None:
     [
         (
             "agent.runtime.runtime",
-            ("textual", "rich", "console", "widgets", "adbutils", "openai", "PIL"),
+            ("textual", "rich", "console", "widgets", "adbutils", "openai", "PIL", "psycopg"),
         ),
         ("agent.rpc.rpc_server", ("textual", "rich", "console", "widgets")),
         (
             "virtual_phone.phone",
             ("textual", "rich", "console", "widgets", "agent.runtime.runtime", "openai"),
         ),
-        ("console.cli", ("textual", "rich", "openai", "PIL", "numpy", "aiosqlite", "adbutils")),
+        (
+            "console.cli",
+            ("textual", "rich", "openai", "PIL", "numpy", "aiosqlite", "adbutils", "psycopg"),
+        ),
         # A client gives its server a few seconds to start.
         ("console.mcp.serving", ("textual", "rich", "openai", "PIL")),
     ],

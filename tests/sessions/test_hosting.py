@@ -1,6 +1,6 @@
 """Turns on phones run as the dispatcher says: one to a phone, fenced, and again after a crash.
 
-The dispatcher's own promises are in `tests/store/test_conformance.py`.
+The dispatcher's own promises are in `tests/store/conformance/`.
 """
 
 from __future__ import annotations

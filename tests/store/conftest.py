@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,16 @@ import pytest
 from agent.protocol import RequestUserInput, SessionConfigured, StepStarted
 from agent.records import Job, JobStatus, JobType, Question, Session
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
+from tests.store.postgres_server import PostgresServer, binaries, running_server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server for all tests of a worker; each takes a database of its own."""
+    if binaries() is None and "SWITCHBOARD_NEEDS_ALL" not in os.environ:
+        pytest.skip("PostgreSQL is not installed")
+    with running_server() as server:
+        yield server
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.errors import UsageError
@@ -14,23 +12,12 @@ from agent.protocol import JobChanged, JobsDropped
 from agent.records import Job, JobStatus
 from agent.store.embedded.job_trigrams import lookup
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
-from agent.store.queries import job_pages, reader
 from agent.store.queries.job_words import ENDED, named, of_status
 from tests.store.conftest import make_job
-
-LETTERS = 'abAB "%*-ßÄé世\U0001f30d'
-TEXTS, TITLES = st.text(LETTERS, max_size=8), st.text(LETTERS, min_size=1, max_size=8)
-QUERIES = st.one_of(
-    st.text(LETTERS, max_size=5), st.sampled_from(["act", "active", "aus", "fail", "a\nb", "\n"])
-)
 
 
 def changed(*jobs: Job) -> tuple[EventDraft, ...]:
     return tuple(EventDraft("", JobChanged(job=job, reason="test")) for job in jobs)
-
-
-def has(job: Job, query: str) -> bool:
-    return query.casefold() in f"{job.title}\n{job.prompt}\n{job.status}".casefold()
 
 
 async def found(store: SqliteStore, query: str) -> tuple[list[int], list[int]]:
@@ -44,35 +31,6 @@ async def found(store: SqliteStore, query: str) -> tuple[list[int], list[int]]:
         after = page.after
         if not after:
             return listed, paged
-
-
-@settings(deadline=None, max_examples=6)
-@given(
-    st.lists(st.tuples(TITLES, TEXTS, st.sampled_from(JobStatus)), min_size=9, max_size=30),
-    st.lists(QUERIES, min_size=5, max_size=12, unique=True),
-    st.sampled_from([0, 2, 2000]),
-)
-async def test_every_query_finds_what_looking_at_each_job_finds(
-    tmp_path_factory: pytest.TempPathFactory,
-    texts: list[tuple[str, str, JobStatus]],
-    queries: list[str],
-    few: int,
-) -> None:
-    jobs = [
-        make_job(number, title=title, prompt=prompt, status=status, next_run_at=number * 7 % 5)
-        for number, (title, prompt, status) in enumerate(texts, 1)
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job_pages, "FEW", few)
-        patch.setattr(reader, "FEW", few)
-        async with SqliteStore.open(tmp_path_factory.mktemp("jobs")) as store:
-            await store.append(*changed(*jobs))
-            for query in queries:
-                wanted = {job.id for job in jobs if has(job, query)}
-                listed, paged = await found(store, query)
-                assert listed == sorted(wanted, reverse=True)
-                assert set(paged) == wanted
-                assert len(paged) == len(wanted)
 
 
 async def test_what_is_found_follows_an_edit_and_an_end(store: SqliteStore) -> None:

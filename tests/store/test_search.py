@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.protocol import AgentMessage, Event, EventMsg, ToolCallRequested, UserMessage
-from agent.records import SearchHit
+from agent.protocol import AgentMessage, Event, EventMsg, ToolCallRequested
 from agent.store.database.identity import SEARCH_NAME
 from agent.store.embedded.search_index import Log, SearchIndex
-from agent.store.embedded.search_query import compiled, snippet_of
+from agent.store.embedded.search_query import compiled
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
-from agent.store.queries.search_words import WORDED, text_of
+from agent.store.queries.search_words import WORDED, snippet_of, text_of
 from tests.store.conftest import session_draft, step_draft
 from tests.test_protocol import values_of
 
@@ -28,51 +27,6 @@ def said(session_id: str, text: str) -> EventDraft:
 
 async def found(store: SqliteStore, query: str) -> list[str]:
     return [hit.snippet for hit in await store.search(query)]
-
-
-async def test_words_are_found_in_any_case_and_without_accents_newest_first(
-    store: SqliteStore,
-) -> None:
-    await store.append(session_draft("s1", goal="Order a Café crème"))
-    await store.append(said("s1", "The CAFE is closed today"))
-    hits = await store.search("cafe")
-    assert [hit.seq for hit in hits] == [2, 1]
-    assert hits[0] == SearchHit(
-        session_id="s1",
-        seq=2,
-        ts_ms=hits[0].ts_ms,
-        kind="agent_message",
-        snippet="The CAFE is closed today",
-        matches=((4, 8),),
-    )
-
-
-@pytest.mark.parametrize(
-    ("query", "numbers"),
-    [
-        ("blue tooth", [1, 0]),
-        ('"blue tooth"', [1]),
-        ("blu*", [2, 1, 0]),
-        ("blue -tooth", []),
-        ("bluetooth -on", [2]),
-        ("tooth blue -fairy", [1]),
-        ("支付", [3]),
-        ("付", [3]),
-        ("nothing", []),
-    ],
-)
-async def test_a_query_is_words_phrases_beginnings_and_exclusions(
-    store: SqliteStore, query: str, numbers: list[int]
-) -> None:
-    texts = ("tooth fairy, blue", "a blue tooth", "bluetooth is off", "点击支付按钮")
-    await store.append(session_draft("s1"), *(said("s1", text) for text in texts))
-    assert [hit.seq - 2 for hit in await store.search(query)] == numbers
-
-
-@pytest.mark.parametrize("query", ["", "  ", '"', "-word", "***", '""', "( AND )" * 200, "()^:"])
-async def test_a_query_without_a_word_says_how_to_write_one(store: SqliteStore, query: str) -> None:
-    with pytest.raises(UsageError):
-        await store.search(query)
 
 
 @settings(max_examples=200, deadline=None)
@@ -205,16 +159,6 @@ async def test_an_index_that_is_ahead_of_its_store_is_another_stores(tmp_path: P
         index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store._index._log)
         assert index.indexed_id == 0
         await index.close()
-
-
-async def test_what_was_deleted_is_not_found(store: SqliteStore) -> None:
-    await store.append(
-        session_draft("s1"), EventDraft("s1", UserMessage(text="secret", message_id="m"))
-    )
-    await store.append(session_draft("s2", goal="secret too"))
-    assert len(await store.search("secret")) == 2
-    await store.delete_sessions("s1")
-    assert [hit.session_id for hit in await store.search("secret")] == ["s2"]
 
 
 @pytest.mark.parametrize("kind", get_args(EventMsg), ids=lambda kind: kind.__name__)

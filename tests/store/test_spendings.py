@@ -6,9 +6,6 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import pytest
-from msgspec.structs import replace
-
 from agent.protocol import (
     SessionConfigured,
     SessionStateChanged,
@@ -34,7 +31,6 @@ from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
 from tests.console.test_cli import call
 from tests.small_core import SmallCore
-from tests.store.memory import MemoryStore
 
 _NOON = datetime(2026, 3, 28, 12, 0)  # noqa: DTZ001 -- noon where the test runs
 DONE, FAILED = SessionState.COMPLETED, SessionState.FAILED
@@ -122,61 +118,6 @@ def told(spending: Spending) -> list[tuple[str, int, int, int, int, int, float]]
         )
         for day in spending.days
     ]
-
-
-async def test_a_day_has_what_its_sessions_used_and_a_fork_not_what_it_was_given(
-    store: SqliteStore,
-) -> None:
-    await a_fortnight(store)
-    spending = await store.spendings.since(0)
-    assert told(spending) == [
-        ("2026-03-28", 2, 1, 1, 2, 1400, 0.50),
-        ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
-        ("2026-03-31", 2, 0, 0, 1, 70, 0.0),
-    ]
-    dearest = [(one.session.session_id, one.usage.input_tokens) for one in spending.dearest]
-    assert dearest == [("a", 1000), ("c", 9000), ("b", 400), ("f", 70)]
-
-
-async def test_what_judging_for_watchers_took_counts_on_the_day_it_did(store: SqliteStore) -> None:
-    await a_fortnight(store)
-    await looks(store)
-    spending = await store.spendings.since(at_ms(-1))
-    assert told(spending) == [
-        ("2026-03-28", 2, 1, 1, 2, 1407, pytest.approx(0.57)),
-        ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
-        ("2026-03-30", 0, 0, 0, 0, 300, 3.0),
-        ("2026-03-31", 2, 0, 0, 1, 70, 0.0),
-    ]
-    assert [day.watchers.input_tokens for day in spending.days] == [7, 0, 300, 0]
-    assert {one.session.session_id for one in spending.dearest} == {"a", "b", "c", "f"}
-
-
-async def test_only_sessions_that_began_since_are_counted(store: SqliteStore) -> None:
-    await a_fortnight(store)
-    assert [day[0] for day in told(await store.spendings.since(at_ms(1)))] == [
-        "2026-03-29",
-        "2026-03-31",
-    ]
-    assert await store.spendings.since(at_ms(4)) == Spending()
-
-
-@pytest.mark.parametrize("since_days", [0, 1, 4])
-async def test_every_store_adds_up_the_same(store: SqliteStore, since_days: int) -> None:
-    memory = MemoryStore()
-    for one in (store, memory):
-        await a_fortnight(one)
-        await looks(one)
-    ours, plain = (
-        await store.spendings.since(at_ms(since_days)),
-        await memory.since(at_ms(since_days)),
-    )
-    assert ours.days == plain.days
-    undated = [
-        [(replace(one.session, updated_ms=0), one.usage) for one in spending.dearest]
-        for spending in (ours, plain)
-    ]
-    assert undated[0] == undated[1]
 
 
 async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_path: Path) -> None:

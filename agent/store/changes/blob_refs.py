@@ -6,8 +6,10 @@ this with the records' own fields.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
+from agent.errors import UsageError
 from agent.protocol import (
     EventMsg,
     ObservationRecorded,
@@ -31,6 +33,13 @@ NAMING = frozenset(
 
 
 _TREE = "application/xml"
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def check_digest(digest: str) -> None:
+    """Raise UsageError when that is no sha256 in lower-case hex."""
+    if not DIGEST.fullmatch(digest):
+        raise UsageError(f"{digest[:80]!r} is not a blob digest (64 hexadecimal digits).")
 
 
 class Use(NamedTuple):

@@ -283,8 +283,14 @@ def _json(record: Session | Question | Job | RunRecord | Watcher | Commitment) -
     return _encoder.encode(record).decode()
 
 
+def findable(text: str) -> str:
+    """Give a text, or a part that is looked for, in the form in which they are compared."""
+    # PostgreSQL's texts hold no NUL, and SQLite's functions take it for the end.
+    return text.replace("\0", "\ufffd").casefold()
+
+
 def _search(job: Job) -> str:
-    return f"{job.title}\n{job.prompt}\n{job.status}".casefold()
+    return findable(f"{job.title}\n{job.prompt}\n{job.status}")
 
 
 def _is_live(watcher: Watcher) -> bool:
@@ -293,8 +299,8 @@ def _is_live(watcher: Watcher) -> bool:
 
 def _watcher_search(watcher: Watcher) -> str:
     prompt = watcher.delivery_json.get("prompt", "")
-    return f"{watcher.title}\n{watcher.type}\n{prompt}\n{watcher.status}".casefold()
+    return findable(f"{watcher.title}\n{watcher.type}\n{prompt}\n{watcher.status}")
 
 
 def _commitment_search(commitment: Commitment) -> str:
-    return f"{commitment.title}\n{commitment.description}\n{commitment.status}".casefold()
+    return findable(f"{commitment.title}\n{commitment.description}\n{commitment.status}")

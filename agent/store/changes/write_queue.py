@@ -12,7 +12,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
-from agent.errors import FencedError, StoreError, SwitchboardError
+from agent.errors import FencedError, StoreError, StoreGoneError, SwitchboardError
 from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventLedger
 from agent.store.changes.request_fold import fold_request, unfoldable
@@ -33,6 +33,14 @@ Refused = list[tuple[Entry, Exception]]
 
 class TransactionLostError(StoreError):
     """The database itself ended the open transaction."""
+
+
+class StoreAwayError(TransactionLostError):
+    """The database cannot be reached; a second try now would only wait once more."""
+
+
+class UnknownOutcomeError(StoreAwayError):
+    """No answer came to a COMMIT: it may have been stored, so it must not be tried again."""
 
 
 class WriteQueue(ABC):
@@ -140,8 +148,12 @@ class WriteQueue(ABC):
         try:
             await self._transact(batch)
             return
-        except FencedError as error:
+        except (FencedError, StoreGoneError) as error:
             self._refusal = error
+            for entry in batch:
+                entry.fail(error)
+            return
+        except StoreAwayError as error:
             for entry in batch:
                 entry.fail(error)
             return
@@ -151,6 +163,10 @@ class WriteQueue(ABC):
                 return
         try:
             await self._transact(batch, savepoints=True)
+            return
+        except StoreAwayError as error:
+            for entry in batch:
+                entry.fail(error)
             return
         except StoreError as error:
             _log.warning("A batch of %d requests could not be committed: %s", len(batch), error)
@@ -179,7 +195,9 @@ class WriteQueue(ABC):
             savepoints: a request that cannot be written fails alone.
 
         Raises:
-            FencedError: the store has a newer owner; nothing is written any more.
+            FencedError, StoreGoneError: the store has a newer owner, or is not there any more;
+                nothing is written from then on.
+            StoreAwayError: it is not tried again.
             StoreError: nothing of the batch was stored.
         """
 

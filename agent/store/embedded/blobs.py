@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from agent.errors import StoreError, UsageError
+from agent.errors import StoreError
+from agent.store.changes.blob_refs import DIGEST, check_digest
 from agent.store.database.sqlite_errors import from_os_error
-
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class BlobFiles:
@@ -40,8 +38,7 @@ class BlobFiles:
 
     def path_of(self, digest: str) -> Path:
         """Say where a blob is. Raises UsageError when that is no sha256 in lower-case hex."""
-        if not _DIGEST.fullmatch(digest):
-            raise UsageError(f"{digest[:80]!r} is not a blob digest (64 hexadecimal digits).")
+        check_digest(digest)
         return self._directory / digest[:2] / digest[2:]
 
     def put(self, data: bytes) -> str:
@@ -96,7 +93,7 @@ class BlobFiles:
             for folder in self._directory.iterdir():
                 if len(folder.name) == 2 and folder.is_dir():
                     for path in folder.iterdir():
-                        if _DIGEST.fullmatch(digest := folder.name + path.name):
+                        if DIGEST.fullmatch(digest := folder.name + path.name):
                             yield digest
         except OSError as error:
             raise from_os_error(error, self._directory) from error

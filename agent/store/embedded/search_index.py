@@ -20,9 +20,9 @@ from agent.records import SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, as_int, as_text, event_of
 from agent.store.database.database import Database, make_private
 from agent.store.database.sqlite_errors import from_os_error
-from agent.store.embedded.search_query import SNIPPET_MARKS, compiled, parted, snippet_of
+from agent.store.embedded.search_query import compiled, parted
 from agent.store.queries.reader import Reader
-from agent.store.queries.search_words import WORDED, text_of
+from agent.store.queries.search_words import SNIPPET_MARKS, WORDED, snippet_of, text_of
 from agent.store.rows import Value
 
 MOST_HITS = 500

@@ -33,11 +33,22 @@ from agent.protocol import (
     UserMessage,
     WarningEvent,
 )
+from agent.store.changes.row_codec import findable
 
 LONGEST_TEXT_CHARS = 20_000
 LONGEST_QUERY_CHARS = 1_000
 MOST_TERMS = 32
 
+SEPARATOR = "\u200b"
+"""Parts the letters of a script without spaces; `agent.text.clean` lets none into stored text."""
+# Thai to Khmer, kana, Han, Hangul syllables apart (they are written with spaces), Han extensions.
+UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+MARK_START, MARK_END = "\ue000", "\ue001"
+SNIPPET_MARKS = (MARK_START, MARK_END, "…")
+"""What stands around a match and at the ends of a snippet, for SQLite's `snippet`."""
 _TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
 
 
@@ -127,7 +138,7 @@ def folded(query: str) -> str:
     Raises:
         UsageError: it is too long; the index takes memory for each of its characters.
     """
-    return _bounded(query).casefold()
+    return findable(_bounded(query))
 
 
 def _bounded(query: str) -> str:
@@ -180,3 +191,21 @@ class Snippet(NamedTuple):
 
     text: str
     matches: tuple[tuple[int, int], ...]
+
+
+def snippet_of(marked: str) -> Snippet:
+    """Read a marked text: take the marks out and remember where they were."""
+    line = re.sub(r"\s+", " ", marked.replace(SEPARATOR, ""))
+    letters: list[str] = []
+    matches: list[tuple[int, int]] = []
+    begun = -1
+    for letter in line:
+        if letter == MARK_START:
+            begun = len(letters)
+        elif letter == MARK_END:
+            if begun >= 0:
+                matches.append((begun, len(letters)))
+            begun = -1
+        else:
+            letters.append(letter)
+    return Snippet("".join(letters), tuple(matches))

@@ -1,9 +1,9 @@
-"""What the store keeps beside the log: sessions, questions and jobs."""
+"""What a store keeps beside the log: sessions, questions and jobs."""
 
 from __future__ import annotations
 
 import asyncio
-import stat
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,11 +35,17 @@ from agent.records import (
     Usage,
 )
 from agent.state.reducer import fold_session
-from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
+from agent.store.store import EventDraft, Store
+from tests.store.conformance.stores import DATABASES, Opener
 from tests.store.conftest import make_job, question_draft, session_draft
 
 
-async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: SqliteStore) -> None:
+@pytest.fixture(params=DATABASES)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: Store) -> None:
     await store.append(session_draft("abc1"), session_draft("abc12"), session_draft("abd"))
     assert (await store.session("abd")).session_id == "abd"
     assert (await store.session(" abc12 ")).session_id == "abc12"
@@ -52,7 +58,7 @@ async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: SqliteStor
 
 
 async def test_sessions_are_listed_newest_first_and_children_oldest_first(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     await store.append(session_draft("p"), session_draft("c1", parent_id="p"))
     await store.append(session_draft("c2", parent_id="p"))
@@ -88,13 +94,13 @@ FACTS: st.SearchStrategy[EventMsg] = st.one_of(
 )
 @given(st.lists(st.tuples(st.sampled_from("abc"), FACTS), max_size=20))
 async def test_the_session_rows_are_what_folding_the_log_gives(
-    tmp_path_factory: pytest.TempPathFactory, facts: list[tuple[str, EventMsg]]
+    fresh: Callable[[], Opener], facts: list[tuple[str, EventMsg]]
 ) -> None:
-    directory = tmp_path_factory.mktemp("fold")
-    async with SqliteStore.open(directory) as store:
+    opener = fresh()
+    async with opener() as store:
         await store.append(*(session_draft(name) for name in "abc"))
         await asyncio.gather(*(store.append(EventDraft(name, msg)) for name, msg in facts))
-    async with SqliteStore.open(directory) as store:
+    async with opener() as store:
         for name in "abc":
             folded: Session | None = None
             for event in await store.session_events(name):
@@ -102,10 +108,7 @@ async def test_the_session_rows_are_what_folding_the_log_gives(
             assert await store.session(name) == folded
 
 
-# --- questions ----------
-
-
-async def test_the_first_answer_wins_even_when_two_come_at_once(store: SqliteStore) -> None:
+async def test_the_first_answer_wins_even_when_two_come_at_once(store: Store) -> None:
     await store.append(session_draft("s1"), question_draft("q1"))
     answers = await asyncio.gather(
         *(
@@ -122,7 +125,7 @@ async def test_the_first_answer_wins_even_when_two_come_at_once(store: SqliteSto
     assert [m.answer for m in stored if isinstance(m, QuestionAnswered)] == ["left"]
 
 
-async def test_open_questions_are_listed_oldest_first_until_closed(store: SqliteStore) -> None:
+async def test_open_questions_are_listed_oldest_first_until_closed(store: Store) -> None:
     await store.append(session_draft("s1"), question_draft("q2"), question_draft("q1"))
     assert [q.question_id for q in await store.open_questions()] == ["q2", "q1"]
     closed = QuestionClosed(question_id="q2", reason="its turn ended")
@@ -135,10 +138,7 @@ async def test_open_questions_are_listed_oldest_first_until_closed(store: Sqlite
         await store.append(EventDraft("s1", QuestionAnswered(question_id="q9", answer="")))
 
 
-# --- jobs ----------
-
-
-async def test_a_job_gets_its_id_and_its_event_in_one_go(store: SqliteStore) -> None:
+async def test_a_job_gets_its_id_and_its_event_in_one_go(store: Store) -> None:
     seen: list[Event] = []
     store.subscribe(lambda commit: seen.extend(commit.events))
     first, second = await asyncio.gather(store.create_job(make_job), store.create_job(make_job))
@@ -149,7 +149,7 @@ async def test_a_job_gets_its_id_and_its_event_in_one_go(store: SqliteStore) -> 
     ]
 
 
-async def test_only_the_first_of_two_claims_takes_a_job(store: SqliteStore) -> None:
+async def test_only_the_first_of_two_claims_takes_a_job(store: Store) -> None:
     job = await store.create_job(make_job)
     running = replace(job, status=JobStatus.RUNNING, running_at=9)
     claims = await asyncio.gather(
@@ -166,7 +166,7 @@ async def test_only_the_first_of_two_claims_takes_a_job(store: SqliteStore) -> N
     ]
 
 
-async def test_a_late_result_never_revives_a_stopped_job(store: SqliteStore) -> None:
+async def test_a_late_result_never_revives_a_stopped_job(store: Store) -> None:
     job = await store.create_job(make_job)
     running = replace(job, status=JobStatus.RUNNING)
     stopped = replace(job, status=JobStatus.STOPPED)
@@ -177,7 +177,7 @@ async def test_a_late_result_never_revives_a_stopped_job(store: SqliteStore) -> 
     assert await store.job(job.id) == stopped
 
 
-async def test_jobs_are_found_by_text_in_any_case_newest_first(store: SqliteStore) -> None:
+async def test_jobs_are_found_by_text_in_any_case_newest_first(store: Store) -> None:
     await store.create_job(lambda i: make_job(i, title="Straße kehren"))
     await store.create_job(lambda i: make_job(i, prompt="ÄPFEL kaufen"))
     await store.create_job(lambda i: make_job(i, status=JobStatus.PAUSED))
@@ -189,7 +189,7 @@ async def test_jobs_are_found_by_text_in_any_case_newest_first(store: SqliteStor
     assert [job.id for job in await store.jobs(query="%")] == []
 
 
-async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: SqliteStore) -> None:
+async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: Store) -> None:
     assert await store.next_due_ms() is None
     for due in (500, 100, 300, 0, 900):
         await store.create_job(lambda i, due=due: make_job(i, next_run_at=due))
@@ -199,7 +199,7 @@ async def test_due_jobs_come_in_order_and_the_next_wake_is_known(store: SqliteSt
     assert await store.next_due_ms() == 0
 
 
-async def test_stale_jobs_are_those_that_run_since_long(store: SqliteStore) -> None:
+async def test_stale_jobs_are_those_that_run_since_long(store: Store) -> None:
     for began in (100, 200, 300):
         await store.create_job(
             lambda i, began=began: make_job(i, status=JobStatus.RUNNING, running_at=began)
@@ -207,19 +207,8 @@ async def test_stale_jobs_are_those_that_run_since_long(store: SqliteStore) -> N
     assert [job.running_at for job in await store.stale_jobs(200)] == [100, 200]
 
 
-async def test_an_unknown_job_is_nobody_and_cannot_be_replaced(store: SqliteStore) -> None:
+async def test_an_unknown_job_is_nobody_and_cannot_be_replaced(store: Store) -> None:
     for job_id in (0, -1, 7, 1 << 70):
         assert await store.job(job_id) is None
     with pytest.raises(UsageError, match="no job 7"):
         await store.replace_job(make_job(7), expect=JobStatus.ACTIVE, reason="")
-
-
-# --- files ----------
-
-
-async def test_what_the_store_writes_is_private(store: SqliteStore) -> None:
-    await store.append(session_draft("s1"))
-    await store.put_blob(b"secret", "text/plain")
-    for path in [store.directory, *store.directory.rglob("*")]:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        assert mode == (0o700 if path.is_dir() else 0o600), path

@@ -1,0 +1,295 @@
+"""One connection to PostgreSQL that comes back by itself: the only importer of psycopg.
+
+Not a query. Invariants: every error that leaves this module is a StoreError, and none of them, nor
+anything that is logged, has the DSN in it, which may hold a password; a statement that may have
+been carried out is not sent a second time, unless it only reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
+from typing import cast
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.types.numeric import Int8Dumper
+
+from agent.errors import StoreError, UnwritableError
+from agent.schedules import zone_of
+from agent.store.changes.write_queue import StoreAwayError
+from agent.store.postgres.schema import SCHEMA
+from agent.store.rows import Row, Statement, Value
+
+PATIENCE_S = 20.0
+"""How long a database that is away is waited for: one that is started again takes a few seconds."""
+_TRY_S = 5
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 1.0
+_SETTINGS = (
+    f"SET search_path = {SCHEMA}",
+    # A host that stops in the middle of a commit, frozen or cut off, would keep all others waiting.
+    "SET idle_in_transaction_session_timeout = '5s'",
+    "SET lock_timeout = '15s'",
+    # The server forgets a host whose network is gone within half a minute, with what it locked.
+    "SET tcp_keepalives_idle = 10",
+    "SET tcp_keepalives_interval = 5",
+    "SET tcp_keepalives_count = 3",
+)
+_IDLE = psycopg.pq.TransactionStatus.IDLE
+_FULL = frozenset({"53100"})
+_REFUSED = frozenset({"42501", "25006"})
+_FOR_GOOD = {
+    "could not translate host name|failed to resolve": "its host's name is not known",
+    "authentication failed|no password supplied": "it refuses the role or its password",
+    "no pg_hba.conf entry": "it does not admit this host",
+    'role ".*" does not exist': "it has no such role",
+    'database ".*" does not exist': "it has no such database",
+    "permission denied for database": "it does not admit this role",
+}
+_WHY = _FOR_GOOD | {
+    "Connection refused": "nothing answers there",
+    "No such file or directory": "there is no server's socket",
+    "timeout|timed out": "it does not answer in time",
+    "starting up|shutting down|recovery": "it starts or stops just now",
+    "too many|remaining connection slots": "it has no connection left",
+    "closed the connection": "it ended the connection",
+}
+"""What libpq and the server say of connecting, and what we do."""
+_log = logging.getLogger(__name__)
+
+
+class _Number(Loader):
+    """Read what PostgreSQL adds up without bounds."""
+
+    def load(self, data: Buffer) -> int | float:
+        text = bytes(data).decode()
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+@lru_cache(maxsize=256)
+def _translated(sql: str, has_values: bool = True) -> bytes:
+    """Give a statement as psycopg takes it: its marks for values, no hints for another planner."""
+    plain = re.sub(r" INDEXED BY \w+", "", sql)
+    return (plain.replace("?", "%s") if has_values else plain).encode()
+
+
+class Link:
+    """A connection that is made when it is first used, and again after it broke.
+
+    Args:
+        dsn: a libpq connection string or address.
+        name: what it is for; shown among the server's sessions.
+        patience_s: how long a database that is away is waited for.
+    """
+
+    def __init__(self, dsn: str, name: str, *, patience_s: float = PATIENCE_S) -> None:
+        self._dsn = dsn
+        self._name = name
+        self._patience_s = patience_s
+        self._connection: psycopg.AsyncConnection[Row] | None = None
+        self._held: psycopg.AsyncConnection[Row] | None = None
+        """The connection of the open transaction: no other may take part in it."""
+        self._opening = asyncio.Lock()
+        self._is_closed = False
+
+    async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
+        """Run one statement and fetch all it gives; inside `transaction`, as a part of it.
+
+        Outside, a statement that only reads is asked again once where the connection broke.
+
+        Raises StoreError.
+        """
+        if self._held is not None:
+            return await self._ask(self._held, sql, parameters)
+        # No text there has a NUL, so what is looked for with one is not found.
+        parameters = [p.replace("\0", "\ufffd") if isinstance(p, str) else p for p in parameters]
+        connection = await self._opened()
+        try:
+            return await self._ask(connection, sql, parameters)
+        except StoreAwayError:
+            if not sql.startswith("SELECT "):
+                raise
+        return await self._ask(await self._opened(), sql, parameters)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        """Run statements in one transaction; `commit` ends it, and leaving without that undoes it.
+
+        Only for one task at a time. Raises StoreError.
+        """
+        connection = await self._opened()
+        await self._ask(connection, "BEGIN", ())
+        self._held = connection
+        try:
+            yield
+        finally:
+            self._held = None
+            if not connection.closed and connection.info.transaction_status != _IDLE:
+                with suppress(StoreError):
+                    await self._ask(connection, "ROLLBACK", ())
+
+    async def commit(self) -> None:
+        """End the open transaction; it is durable on return.
+
+        Raises StoreAwayError when no answer came: it may have been committed or not.
+        """
+        assert self._held is not None, "no transaction is open"
+        await self._ask(self._held, "COMMIT", ())
+
+    async def run(self, statements: Iterable[Statement]) -> None:
+        """Run statements in the open transaction, in one go. Raises StoreError."""
+        assert self._held is not None, "no transaction is open"
+        connection = self._held
+        try:
+            async with connection.pipeline(), connection.cursor() as cursor:
+                for sql, rows in statements:
+                    if rows:
+                        await cursor.executemany(_translated(sql), rows)
+        except (psycopg.Error, UnicodeError) as error:
+            raise await self._failed(connection, error) from error
+
+    async def close(self) -> None:
+        """End the connection for good."""
+        self._is_closed = True
+        await self._drop()
+
+    async def notices(self, wait_s: float) -> bool:
+        """Wait for a notice on a channel that this connection listens to; False when none came.
+
+        Raises StoreError.
+        """
+        connection = await self._opened()
+        try:
+            async for _ in connection.notifies(timeout=wait_s, stop_after=1):
+                return True
+        except psycopg.Error as error:
+            raise await self._failed(connection, error) from error
+        return False
+
+    @property
+    def number(self) -> int:
+        """Which connection it is; another one after it broke, 0 while there is none."""
+        return id(self._connection) if self._connection is not None else 0
+
+    async def _ask(
+        self, connection: psycopg.AsyncConnection[Row], sql: str, parameters: Sequence[Value]
+    ) -> list[Row]:
+        try:
+            cursor = await connection.execute(
+                _translated(sql, bool(parameters)), parameters or None
+            )
+            rows = await cursor.fetchall() if cursor.description is not None else []
+            await cursor.close()
+        except (psycopg.Error, UnicodeError) as error:
+            raise await self._failed(connection, error) from error
+        return rows
+
+    async def _failed(
+        self, connection: psycopg.AsyncConnection[Row], error: Exception
+    ) -> StoreError:
+        """Say what failed; a connection that broke is dropped."""
+        if connection.closed or connection.broken:
+            if self._connection is connection:
+                await self._drop()
+            return StoreAwayError(
+                f"The connection to the database broke: {_told(error)}.",
+                "Check that PostgreSQL runs and can be reached; the store goes on by itself.",
+            )
+        state = getattr(error, "sqlstate", None)
+        if state in _FULL:
+            return UnwritableError(
+                "The database has no room left.", "Free some space on its server."
+            )
+        if state in _REFUSED:
+            return UnwritableError(
+                f"The database cannot be written: {_told(error)}.",
+                "Connect to its primary server, as a role that may write it.",
+            )
+        return StoreError(f"The database refused a statement: {_told(error)}.")
+
+    async def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                await connection.close()
+
+    async def _opened(self) -> psycopg.AsyncConnection[Row]:
+        """Give the connection; where there is none, wait for one as long as there is patience."""
+        connection = self._connection
+        if connection is not None and not connection.closed:
+            return connection
+        async with self._opening:
+            if self._connection is not None and not self._connection.closed:
+                return self._connection
+            loop = asyncio.get_running_loop()
+            end, pause_s = loop.time() + self._patience_s, _FIRST_PAUSE_S
+            while not self._is_closed:
+                try:
+                    self._connection = await self._connect()
+                    return self._connection
+                except psycopg.OperationalError as error:
+                    if not _may_pass(error) or loop.time() + pause_s > end:
+                        raise StoreAwayError(
+                            f"The database cannot be reached: {_why(error)}.",
+                            "Check that PostgreSQL runs there and admits this role.",
+                        ) from None
+                except psycopg.Error as error:
+                    # A connection string that cannot be read is quoted by libpq.
+                    raise StoreError(
+                        f"The database's address cannot be used ({type(error).__name__}).",
+                        "Give it as postgresql://ROLE@HOST/DATABASE.",
+                    ) from None
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        raise StoreError("The store is closed.")
+
+    async def _connect(self) -> psycopg.AsyncConnection[Row]:
+        connection = await psycopg.AsyncConnection.connect(
+            self._dsn,
+            autocommit=True,
+            application_name=f"switchboard {self._name}",
+            connect_timeout=_TRY_S,
+            client_encoding="UTF8",
+        )
+        try:
+            connection.adapters.register_dumper(int, Int8Dumper)
+            connection.adapters.register_loader("numeric", _Number)
+            for sql in _SETTINGS:
+                await connection.execute(sql.encode())
+            zone = getattr(zone_of(""), "key", "UTC")
+            await connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))
+            cursor = await connection.execute("SHOW synchronous_commit")
+            if await cursor.fetchall() == [("off",)]:
+                await connection.execute("SET synchronous_commit = on")
+        except BaseException:
+            await connection.close()
+            raise
+        return cast(psycopg.AsyncConnection[Row], connection)
+
+
+def _why(error: psycopg.OperationalError) -> str:
+    """Say in our own words why no connection came about: libpq's quote parts of the address, and of
+    one that it misread those may be of the password.
+    """
+    said = str(error)
+    return next(
+        (words for sign, words in _WHY.items() if re.search(sign, said)), "for no known reason"
+    )
+
+
+def _may_pass(error: psycopg.OperationalError) -> bool:
+    """Whether waiting may help."""
+    return error.sqlstate is None and not re.search("|".join(_FOR_GOOD), str(error))
+
+
+def _told(error: Exception) -> str:
+    """Give what the server said, on one line."""
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    said = primary or str(error).strip() or type(error).__name__
+    return " ".join(said.split()).rstrip(".")[:300]

@@ -1,0 +1,201 @@
+"""The store of a fleet: everything its hosts must not forget, in one PostgreSQL database.
+
+Not a scheduler, and not who runs what where. Invariants: those of `agent.store.store`; each host
+has the store open under a name of its own; listeners on every host are called with the events of
+all hosts, in one order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Self
+
+from agent.errors import StoreError
+from agent.records import Job, SearchHit
+from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
+from agent.store.postgres.blobs import Blobs
+from agent.store.postgres.dialect import POSTGRES
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import CHANNEL, Opening, check_opening, open_host, take_lock
+from agent.store.postgres.words import query_of, snippet
+from agent.store.postgres.writer import Writer
+from agent.store.queries.reader import Reader
+from agent.store.queries.search_words import text_of
+from agent.store.record_store import RecordStore
+from agent.store.store import Collected, wall_clock_ms
+
+MOST_HITS = 500
+_LOOK_S = 2.0
+"""How long a commit of another host may go unseen where its notice was lost."""
+_RETRY_S = 1.0
+_FIND = (
+    "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id IN ("
+    "SELECT event_id FROM words WHERE found @@ ?::tsquery ORDER BY event_id DESC LIMIT ?) "
+    "ORDER BY id DESC"
+)
+assert EVENT_COLUMNS in _FIND
+_log = logging.getLogger(__name__)
+
+
+class PostgresStore(RecordStore):
+    """Events, sessions, questions, jobs and blobs of a fleet; open it with `open`."""
+
+    def __init__(
+        self,
+        links: tuple[Link, Link, Link, Link],
+        opening: Opening,
+        clock_ms: Callable[[], int] | None,
+    ) -> None:
+        self._standing, self._writing, self._reading, carrying = links
+        self._opening = opening
+        self._queue = Writer(self._writing, self._reading, opening, clock_ms)
+        reader = Reader(self._reading.rows, self._queue.told, POSTGRES)
+        super().__init__(self._queue, reader, POSTGRES)
+        self._blobs = Blobs(carrying, opening.epoch, clock_ms)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        dsn: str,
+        host: str,
+        *,
+        clock_ms: Callable[[], int] | None = None,
+        expected: str = "",
+    ) -> AsyncIterator[Self]:
+        """Have the store open for the length of a `with` block, making it in an empty database.
+
+        Args:
+            dsn: a libpq connection string or address; it is never told or logged.
+            host: the name of this computer in the fleet; one process at a time has it.
+            clock_ms: the store's clock; None = the database's, the same for all hosts.
+            expected: the identity that the store must have; empty for any.
+
+        Raises:
+            StoreError: it cannot be reached or written, another process has the name, or it is
+                another program's or a newer Switchboard's. Nothing is then changed.
+            StoreGoneError: it is not the expected store.
+            UsageError: the name cannot be used.
+        """
+        async with AsyncExitStack() as stack:
+            names = ("host", "writer", "reader", "blobs")
+            standing, writing, reading, carrying = (Link(dsn, f"{host} {n}") for n in names)
+            for link in (standing, writing, reading, carrying):
+                stack.push_async_callback(link.close)
+            now_ms = (clock_ms or wall_clock_ms)()
+            opening = await open_host(standing, host, now_ms=now_ms, expected=expected)
+            store = cls((standing, writing, reading, carrying), opening, clock_ms)
+            await store._queue.start()
+            stack.push_async_callback(store._leave)
+            following = asyncio.create_task(store._follow(), name="store follower")
+            stack.push_async_callback(_ended, following)
+            stack.push_async_callback(store._queue.close)
+            yield store
+
+    async def _leave(self) -> None:
+        """Say that what was put and not named is nobody's any more."""
+        with suppress(StoreError):
+            await self._writing.rows(
+                "UPDATE host SET is_open = 0 WHERE number = ? AND epoch = ?",
+                (self._opening.number, self._opening.epoch),
+            )
+
+    async def _follow(self) -> None:
+        """Publish what other hosts store, and keep this host's name."""
+        number = self._standing.number
+        while True:
+            try:
+                await self._standing.notices(_LOOK_S)
+                if self._standing.number != number:
+                    await take_lock(self._standing, self._opening.number, self._opening.host)
+                    await self._standing.rows(f"LISTEN {CHANNEL}")
+                    number = self._standing.number
+                await self._queue.catch_up()
+            except StoreError as error:
+                _log.warning("What other hosts stored cannot be read yet: %s", error)
+                await asyncio.sleep(_RETRY_S)
+
+    @property
+    def identity(self) -> str:
+        """Which store it is, whichever database server it is on."""
+        return self._opening.store
+
+    @property
+    def epoch(self) -> int:
+        """The number of this opening; a write under an older one of its host is refused."""
+        return self._opening.epoch
+
+    async def check_owned(self) -> None:
+        """Raise FencedError when a newer process has this host's name, StoreGoneError when the
+        database is not the one that was opened; StoreError when it cannot be known.
+        """
+        self._queue.insist()
+        await check_opening(self._reading, self._opening)
+
+    async def last_event_id(self) -> int:
+        """Say the id of the newest stored event, of any host; 0 before the first."""
+        await self._queue.told()
+        return await super().last_event_id()
+
+    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Find events by words, the newest first. Raises UsageError, StoreError."""
+        wanted = (query_of(query), min(max(limit, 0), MOST_HITS))
+        hits: list[SearchHit] = []
+        for row in await self._reader.rows(_FIND, wanted):
+            event = event_of(row)
+            cut = snippet(text_of(event.msg), query)
+            hits.append(
+                SearchHit(
+                    session_id=event.session_id,
+                    seq=event.seq,
+                    ts_ms=event.ts_ms,
+                    kind=str(type(event.msg).__struct_config__.tag),
+                    snippet=cut.text,
+                    matches=cut.matches,
+                )
+            )
+        return tuple(hits)
+
+    # --- jobs ----------
+
+    async def job(self, job_id: int) -> Job | None:
+        """Find a job."""
+        return await self._reader.job(job_id)
+
+    async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
+        """List active jobs whose time has come, the longest overdue first."""
+        return await self._reader.due_jobs(now_ms, limit)
+
+    async def next_due_ms(self) -> int | None:
+        """Say when the next active job is due; 0 is now, None is never."""
+        return await self._reader.next_due_ms()
+
+    async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
+        """List running jobs that began at or before a moment."""
+        return await self._reader.stale_jobs(before_ms)
+
+    # --- blobs ----------
+
+    async def put_blob(self, data: bytes, media_type: str) -> str:
+        """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
+        return await self._blobs.put(data, media_type)
+
+    async def read_blob(self, digest: str) -> bytes:
+        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
+        return await self._blobs.read(digest)
+
+    async def blob_type(self, digest: str) -> str:
+        """Say a blob's media type; empty when there is no such blob."""
+        return await self._reader.blob_type(digest)
+
+    async def collect_blobs(self) -> Collected:
+        """Drop the blobs that no event names. Raises StoreError."""
+        return await self._blobs.collect()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})

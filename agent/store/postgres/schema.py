@@ -1,0 +1,196 @@
+"""The tables of a fleet's store, as numbered migrations.
+
+Not a query and not a connection. Invariants: a migration that has been released is never edited; a
+change is a new entry at the end, and the number of entries is the schema's version; the tables that
+the fold writes have the columns that SQLite's have (`agent.store.database.schema`), so that one SQL
+serves both.
+"""
+
+from __future__ import annotations
+
+SCHEMA = "switchboard"
+"""The schema of the database that holds everything; others in it are not looked at."""
+
+_FIRST = (
+    # One row, which every commit of every host locks: ids rise in the order of commits, without
+    # gaps, whoever writes.
+    """
+    CREATE TABLE tip (
+        one bigint PRIMARY KEY CHECK (one = 1),
+        version bigint NOT NULL,
+        store text NOT NULL,
+        event_id bigint NOT NULL,
+        job_id bigint NOT NULL,
+        revision bigint NOT NULL
+    )
+    """,
+    "INSERT INTO tip (one, version, store, event_id, job_id, revision) VALUES (1, 0, '', 0, 0, 0)",
+    "CREATE SEQUENCE epoch",
+    # Who has the store open, or had. `commits` tells a host whose connection broke in the middle of
+    # a commit whether that took place.
+    """
+    CREATE TABLE host (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name text COLLATE "C" NOT NULL UNIQUE,
+        epoch bigint NOT NULL,
+        since_ms bigint NOT NULL,
+        is_open bigint NOT NULL,
+        commits bigint NOT NULL
+    )
+    """,
+    "CREATE INDEX host_open ON host (epoch) WHERE is_open = 1",
+    """
+    CREATE TABLE event (
+        id bigint PRIMARY KEY,
+        session_id text COLLATE "C",
+        seq bigint NOT NULL,
+        ts_ms bigint NOT NULL,
+        submission_id text NOT NULL,
+        type text NOT NULL,
+        body text NOT NULL,
+        UNIQUE (session_id, seq)
+    )
+    """,
+    """
+    CREATE INDEX event_watched ON event (ts_ms)
+        WHERE session_id IS NULL AND type = 'watcher_changed'
+    """,
+    """
+    CREATE TABLE session (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        session_id text COLLATE "C" NOT NULL UNIQUE,
+        parent_id text COLLATE "C" NOT NULL,
+        state text NOT NULL,
+        last_seq bigint NOT NULL,
+        job_id bigint NOT NULL,
+        is_pruned bigint NOT NULL,
+        record text NOT NULL
+    ) WITH (fillfactor = 70)
+    """,
+    """
+    CREATE INDEX session_active ON session (number)
+        WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')
+    """,
+    "CREATE INDEX session_child ON session (parent_id, number) WHERE parent_id <> ''",
+    "CREATE INDEX session_root ON session (number) WHERE parent_id = ''",
+    "CREATE INDEX session_unpruned ON session (number) WHERE parent_id = '' AND is_pruned = 0",
+    """
+    CREATE TABLE question (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        question_id text COLLATE "C" NOT NULL UNIQUE,
+        session_id text COLLATE "C" NOT NULL,
+        is_open bigint NOT NULL CHECK (is_open IN (0, 1)),
+        record text NOT NULL
+    )
+    """,
+    "CREATE INDEX question_open ON question (number) WHERE is_open = 1",
+    "CREATE INDEX question_session ON question (session_id)",
+    """
+    CREATE TABLE job (
+        id bigint PRIMARY KEY,
+        status text NOT NULL,
+        next_run_at bigint NOT NULL,
+        running_at bigint NOT NULL,
+        search text NOT NULL,
+        record text NOT NULL
+    )
+    """,
+    "CREATE INDEX job_due ON job (next_run_at, id) WHERE status = 'active'",
+    "CREATE INDEX job_running ON job (running_at, id) WHERE status = 'running'",
+    """
+    CREATE INDEX job_open ON job (id)
+        WHERE (status = 'waiting' OR status = 'queued' OR status = 'awaiting_review')
+    """,
+    """
+    CREATE INDEX job_ended ON job (id)
+        WHERE (status = 'completed' OR status = 'failed' OR status = 'stopped')
+    """,
+    """
+    CREATE INDEX job_at_hand ON job (id)
+        WHERE (status = 'running' OR status = 'awaiting_review' OR status = 'waiting'
+            OR status = 'queued' OR status = 'paused' OR status = 'dispatched')
+    """,
+    """
+    CREATE TABLE job_run (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        run_id text COLLATE "C" NOT NULL UNIQUE,
+        job_id bigint NOT NULL,
+        record text NOT NULL
+    )
+    """,
+    "CREATE INDEX job_run_job ON job_run (job_id, number)",
+    """
+    CREATE TABLE watcher (
+        id bigint PRIMARY KEY,
+        is_live bigint NOT NULL CHECK (is_live IN (0, 1)),
+        search text NOT NULL,
+        record text NOT NULL
+    )
+    """,
+    "CREATE INDEX watcher_live ON watcher (id) WHERE is_live = 1",
+    """
+    CREATE TABLE commitment (
+        id bigint PRIMARY KEY,
+        is_live bigint NOT NULL CHECK (is_live IN (0, 1)),
+        search text NOT NULL,
+        record text NOT NULL
+    )
+    """,
+    "CREATE INDEX commitment_live ON commitment (id) WHERE is_live = 1",
+    """
+    CREATE TABLE lease (
+        key text COLLATE "C" PRIMARY KEY,
+        owner text NOT NULL,
+        epoch bigint NOT NULL,
+        expires_ms bigint NOT NULL
+    )
+    """,
+    # `put_by` is the epoch of the opening that put it, until an event names it.
+    """
+    CREATE TABLE blob (
+        digest text COLLATE "C" PRIMARY KEY,
+        media_type text NOT NULL,
+        size_bytes bigint NOT NULL,
+        stored_ms bigint NOT NULL,
+        put_by bigint NOT NULL,
+        data bytea NOT NULL
+    )
+    """,
+    # Pictures are compressed already.
+    "ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL",
+    """
+    CREATE TABLE blob_use (
+        session_id text COLLATE "C" NOT NULL,
+        digest text COLLATE "C" NOT NULL,
+        PRIMARY KEY (session_id, digest)
+    )
+    """,
+    "CREATE INDEX blob_use_digest ON blob_use (digest)",
+    """
+    CREATE TABLE words (
+        event_id bigint PRIMARY KEY,
+        session_id text COLLATE "C" NOT NULL,
+        found tsvector NOT NULL
+    )
+    """,
+    "CREATE INDEX words_found ON words USING gin (found)",
+    "CREATE INDEX words_session ON words (session_id)",
+    # PostgreSQL reads nothing of a JSON text that has an escaped NUL anywhere. Two backslashes
+    # before it are one that was written, and no escape.
+    r"""
+    CREATE FUNCTION as_json(text) RETURNS json
+        LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$
+        SELECT CASE WHEN pg_catalog.strpos($1, '\u0000') = 0 THEN $1::json
+            ELSE pg_catalog.regexp_replace(
+                $1, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')::json END
+        $$
+    """,
+    # What SQLite calls it; the shared SQL says so.
+    """
+    CREATE FUNCTION instr(text, text) RETURNS integer
+        LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS 'SELECT pg_catalog.strpos($1, $2)'
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""Entry n brings a database from version n to n + 1; each runs in one transaction."""

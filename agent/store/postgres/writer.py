@@ -1,0 +1,237 @@
+"""The writer of a host: its commits stand in line with those of all other hosts.
+
+Not a reader. Invariants: those of `agent.store.changes.write_queue`; a commit holds the row of the
+tip, so the ids of events rise in the order of commits without gaps, whoever writes; what other
+hosts stored meanwhile is taken in and published first; a host whose name a newer process has
+writes nothing; a commit whose answer was lost is looked up, never sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agent.errors import StoreError
+from agent.protocol import Event, SessionsDeleted
+from agent.state.commit import Commit
+from agent.store.changes.event_ledger import EventLedger
+from agent.store.changes.row_cache import Known
+from agent.store.changes.row_codec import EVENT_COLUMNS, as_int, event_of, rows_of
+from agent.store.changes.write_queue import (
+    Refused,
+    StoreAwayError,
+    TransactionLostError,
+    UnknownOutcomeError,
+    WriteQueue,
+)
+from agent.store.changes.write_requests import Entry
+from agent.store.postgres.link import PATIENCE_S, Link
+from agent.store.postgres.opening import CHANNEL, Opening, check_row, gone
+from agent.store.postgres.words import vector_of
+from agent.store.queries.search_words import text_of
+from agent.store.rows import Statement, Value
+
+_PAGE_EVENTS = 500
+_MOST_UNDER_LOCK = 1000
+"""Up to so many events of others are read while all hosts wait for this one's commit."""
+_LOCK_TIP = "SELECT event_id, job_id, revision, store FROM tip FOR UPDATE"
+# Another statement than that, or it would not see what was committed while that waited.
+_LOOK = (
+    "SELECT epoch, commits, (extract(epoch FROM clock_timestamp()) * 1000)::bigint "
+    "FROM host WHERE name = ?"
+)
+_MISSED = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
+_PUT_WORDS = (
+    "INSERT INTO words (event_id, session_id, found) VALUES (?, ?, ?::tsvector) "
+    "ON CONFLICT (event_id) DO NOTHING"
+)
+_DROP_WORDS = "DELETE FROM words WHERE session_id = ?"
+_NAMED = "UPDATE blob SET put_by = 0 WHERE digest = ? AND put_by <> 0"
+_MOVE_TIP = "UPDATE tip SET event_id = ?, job_id = ?, revision = revision + 1"
+_COUNT = "UPDATE host SET commits = ? WHERE name = ?"
+_TELL = f"SELECT pg_notify('{CHANNEL}', '')"
+_log = logging.getLogger(__name__)
+
+
+class _FarBehindError(StoreError):
+    """Others have stored so much that it is read before the tip is locked."""
+
+
+class Writer(WriteQueue):
+    """Take requests in order, write them in groups, publish what was committed, by any host.
+
+    Args:
+        writing: the connection of this writer alone.
+        reading: for what others stored.
+        opening: of this host.
+        clock_ms: the store's clock; None = the database's.
+    """
+
+    def __init__(
+        self, writing: Link, reading: Link, opening: Opening, clock_ms: Callable[[], int] | None
+    ) -> None:
+        super().__init__(Known(writing), clock_ms=clock_ms or (lambda: self._now_ms))
+        self.opening = opening
+        self._writing = writing
+        self._reading = reading
+        self._now_ms = 0
+        self._revision = 0
+        self._commits = 0
+        self._taking = asyncio.Lock()
+        """Held by whoever publishes: a commit, or a look at what others stored."""
+
+    async def start(self) -> None:
+        """Read where the log stands and begin to write. Raises StoreError."""
+        [(event_id, job_id, revision)] = await self._writing.rows(
+            "SELECT event_id, job_id, revision FROM tip"
+        )
+        self._known.begin(last_event_id=as_int(event_id), last_job_id=as_int(job_id))
+        self._revision = as_int(revision)
+        self._begin()
+
+    async def told(self) -> None:
+        """Wait until the listeners have been told of every commit that is made by now."""
+        await super().told()
+        [(tip,)] = await self._reading.rows("SELECT event_id FROM tip")
+        if as_int(tip) > self.last_event_id:
+            await self.catch_up()
+
+    async def catch_up(self) -> None:
+        """Publish what other hosts have stored by now. Raises StoreError."""
+        async with self._taking:
+            await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        [(tip,)] = await self._reading.rows("SELECT event_id FROM tip")
+        while self.last_event_id < as_int(tip):
+            await self._take_in(self._reading, as_int(tip))
+
+    async def _take_in(self, link: Link, tip: int) -> None:
+        """Publish a page of what others stored, up to an id."""
+        rows = await link.rows(_MISSED, (self.last_event_id, tip, _PAGE_EVENTS))
+        events = tuple(event_of(row) for row in rows)
+        self._take(events, events[-1].event_id if len(events) == _PAGE_EVENTS else tip)
+
+    def _take(self, events: tuple[Event, ...], upto: int) -> None:
+        changed = {event.session_id for event in events if event.session_id}
+        for event in events:
+            if isinstance(event.msg, SessionsDeleted):
+                changed.update(event.msg.session_ids)
+        self._known.forget(changed)
+        self._known.last_event_id = upto
+        self._publish(Commit(events))
+
+    async def _commit(self, batch: list[Entry], *, savepoints: bool) -> None:
+        async with self._taking:
+            loop = asyncio.get_running_loop()
+            end = loop.time() + PATIENCE_S
+            while True:
+                try:
+                    ledger, refused = await self._stored(batch, savepoints=savepoints)
+                except _FarBehindError:
+                    await self._catch_up()
+                except UnknownOutcomeError:
+                    raise
+                except StoreAwayError as error:
+                    # The connection broke before the commit was sent, or it did not take place.
+                    if loop.time() > end:
+                        raise
+                    _log.warning("A commit is tried again: %s", error)
+                else:
+                    self._settle(batch, ledger, refused)
+                    return
+
+    async def _stored(self, batch: list[Entry], *, savepoints: bool) -> tuple[EventLedger, Refused]:
+        lost: StoreAwayError | None = None
+        async with self._writing.transaction():
+            await self._lock_tip()
+            if savepoints:
+                ledger, refused = await self._folded_apart(batch, self._put_under_savepoint)
+            else:
+                ledger, refused = await self._folded(batch)
+                await self._writing.run(_statements(ledger))
+            commits = self._commits + 1
+            numbers = (ledger.last_event_id, ledger.last_job_id)
+            await self._writing.run(
+                ((_MOVE_TIP, [numbers]), (_COUNT, [(commits, self.opening.host)]))
+            )
+            await self._writing.rows(_TELL)
+            try:
+                await self._writing.commit()
+            except StoreAwayError as error:
+                lost = error
+        if lost is not None and not await self._was_committed(commits, lost):
+            raise lost
+        self._commits = commits
+        self._revision += 1
+        return ledger, refused
+
+    async def _lock_tip(self) -> None:
+        """Wait for this host's turn, and know what the others did in theirs."""
+        found = await self._writing.rows(_LOCK_TIP)
+        host = await self._writing.rows(_LOOK, (self.opening.host,))
+        if not found or not host:
+            raise gone("It was emptied")
+        event_id, job_id, revision, store = found[0]
+        epoch, commits, now_ms = host[0]
+        check_row(self.opening, store, epoch)
+        tip = as_int(event_id)
+        if tip < self.last_event_id or as_int(revision) < self._revision:
+            raise gone(f"It was put back to event {tip} from {self.last_event_id}")
+        if tip - self.last_event_id > _MOST_UNDER_LOCK:
+            raise _FarBehindError("The store is far behind.")
+        while self.last_event_id < tip:
+            await self._take_in(self._writing, tip)
+        if as_int(revision) != self._revision:
+            self._known.forget(())
+        self._known.begin(last_event_id=tip, last_job_id=as_int(job_id))
+        self._revision = as_int(revision)
+        self._commits = as_int(commits)
+        self._now_ms = as_int(now_ms)
+
+    async def _was_committed(self, commits: int, lost: StoreAwayError) -> bool:
+        """Ask whether the commit took place whose answer was lost. Raises UnknownOutcomeError."""
+        try:
+            async with self._writing.transaction():
+                # The server may still be at it: who commits has the tip until that is done.
+                await self._writing.rows(_LOCK_TIP)
+                [(epoch, newest, _)] = await self._writing.rows(_LOOK, (self.opening.host,))
+        except StoreError as error:
+            raise UnknownOutcomeError(
+                f"{lost.message} Whether the last commit was stored is not known.", lost.remedy
+            ) from error
+        if epoch != self.opening.epoch:
+            raise UnknownOutcomeError(
+                "A newer process took this host's name during a commit; whether that was stored is "
+                "not known.",
+                "Close this Switchboard and work through the newer one.",
+            )
+        return newest == commits
+
+    async def _put_under_savepoint(self, ledger: EventLedger) -> None:
+        await self._writing.rows("SAVEPOINT request")
+        try:
+            await self._writing.run(_statements(ledger))
+        except TransactionLostError:
+            raise
+        except StoreError:
+            await self._writing.rows("ROLLBACK TO SAVEPOINT request")
+            await self._writing.rows("RELEASE SAVEPOINT request")
+            raise
+        await self._writing.rows("RELEASE SAVEPOINT request")
+
+
+def _statements(ledger: EventLedger) -> tuple[Statement, ...]:
+    """Give what writes a ledger: the tables that every store has, the words, and who put a blob."""
+    words: list[tuple[Value, ...]] = []
+    for event, _ in ledger.events:
+        text = text_of(event.msg) if event.session_id else ""
+        if text:
+            words.append((event.event_id, event.session_id, vector_of(text)))
+    return (
+        *rows_of(ledger),
+        (_PUT_WORDS, words),
+        (_DROP_WORDS, [(session_id,) for session_id in ledger.deleted]),
+        (_NAMED, [(digest,) for digest in sorted({digest for _, digest in ledger.uses})]),
+    )

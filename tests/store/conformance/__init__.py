@@ -1,0 +1,1 @@
+"""What every store and every dispatcher promises, held against each of them."""

@@ -1,0 +1,36 @@
+"""The stores that are held to the same promises, and how each is opened again after its end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TypeAlias
+
+import pytest
+
+from agent.store.store import Store
+
+Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Store]]
+"""Opens the same store each time, as a process that begins anew does."""
+POSTGRES = pytest.param("postgres", marks=[pytest.mark.slow, pytest.mark.xdist_group("postgres")])
+EVERY = ("sqlite", "memory", POSTGRES)
+DATABASES = ("sqlite", POSTGRES)
+
+
+class Clock:
+    """A store's clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_ms = 1_000_000
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+
+@asynccontextmanager
+async def on_postgres(dsn: str, host: str, clock: Clock | None = None) -> AsyncIterator[Store]:
+    """Open a fleet's store; the extra is only imported here."""
+    from agent.store.postgres.postgres_store import PostgresStore
+
+    async with PostgresStore.open(dsn, host, clock_ms=clock) as store:
+        yield store

@@ -1,0 +1,42 @@
+"""A program for the crash tests of a fleet: a host that appends until it is killed.
+
+`python -m tests.store.postgres_appender DSN HOST`: the id of each event on a line of stdout once
+its append has returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from agent.errors import StoreError
+from agent.store.postgres.postgres_store import PostgresStore
+from tests.store.conftest import session_draft, step_draft
+
+TASKS = 8
+
+
+async def main(dsn: str, host: str) -> None:
+    async def append_for_ever(store: PostgresStore, name: str) -> None:
+        step = 0
+        while True:
+            step += 1
+            [event] = await store.append(step_draft(name, step))
+            os.write(1, f"{event.event_id}\n".encode())
+
+    while True:
+        try:
+            async with PostgresStore.open(dsn, host) as store:
+                names = [f"{host}-{store.epoch}-{number}" for number in range(TASKS)]
+                await store.append(*(session_draft(name) for name in names))
+                await asyncio.gather(*(append_for_ever(store, name) for name in names))
+        except StoreError as error:
+            # The server may take a moment to notice that a killed host's connection is gone.
+            if "in use" not in error.message:
+                raise
+            await asyncio.sleep(0.05)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,131 @@
+"""A PostgreSQL server of a test's own: made, started, thrown away, beside any of the system's.
+
+PostgreSQL does not run as root, so a test that does runs it as `nobody`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_NOBODY = 65534
+_STARTS_S = 60.0
+
+
+def binaries() -> Path | None:
+    """Find the newest server that is installed; None where there is none."""
+    versions = [one.parent for one in Path("/usr/lib/postgresql").glob("*/bin/postgres")]
+    on_path = shutil.which("postgres")
+    found = sorted(versions, key=lambda one: int(one.parent.name))
+    found += [Path(on_path).resolve().parent] if on_path and not found else []
+    return found[-1] if found else None
+
+
+class PostgresServer:
+    """A cluster in a directory, reached through a socket in it."""
+
+    def __init__(self, programs: Path, directory: Path) -> None:
+        self._programs = programs
+        self.directory = directory
+        self._as: dict[str, Any] = (
+            {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+        self._databases = 0
+
+    def make(self) -> None:
+        if self._as:
+            os.chown(self.directory, _NOBODY, _NOBODY)
+        self._run(
+            *("initdb", "-D", self.directory / "data", "-U", "switchboard", "-A", "trust"),
+            *("-E", "UTF8", "--locale=C", "--no-sync"),
+        )
+
+    def start(self, *, is_durable: bool = False) -> None:
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.directory),
+            "max_connections": "100",
+            "shared_buffers": "16MB",
+            "fsync": "on" if is_durable else "off",
+        }
+        words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        with (self.directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", self.directory / "data", *words],
+                stdout=log,
+                stderr=log,
+                **self._as,
+            )
+        end = time.monotonic() + _STARTS_S
+        while self._ask("SELECT 1").returncode:
+            assert self._process.poll() is None, (self.directory / "log").read_text()
+            assert time.monotonic() < end, "PostgreSQL did not start"
+            time.sleep(0.05)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it: SIGINT in order, SIGQUIT as a crash."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(_STARTS_S)
+            self._process = None
+
+    def new_database(self) -> str:
+        """Make an empty database; returns its address."""
+        self._databases += 1
+        name = f"fleet_{self._databases}"
+        self.sql(f"CREATE DATABASE {name}")
+        return f"postgresql:///{name}?host={self.directory}&user=switchboard"
+
+    def sql(self, statement: str, *, database: str = "postgres") -> str:
+        """Run a statement; returns what psql prints."""
+        done = self._ask(statement, database)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def _ask(self, statement: str, database: str = "postgres") -> subprocess.CompletedProcess[str]:
+        words = ("-h", str(self.directory), "-U", "switchboard", "-d", database)
+        return subprocess.run(
+            [self._programs / "psql", "-X", "-q", "-A", "-t", *words, "-c", statement],
+            capture_output=True,
+            text=True,
+            timeout=_STARTS_S,
+            check=False,
+        )
+
+    def _run(self, program: str, *words: str | Path) -> None:
+        done = subprocess.run(
+            [self._programs / program, *words],
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=_STARTS_S,
+            check=False,
+            **self._as,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def running_server(*, is_durable: bool = False) -> Iterator[PostgresServer]:
+    """Run a server of one's own; its files go at the end."""
+    programs = binaries()
+    assert programs is not None, "PostgreSQL is not installed"
+    # Not below pytest's folders, where no other user may look; short, as a socket's path has to be.
+    directory = Path(tempfile.mkdtemp(prefix="swpg-"))
+    server = PostgresServer(programs, directory)
+    try:
+        server.make()
+        server.start(is_durable=is_durable)
+        yield server
+    finally:
+        server.stop(signal.SIGQUIT)
+        shutil.rmtree(directory, ignore_errors=True)
