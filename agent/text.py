@@ -25,6 +25,7 @@ _FORBIDDEN = re.compile(
 )
 _FLAG_TAGS = re.compile(r"\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
 _SPACES = re.compile(r"\s+")
+_UNUSUAL_SPACES = re.compile(r"[^\S \n\t]")
 # The blocks of marks that stand on the letter before them. More than 30 on one are in no language:
 # https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format
 _MARKS = (
@@ -101,6 +102,12 @@ def with_line_breaks(text: str, limit: int = 200) -> str:
     return whole if len(whole) <= limit else whole[: max(limit - 1, 0)] + ELLIPSIS
 
 
-def breaks_shown(text: str) -> str:
-    r"""Return text on one line, with each line break written as `\n`."""
-    return text.replace("\n", "\\n")
+def as_written(text: str, limit: int = 200) -> str:
+    """Clean foreign text, but keep its line breaks and every space, wherever they stand."""
+    return _UNUSUAL_SPACES.sub(" ", clean(text, limit))
+
+
+def on_one_line(text: str, limit: int = 200) -> str:
+    r"""Clean foreign text and write its line breaks as `\n` and tabs as `\t`; spaces stay."""
+    shown = as_written(text, 2 * limit + 64).replace("\n", "\\n").replace("\t", "\\t")
+    return shown if len(shown) <= limit else shown[: max(limit - 1, 0)] + ELLIPSIS

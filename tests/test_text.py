@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.text import ELLIPSIS, clean, one_line
+from agent.text import ELLIPSIS, as_written, clean, on_one_line, one_line
 
 HOSTILE = st.text(
     st.one_of(
@@ -85,3 +85,18 @@ def test_no_letter_is_piled_higher_than_any_language_writes(gate: Callable[[str]
 
 def test_one_line_folds_white_space() -> None:
     assert one_line("  a\n\n b\tc  ") == "a b c"
+
+
+@given(HOSTILE)
+def test_what_is_kept_as_written_is_clean_and_cleaning_it_again_changes_nothing(text: str) -> None:
+    kept = as_written(text, 100_000)
+    assert as_written(kept, 100_000) == kept
+    assert kept.count("\n") == clean(text).count("\n")
+    shown = on_one_line(text, 50)
+    assert len(shown) <= 50
+    assert not set(shown) & {"\n", "\t", "\x1b"}
+
+
+def test_spaces_and_line_breaks_stay_where_they_stand() -> None:
+    assert as_written(" a  b\n\n  c ") == " a  b\n\n  c "
+    assert on_one_line(" a  b\n  c\td") == r" a  b\n  c\td"

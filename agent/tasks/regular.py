@@ -358,7 +358,7 @@ class _Turn:
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
-            act = await self.actor.do(deed, screen, request)
+            act = await self.actor.do(deed, screen, request, covered=self.memory.covered)
         except DeviceLostError:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)

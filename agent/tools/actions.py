@@ -14,9 +14,7 @@ from agent.devices.gestures import DoubleTap
 from agent.devices.protocols import Button, Device
 from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
-from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import SECRET, is_secret_field
-from agent.text import one_line
 from agent.tools.app_names import find_app
 from agent.tools.arguments import (
     BadArguments,
@@ -27,7 +25,15 @@ from agent.tools.arguments import (
     Scroll,
     TypeText,
 )
-from agent.tools.planned_action import ActionArguments, Deed, PhoneTool, clip, element_at, name_of
+from agent.tools.planned_action import (
+    ActionArguments,
+    Deed,
+    PhoneTool,
+    clip,
+    element_at,
+    name_of,
+    said_text,
+)
 from agent.tools.relaunch import launch
 
 __all__ = ["ActionArguments", "Deed", "carry_out", "resolve", "swipe_for"]
@@ -160,9 +166,7 @@ def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Obs
             raise BadArguments(f"element [{number}] {name_of(element)} is not a field")
     where = "" if element is None else f" into {name_of(element)}"
     secret = element is not None and is_secret_field(element)
-    shown = (
-        SECRET if secret else f'"{one_line(redact_secrets(one_line(text, 2000)), _TYPED_CHARS)}"'
-    )
+    shown = SECRET if secret else said_text(text, _TYPED_CHARS)
     return Deed(
         action=action,
         said=f"Typed {shown}{where}" if text else f"Emptied the field{where.replace(' into', '')}",

@@ -171,8 +171,9 @@ class AskUser(Arguments, frozen=True, kw_only=True):
             msgspec.Meta(
                 ge=1,
                 le=100_000,
-                description="Only to ask for a password, PIN or code: the number of its field. You "
-                "do not see the answer; it is typed when you type [SECRET] into that field.",
+                description="Only to ask for a password, PIN or code: the number of its field, or "
+                "of any key of a keypad. You do not see the answer; it is typed when you type "
+                "[SECRET] into that field.",
             ),
         ]
         | None

@@ -17,7 +17,8 @@ import msgspec
 from agent.devices.protocols import Device
 from agent.records import Element, Observation, Point, Session
 from agent.safety.effects.acts import Act
-from agent.text import one_line
+from agent.safety.redacting.redaction import hidden_as_written, redact_secrets
+from agent.text import on_one_line, one_line
 from agent.tools.arguments import (
     Arguments,
     BadArguments,
@@ -29,6 +30,7 @@ from agent.tools.arguments import (
     TypeText,
 )
 
+_MAX_SAID = 2000
 _PRESENT = {
     "Tapped": "Tap",
     "Double-tapped": "Double-tap",
@@ -40,6 +42,11 @@ _PRESENT = {
     "Pasted": "Paste",
     "Turned": "Turn",
 }
+
+
+def said_text(text: str, limit: int) -> str:
+    """Quote a text that is typed or copied as results do: on one line, without secrets."""
+    return f'"{on_one_line(hidden_as_written(text, redact_secrets, _MAX_SAID), limit)}"'
 
 
 class Anchor(StrEnum):

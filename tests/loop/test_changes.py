@@ -13,7 +13,7 @@ from agent.loop.screen.changes import (
 from agent.loop.screen.elements import number_elements
 from agent.loop.screen.verify import verify_button, verify_click
 from agent.records import Foreground, Observation, UiNode
-from tests.loop.paper_phone import field, node
+from tests.loop.paper_phone import button, field, node
 
 
 def seen(
@@ -149,3 +149,51 @@ def test_the_focus_that_moves_is_said() -> None:
     before = seen(field("To", 0.3, focused=True), field("Text", 0.5))
     after = seen(field("To", 0.3), field("Text", 0.5, focused=True))
     assert describe_change(before, after) == 'CONTENT_UPDATED: "Text" has the focus.'
+
+
+def test_a_field_that_the_keyboard_moved_still_says_what_it_holds() -> None:
+    before = seen(
+        field("Text message", 0.9, resource_id="a:id/text"),
+        button("Send SMS", 0.95, enabled=False),
+    )
+    after = seen(
+        field("Text message", 0.5, "On my way", resource_id="a:id/text"),
+        button("Send SMS", 0.55),
+        keyboard=True,
+    )
+    assert describe_change(before, after) == (
+        'CONTENT_UPDATED: "Text message" now holds "On my way", "Send SMS" is now enabled. '
+        "The keyboard opened."
+    )
+
+
+def test_states_come_before_what_else_changed() -> None:
+    def page(checked: bool, *more: UiNode) -> Observation:
+        return seen(node("Wi-Fi", checkable=True, clickable=True, checked=checked), *more)
+
+    found = describe_change(page(False), page(True, node("Home", (0.1, 0.6, 0.9, 0.65))))
+    assert found == 'CONTENT_UPDATED: "Wi-Fi" is now CHECKED. New elements: "Home".'
+
+
+def test_what_the_keyboard_covers_is_not_removed_and_what_it_uncovers_not_new() -> None:
+    whole, half = seen(node("a"), button("Save", 0.9)), seen(node("a"), keyboard=True)
+    assert describe_change(whole, half) == (
+        'CONTENT_UPDATED: No longer visible: "Save". The keyboard opened.'
+    )
+    assert describe_change(half, whole) == (
+        'CONTENT_UPDATED: Now visible: "Save". The keyboard closed.'
+    )
+
+
+def rows(first: int, without: int = -1) -> Observation:
+    shown = [n for n in range(first, first + 9) if n != without]
+    area = node(at=(0.0, 0.1, 1.0, 0.9), scrollable=True, class_name="a.RecyclerView")
+    return seen(area, *(button(f"row {n}", 0.11 + 0.1 * at) for at, n in enumerate(shown[:8])))
+
+
+def test_what_a_scroll_moves_out_is_not_removed_and_a_deleted_row_is() -> None:
+    assert describe_change(rows(1), rows(2)) == (
+        'CONTENT_UPDATED: Now visible: "row 9". No longer visible: "row 1".'
+    )
+    assert describe_change(rows(1), rows(20), scrolled=True).count("visible") == 2
+    assert 'Removed: "row 4".' in describe_change(rows(1), rows(1, without=4))

@@ -6,12 +6,14 @@ from msgspec.structs import replace
 
 from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.prompts import goal_text, observation_text
+from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_kind import is_navigation
+from agent.loop.screen.screen_text import screen_text
 from agent.loop.screen.support_phase import Phase, is_support_goal, phase_of
 from agent.loop.signals.recover import Trail
 from agent.protocol import ToolCallFinished
-from agent.records import Bounds, Element, Foreground, Observation
-from tests.loop.paper_phone import PaperPhone, button, node
+from agent.records import Bounds, Element, Foreground, Observation, UiNode
+from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task, texts
 
@@ -140,3 +142,88 @@ def test_a_delegated_session_is_told_where_its_app_has_to_be_in_the_end() -> Non
     assert "Required" not in goal_text("tidy up", (), target="org.example.app")
     anywhere = goal_text("tidy up", (), target="org.example.app", required="AGENT_CHOICE")
     assert anywhere.splitlines()[-1] == "Stay in the app org.example.app."
+
+
+# --- the view of a support case ----------
+
+
+def zoned(*nodes: UiNode) -> list[str]:
+    elements = number_elements(nodes, redact=str)
+    return screen_text(Foreground(package="com.shop"), elements, zones=True).splitlines()
+
+
+def line_of(label: str, lines: list[str]) -> str:
+    return next(line for line in lines if f'"{label}' in line)
+
+
+def an_order() -> list[UiNode]:
+    return [
+        node("Order 1037", (0.1, 0.05, 0.5, 0.09)),
+        node("Delivered", (0.1, 0.2, 0.5, 0.24)),
+        node("$58.50", (0.1, 0.3, 0.5, 0.34)),
+        node("Get help", (0.05, 0.9, 0.45, 0.96), clickable=True),
+        node("Return items", (0.55, 0.9, 0.95, 0.96), clickable=True),
+    ]
+
+
+def test_what_changes_an_order_and_a_search_field_are_not_marked_as_ways_on() -> None:
+    lines = zoned(*an_order(), field("Search products", 0.5))
+    assert line_of("Get help", lines).startswith("  >>> ")
+    assert ">>>" not in line_of("Return items", lines)
+    assert ">>>" not in line_of("Search products", lines)
+    for label in ("Cancel order", "Return items", "Skip delivery"):
+        assert not is_navigation(element(label))
+    for label in ("Close", "Return", "My orders", "Get help"):
+        assert is_navigation(element(label))
+
+
+def test_the_page_of_one_order_is_no_list_of_orders_and_no_page_of_help() -> None:
+    assert not any(line.startswith("Layout") for line in zoned(*an_order()))
+    assert phase_of(number_elements(an_order(), redact=str)) is Phase.ON_ORDER_PAGE
+    orders = [button(f"Order {n} | Delivered", n / 5000) for n in (1037, 1042, 2100)]
+    assert "Layout: Order list/history" in zoned(*orders)
+    assert phase_of(number_elements(orders, redact=str)) is Phase.ON_ORDER_PAGE
+
+
+def test_a_search_field_beside_the_word_chat_is_no_chat() -> None:
+    shown = [
+        field("Search help topics", 0.2),
+        button("Chat with support", 0.5),
+        button("Help", 0.7),
+    ]
+    assert phase_of(number_elements(shown, redact=str)) is Phase.ON_SUPPORT_PAGE
+
+
+def a_support_chat(shift: float = 0.0) -> list[str]:
+    mine = "I ordered a mug and got a lamp. " * 5 + "I want a refund of $12.00 please."
+    return zoned(
+        node("How can I help?", (0.04, 0.2, 0.5, 0.24)),
+        node(mine, (0.3, 0.26, 0.96, 0.4)),
+        field("Write a message", 0.9 - shift, focused=True),
+        node("", (0.91, 0.9 - shift, 0.99, 0.95 - shift), clickable=True, description="Send"),
+    )
+
+
+def test_a_support_chat_tells_its_sides_the_focus_and_whole_messages() -> None:
+    lines = a_support_chat()
+    assert "Layout: chat; (me) is on the right, (them) on the left" in lines
+    assert line_of("How can I help?", lines).endswith("(them)")
+    assert line_of("I ordered", lines).endswith('refund of $12.00 please." (me)')
+    assert line_of("Write a message", lines).endswith("[FOCUSED]")
+    assert not any(line.startswith("Focused:") for line in lines)
+
+
+def test_send_keeps_its_mark_when_the_keyboard_lifts_it() -> None:
+    for shift in (0.0, 0.4):
+        assert line_of("Send", a_support_chat(shift)).startswith("  >>> ")
+
+
+async def test_a_dialog_has_no_phase() -> None:
+    asks = [
+        node("Return items?", (0.13, 0.43, 0.5, 0.47), resource_id="android:id/alertTitle"),
+        button("Return items", 0.5),
+    ]
+    model = scripted(says("finish", success=False, summary="It asks."))
+    phone = PaperPhone(lambda: asks)
+    await task().run(MemoryContext(model, phone, goal="Get a refund for my order"))
+    assert "Phase:" not in texts(model)[-1]

@@ -122,18 +122,17 @@ def test_a_whole_screen_of_a_support_goal_is_written_in_zones() -> None:
     assert screen_text(FRONT, a_chat(), zones=True).splitlines() == [
         "Package: org.example.app",
         "Screen: MainActivity",
-        "Layout: Chat/messaging interface",
+        "Layout: chat; (me) is on the right, (them) on the left",
         "",
         "[NAVIGATION]",
         '  >>> [5] tab: "Chats" (left) [SELECTED]',
         "[TOP BAR]",
         '  >>> [1] nav-btn: "Back" (left)',
         "[CONTENT]",
-        '  >>> [4] INPUT: "Message"',
+        '  >>> [4] INPUT: "Message" [FOCUSED]',
         '  [2] scrollable: "unlabeled"',
-        '  [3] text: "Hello" (left)',
+        '  [3] text: "Hello" (them)',
         "  (scrollable)",
-        "Focused: Message",
     ]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.loop.screen import verify
+from agent.loop.screen.changes import describe_change
+from agent.records import UiNode
 from tests.loop.paper_phone import button, field, node
 from tests.loop.test_changes import seen
 
@@ -71,3 +75,88 @@ def test_a_key_of_a_keypad_that_shows_nothing_is_no_failure_and_its_ok_button_is
     one, done = keys[1], keys[-1]
     assert verify.verify_click("Clicked", pad, pad, one) == f"OK: Clicked. {verify.UNSEEN}"
     assert verify.verify_click("Clicked", pad, pad, done).startswith("WARNING")
+
+
+def note_typed(text: str, held: str) -> str:
+    was, now = seen(field("Note", 0.4)), seen(field("Note", 0.4, held))
+    return verify.verify_typing("Typed", text, was.elements[0], was, now)
+
+
+def test_lines_that_arrived_as_lines_are_no_warning_and_lines_that_ran_together_are() -> None:
+    assert note_typed("First line\nSecond line", "First line\nSecond line") == (
+        "OK: Typed. The field now holds it."
+    )
+    assert note_typed("First line\nSecond line", "First line Second line") == (
+        'WARNING: Typed, but the field holds "First line Second line".'
+    )
+
+
+def test_spaces_that_a_field_dropped_are_shown_and_no_warning() -> None:
+    kept = "milk\n  indented third"
+    assert note_typed(kept, kept).endswith("The field now holds it.")
+    assert note_typed(kept, "milk\nindented third") == (
+        r'OK: Typed. The field now holds "milk\nindented third".'
+    )
+    assert note_typed("a  b", "a  b c") == 'OK: Typed. The field now holds "a  b c".'
+
+
+def switch(label: str, *, checked: bool, at: float = 0.3) -> UiNode:
+    return button(label, at, checkable=True, checked=checked, class_name="android.widget.Switch")
+
+
+def test_the_state_of_what_was_pressed_comes_first() -> None:
+    before = seen(switch("Use Bluetooth", checked=False))
+    after = seen(switch("Use Bluetooth", checked=True), node("Saved devices", (0.1, 0.5, 0.9, 0.6)))
+    assert verify.verify_click("Clicked", before, after, before.elements[0]) == (
+        'OK: Clicked. It is now CHECKED. Now shows "Saved devices".'
+    )
+    refused = seen(switch("Use Bluetooth", checked=False), node("Airplane mode is on"))
+    said = verify.verify_click("Clicked", before, refused, before.elements[0])
+    assert said.startswith("OK: Clicked. It is still UNCHECKED. ")
+
+
+def test_a_row_that_says_something_else_now_is_told_so() -> None:
+    def row(label: str) -> UiNode:
+        return button(label, 0.3, resource_id="a:id/favourite")
+
+    name = node("Anna", (0.1, 0.1, 0.9, 0.2))
+    before = seen(name, row("Add to favourites"))
+    after = seen(name, row("Remove from favourites"))
+    said = verify.verify_click("Clicked", before, after, before.elements[1])
+    assert said.startswith('OK: Clicked. It now says "Remove from favourites".')
+    # A page that has nothing of the one before is another, whatever stands in that place.
+    alone, other = seen(row("Add to favourites")), seen(row("Delete"))
+    assert "It now says" not in verify.verify_click("Clicked", alone, other, alone.elements[0])
+
+
+def alert(title: str, *buttons: str) -> list[UiNode]:
+    return [
+        node(title, (0.13, 0.43, 0.5, 0.47), resource_id="android:id/alertTitle"),
+        *(
+            node(label, (0.4 + n / 5, 0.53, 0.55 + n / 5, 0.58), clickable=True)
+            for n, label in enumerate(buttons)
+        ),
+    ]
+
+
+def test_a_dialog_is_said_to_open_and_to_close_and_what_it_covers_is_still_there() -> None:
+    page = seen(button("Navigate up", 0.05), button("Anna", 0.3), button("Berta", 0.5))
+    asked = seen(*alert("Delete contact?", "Keep", "Delete"))
+    assert verify.verify_click("Clicked", page, asked, page.elements[1]) == (
+        'OK: Clicked. A dialog opened: "Delete contact?".'
+    )
+    assert describe_change(page, asked) == 'CONTENT_UPDATED: A dialog opened: "Delete contact?".'
+    assert describe_change(asked, page, covered=page) == "CONTENT_UPDATED: The dialog closed."
+    gone = seen(button("Navigate up", 0.05), button("Berta", 0.5))
+    assert verify.verify_click("Clicked", asked, gone, asked.elements[2], page) == (
+        'OK: Clicked. The dialog closed. Removed: "Anna".'
+    )
+    assert describe_change(asked, gone) == "CONTENT_UPDATED: The dialog closed."
+
+
+def test_a_dialog_without_ids_is_known_by_its_place_and_buttons_and_a_small_page_is_none() -> None:
+    page = seen(button("Navigate up", 0.05))
+    drawn = [replace(part, resource_id="") for part in alert("Delete it?", "Cancel", "Delete")]
+    assert "A dialog opened" in describe_change(page, seen(*drawn))
+    small = [button("Next", 0.4), node("Welcome", (0.1, 0.3, 0.9, 0.35))]
+    assert "dialog" not in describe_change(page, seen(*small))

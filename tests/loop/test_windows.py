@@ -7,6 +7,7 @@ import io
 from PIL import Image
 
 from agent.devices.protocols import Capture
+from agent.loop.conversation.prompts import NO_PICTURE
 from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_text import element_line
 from agent.models.model import Message
@@ -23,9 +24,12 @@ class SeenPhone(PaperPhone):
         super().__init__(lambda: [button("Go", 0.3)])
         self.colour = colour
 
+    def picture(self) -> Image.Image:
+        return Image.new("RGB", (1080, 2400), self.colour)
+
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         target = io.BytesIO()
-        Image.new("RGB", (1080, 2400), self.colour).save(target, "PNG")
+        self.picture().save(target, "PNG")
         frame = Frame(digest="", width_px=1080, height_px=2400, captured_ms=1)
         return Capture(frame=frame, data=target.getvalue())
 
@@ -54,10 +58,21 @@ async def test_a_model_that_does_not_see_gets_no_picture() -> None:
     assert await pictures("white", sees=False) == []
 
 
-async def test_a_secure_window_is_named_and_its_black_picture_is_not_sent() -> None:
-    model = scripted(DONE)
-    model.sees = True
-    await task().run(MemoryContext(model, SeenPhone("black")))
-    newest = model.requests[-1].messages[-1]
-    assert newest.image is None
-    assert "Secure window" in newest.text
+class SecretPhone(SeenPhone):
+    """A phone whose app forbids pictures: its bars and the keyboard are in them all the same."""
+
+    def picture(self) -> Image.Image:
+        picture = Image.new("RGB", (1080, 2400), "black")
+        picture.paste("white", (0, 0, 1080, 60))
+        picture.paste("white", (0, 1500, 1080, 2400))
+        return picture
+
+
+async def test_a_secure_window_is_named_once_and_its_black_picture_is_not_sent() -> None:
+    for phone in (SeenPhone("black"), SecretPhone("black")):
+        model = scripted(says("wait", seconds=0), DONE)
+        model.sees = True
+        await task().run(MemoryContext(model, phone))
+        sent = model.requests[-1].messages
+        assert all(message.image is None for message in sent)
+        assert sum(NO_PICTURE in message.text for message in sent) == 1

@@ -29,9 +29,9 @@ from agent.loop.timing import Pace
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.protocol import ToolCallRequested
 from agent.records import ActionOutcome, Element, Foreground, Observation
-from agent.safety.redacting.redaction import redact
+from agent.safety.redacting.redaction import hidden_as_written, redact
 from agent.safety.redacting.secrets import Secrets
-from agent.text import one_line
+from agent.text import on_one_line, one_line
 from agent.tools.actions import Deed, carry_out, swipe_for
 from agent.tools.arguments import (
     BadArguments,
@@ -77,8 +77,18 @@ class Actor:
     def __post_init__(self) -> None:
         self.guard = Guard(self.context, self.secrets)
 
-    async def do(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Act:
+    async def do(
+        self,
+        deed: Deed,
+        screen: Observation,
+        call: ToolCallRequested,
+        *,
+        covered: Observation | None = None,
+    ) -> Act:
         """Carry out a deed that was resolved on a screen.
+
+        Args:
+            covered: what a dialog on that screen stands over, where it is known.
 
         Raises:
             DeviceLostError: the device went away while a person was waited for.
@@ -96,14 +106,22 @@ class Actor:
         if ruling.secret is not None and isinstance(deed.action, PressKeys):
             self.secrets.add(ruling.secret)
             deed = replace(deed, keys=keys_for(ruling.secret.strip(), screen.elements))
-        act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked)
+        act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked, covered=covered)
         if act.outcome is not ActionOutcome.FAILED:
             self.guard.done(deed, screen)
         else:
             self.guard.undone()
         return act
 
-    async def proceed(self, deed: Deed, screen: Observation, *, waited: bool, asked: float) -> Act:
+    async def proceed(
+        self,
+        deed: Deed,
+        screen: Observation,
+        *,
+        waited: bool,
+        asked: float,
+        covered: Observation | None = None,
+    ) -> Act:
         """Carry out a deed that may be done, once the session is not paused."""
         await self.context.checkpoint()
         idle_ms = self._since(asked)
@@ -142,9 +160,11 @@ class Actor:
             text = verify.unknown(deed.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         checked = Pattern.VERIFICATION not in self.without
-        text = judge_effect(deed, screen, seen.observation) if checked else f"OK: {deed.said}."
+        text = f"OK: {deed.said}."
+        if checked:
+            text = judge_effect(deed, screen, seen.observation, covered)
         if note:
-            text = f"{text} {redact(self.secrets.hide(one_line(note, 300)))}"
+            text = f"{text} {redact(self.secrets.hide(on_one_line(note, 300)))}"
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
 
     def _is_old(self, screen: Observation) -> bool:
@@ -197,27 +217,29 @@ class Actor:
         return round((self.seconds() - began) * 1000)
 
 
-def judge_effect(deed: Deed, before: Observation, after: Observation) -> str:
-    """Say what a deed that was sent came to."""
+def judge_effect(
+    deed: Deed, before: Observation, after: Observation, covered: Observation | None = None
+) -> str:
+    """Say what a deed that was sent came to; `covered` is what a dialog before it stood over."""
     action = deed.action
     match action:
         case ClickElement() | LongPressElement():
-            return verify.verify_click(deed.said, before, after, deed.element)
+            return verify.verify_click(deed.said, before, after, deed.element, covered)
         case TypeText(text=text):
-            shown = redact(one_line(text, 2000))
+            shown = hidden_as_written(text, redact, 2000)
             return verify.verify_typing(deed.said, shown, deed.element, before, after)
         case Scroll(direction=direction):
             swipe = swipe_for(direction, deed.element)
             return verify.verify_scroll(deed.said, before, after, swipe)
         case PressButton():
-            return verify.verify_button(deed.said, before, after)
+            return verify.verify_button(deed.said, before, after, covered)
         case LaunchApp():
             return verify.verify_launch(deed.said, deed.package, after)
         case PhoneTool(typed=None):
             judged = action.verify(deed, before, after)
-            return judged or verify.verify_click(deed.said, before, after, deed.element)
+            return judged or verify.verify_click(deed.said, before, after, deed.element, covered)
         case PhoneTool():
-            shown = redact(one_line(action.typed or "", 2000))
+            shown = hidden_as_written(action.typed or "", redact, 2000)
             return verify.verify_typing(deed.said, shown, deed.element, before, after)
         case _:
             assert_never(action)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.screen_text import activity_name
 from agent.records import Element, Observation
-from agent.text import breaks_shown
+from agent.text import on_one_line
 
 START = "[Screen:"
 MAX_CHARS = 480
@@ -57,7 +57,7 @@ def brief_of(seen: Observation) -> str:
 def _words(element: Element) -> Iterator[str]:
     yield f'"{_quoted(element.label)}"'
     if element.value:
-        yield f'= "{_quoted(breaks_shown(element.value))}"'
+        yield f'= "{_quoted(on_one_line(element.value, MAX_CHARS))}"'
     if element.checkable:
         yield "CHECKED" if element.checked else "UNCHECKED"
     if element.selected:

@@ -19,7 +19,8 @@ from agent.loop.conversation import prompts
 from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
 from agent.loop.conversation.operator_words import answer_line
-from agent.loop.screen.changes import picture_differs
+from agent.loop.screen.changes import describe_change, picture_differs
+from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.login_wall import login_warning
 from agent.loop.screen.support_phase import is_support_goal
 from agent.loop.screen.verify import UNSEEN
@@ -101,6 +102,8 @@ class Memory:
     trail: Trail = field(default_factory=Trail)
     last_seen: Observation | None = None
     """The newest observation of all, to compare the next one with."""
+    covered: Observation | None = None
+    """What a dialog on the newest screen stands over, where it was seen."""
     pending: ToolCallRequested | None = None
     """A call without a result: its outcome is unknown."""
     overtaken: bool = False
@@ -113,6 +116,7 @@ class Memory:
     """What the reply that is about to be folded was reasoned with; no event holds it."""
     _said: str = ""
     _acted: bool = False
+    _scrolled: bool = False
     _hints: dict[str, UserMessage] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
@@ -312,8 +316,18 @@ class Memory:
         """The estimated tokens of the conversation as it stands, pictures left out."""
         return estimate_tokens(self.messages)
 
+    def change_to(self, observation: Observation) -> str:
+        """Say how a screen differs from the newest one."""
+        return describe_change(
+            self.last_seen, observation, covered=self.covered, scrolled=self._scrolled
+        )
+
     def _observe(self, observation: Observation) -> None:
-        self.last_seen = observation
+        if dialog_title(observation.elements) is None:
+            self.covered = None
+        elif self.covered is None:
+            self.covered = self.last_seen
+        self.last_seen, self._scrolled = observation, False
         package = observation.foreground.package
         if self.stray(observation.foreground):
             self.trail.strayed(package)
@@ -363,6 +377,7 @@ class Memory:
         if done and may_change_screen(call.tool, call.arguments):
             # Of a key that shows nothing, an unchanged screen says nothing either.
             self._acted = UNSEEN not in msg.text
+            self._scrolled = call.tool == "scroll"
             self._follow_presses(call)
             self.trail.did(
                 action_key(call),

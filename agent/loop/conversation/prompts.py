@@ -136,9 +136,7 @@ RESUMED = (
     "The work was interrupted and is now resumed. The screen may have changed: check it before you "
     "act, and do not repeat an action whose effect it already shows."
 )
-NO_PICTURE = (
-    "(Secure window: the app does not allow pictures of this screen; only its elements are known.)"
-)
+NO_PICTURE = "(This screen hides its picture; only its elements are known.)"
 OUTCOME_UNKNOWN = (
     "UNKNOWN: The work was interrupted while this was being done; the outcome is not known. "
     "Observe before acting again."

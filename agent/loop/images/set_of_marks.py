@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.loop.images.scaling import MODE, scaled
+from agent.loop.screen.elements import UNLABELED
 from agent.records import Bounds, Element, Point
 from agent.safety.redacting.redaction import TAKEN_OUT
 from agent.safety.redacting.secrets import SECRET, is_secret_field
@@ -38,7 +39,7 @@ class Marked(NamedTuple):
     data: bytes | None
     """JPEG; None when there is no picture."""
     is_black: bool = False
-    """Whether it shows nothing at all, as a screen does that forbids pictures."""
+    """Whether it shows nothing of the elements, as a screen does that forbids pictures."""
 
 
 def marked(picture: Image | None, elements: Sequence[Element]) -> Marked:
@@ -48,9 +49,26 @@ def marked(picture: Image | None, elements: Sequence[Element]) -> Marked:
     """
     if picture is None:
         return Marked(None)
-    brightness = picture.getchannel("Y").getextrema()
-    is_black = brightness[1] <= _BLACK  # type: ignore[operator]
-    return Marked(_numbered(picture.copy(), elements), is_black)
+    return Marked(_numbered(picture.copy(), elements), _is_black(picture, elements))
+
+
+def _within(start: float, end: float, pixels: int) -> tuple[int, int]:
+    """Return two edges as pixels of the picture, whatever a tree says."""
+    return int(max(start, 0.0) * pixels), int(min(end, 1.0) * pixels)
+
+
+def _is_black(picture: Image, elements: Sequence[Element]) -> bool:
+    """Tell whether there is nothing where the elements stand: bars and keyboard stay visible."""
+    seen = [element.bounds for element in elements if element.label != UNLABELED]
+    bright = picture.getchannel("Y")
+    if seen:
+        width, height = picture.size
+        left, right = _within(min(b.left for b in seen), max(b.right for b in seen), width)
+        top, bottom = _within(min(b.top for b in seen), max(b.bottom for b in seen), height)
+        if left < right and top < bottom:
+            bright = bright.crop((left, top, right, bottom))
+    extrema = bright.getextrema()
+    return extrema[1] <= _BLACK  # type: ignore[operator]
 
 
 def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:

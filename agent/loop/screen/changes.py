@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
+from agent.loop.screen.matching import Way, leaves, pairs, shift
 from agent.loop.screen.screen_text import activity_name
 from agent.records import Element, Foreground, Observation
-from agent.text import breaks_shown, one_line
+from agent.text import on_one_line, one_line
 
 FIRST_SCREEN = "FIRST_SCREEN"
 NO_CHANGE = "NO_CHANGE: Nothing on the screen changed."
@@ -21,6 +24,7 @@ PICTURE_ONLY = "PICTURE_CHANGED: The picture changed, no element did."
 PICTURE_DIFFERS = 0.0002
 """From this share on a picture counts as another; one cell of `picture_distance` is 0.00036."""
 SHIFTED = "SCREEN_CHANGED: Layout or positions shifted."
+KEYBOARD_OPENED, KEYBOARD_CLOSED = "The keyboard opened.", "The keyboard closed."
 _SHOWN = 5
 VALUE_CHARS = 120
 """How much of a field's value a change names; the screen shows more."""
@@ -76,11 +80,22 @@ def only_digits_differ(before: Sequence[Element], after: Sequence[Element]) -> b
     )
 
 
-def describe_change(previous: Observation | None, current: Observation) -> str:
-    """Say in one line how a screen differs from the one before, as a person would notice it."""
+def describe_change(
+    previous: Observation | None,
+    current: Observation,
+    *,
+    covered: Observation | None = None,
+    scrolled: bool = False,
+) -> str:
+    """Say in one line how a screen differs from the one before, as a person would notice it.
+
+    Args:
+        covered: the screen that a dialog of `previous` stood over, where that is known.
+        scrolled: whether the screen was scrolled in between.
+    """
     if previous is None:
         return FIRST_SCREEN
-    said = _difference(previous, current)
+    said = _difference(previous, current, covered, scrolled)
     if not current.toast:
         return said
     if said in (NO_CHANGE, PICTURE_ONLY):
@@ -93,7 +108,9 @@ def toast_said(current: Observation) -> str:
     return f'A toast said "{current.toast[:_TOAST_CHARS]}".'.replace("\n", " ")
 
 
-def _difference(previous: Observation, current: Observation) -> str:
+def _difference(
+    previous: Observation, current: Observation, covered: Observation | None, scrolled: bool
+) -> str:
     if previous.fingerprint == current.fingerprint:
         return PICTURE_ONLY if picture_differs(current) else NO_CHANGE
     was, now = previous.foreground, current.foreground
@@ -103,26 +120,97 @@ def _difference(previous: Observation, current: Observation) -> str:
         return f"NEW SCREEN: {activity_name(now.activity)} (was: {activity_name(was.activity)})."
     if previous.tree_note or current.tree_note:
         return "SCREEN_CHANGED"
-    keyboard = keyboard_change(previous, current)
-    added, removed = label_difference(previous.elements, current.elements)
-    said = []
-    if added:
-        said.append(f"New elements: {listed(added)}.")
-    if removed:
-        said.append(f"Removed: {listed(removed)}.")
-    states = _states(previous.elements, current.elements)
-    if states:
-        said.append(f"{', '.join(states[:_SHOWN])}{_more(states)}.")
-    if keyboard:
-        said.append(keyboard)
+    differing = difference(previous, current, covered=covered, scrolled=scrolled)
+    said = [differing.dialog]
+    if differing.states:
+        said.append(f"{', '.join(differing.states[:_SHOWN])}{_more(differing.states)}.")
+    for name, labels in (
+        ("New elements", differing.added),
+        ("Now visible", differing.shown),
+        ("Removed", differing.removed),
+        ("No longer visible", differing.hidden),
+    ):
+        said += [f"{name}: {listed(labels)}."] if labels else []
+    said.append(differing.keyboard)
+    said = [part for part in said if part]
     return f"CONTENT_UPDATED: {' '.join(said)}" if said else SHIFTED
+
+
+class Difference(NamedTuple):
+    """How one page differs from itself some time before."""
+
+    dialog: str
+    """That a dialog opened or closed; empty when none did."""
+    states: Sequence[str]
+    added: Sequence[str]
+    """Labels that came."""
+    shown: Sequence[str]
+    """Labels that a movement or the keyboard uncovered."""
+    removed: Sequence[str]
+    hidden: Sequence[str]
+    """Labels that a movement or the keyboard took out of sight."""
+    keyboard: str
+
+
+def difference(
+    previous: Observation,
+    current: Observation,
+    *,
+    covered: Observation | None = None,
+    scrolled: bool = False,
+) -> Difference:
+    """Compare two screens of one page; `describe_change` says what the arguments are."""
+    before, after = previous.elements, current.elements
+    opened, closed = dialog_title(after), dialog_title(before)
+    keyboard = keyboard_change(previous, current)
+    if opened is not None and closed is None:
+        # What it covers is still there, and all that is new is the dialog.
+        return Difference(_opened(opened), (), (), (), (), (), keyboard)
+    dialog = ""
+    if closed is not None and opened is None:
+        dialog = "The dialog closed."
+        if covered is None or covered.foreground.activity != current.foreground.activity:
+            return Difference(dialog, (), (), (), (), (), keyboard)
+        before = covered.elements
+    added, removed = label_difference(before, after)
+    uncovers = scrolled or keyboard == KEYBOARD_CLOSED
+    covers = scrolled or keyboard == KEYBOARD_OPENED
+    out, came = _moved_labels(before, after)
+    return Difference(
+        dialog=dialog,
+        states=_states(before, after),
+        added=[label for label in added if not (uncovers or label in came)],
+        shown=[label for label in added if uncovers or label in came],
+        removed=[label for label in removed if not (covers or label in out)],
+        hidden=[label for label in removed if covers or label in out],
+        keyboard=keyboard,
+    )
+
+
+def _opened(title: str) -> str:
+    return f'A dialog opened: "{title}".' if title else "A dialog opened."
+
+
+def _moved_labels(
+    before: Sequence[Element], after: Sequence[Element]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a movement of the content took out of its area, and what it brought in."""
+    matched = pairs(before, after)
+    moved = shift(matched)
+    if moved is None:
+        return frozenset(), frozenset()
+    back = Way(-moved.across, -moved.down)
+    areas = [element for element in before if element.scrollable]
+    out = (e.label for e in before if leaves(e, moved, areas))
+    came = (e.label for e in after if leaves(e, back, areas))
+    return frozenset(map(_short, out)), frozenset(map(_short, came))
 
 
 def keyboard_change(previous: Observation, current: Observation) -> str:
     """Say whether the keyboard came or went; empty when it did neither."""
     if previous.foreground.keyboard_shown == current.foreground.keyboard_shown:
         return ""
-    return "The keyboard opened." if current.foreground.keyboard_shown else "The keyboard closed."
+    return KEYBOARD_OPENED if current.foreground.keyboard_shown else KEYBOARD_CLOSED
 
 
 def label_difference(
@@ -151,26 +239,33 @@ def _short(label: str) -> str:
 
 def _states(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
     """Say which switch, field or focus changed where the element stayed."""
-    old = {element.key: element for element in before}
-    said = []
-    for element in after:
-        was = old.get(element.key)
-        if was is None:
-            continue
-        name = f'"{_short(element.label)}"'
-        if element.checkable and was.checked != element.checked:
-            said.append(f"{name} is now {_on(element)}")
-        elif was.value != element.value:
-            said.append(f'{name} now holds "{one_line(breaks_shown(element.value), VALUE_CHARS)}"')
-        elif was.length != element.length:
-            said.append(f"{name} now holds {element.length} hidden characters")
-        elif was.selected != element.selected and element.selected:
-            said.append(f"{name} is now SELECTED")
-        elif was.enabled != element.enabled:
-            said.append(f"{name} is now {'enabled' if element.enabled else 'DISABLED'}")
-        elif element.editable and element.focused and not was.focused:
-            said.append(f"{name} has the focus")
-    return said
+    said = (
+        state_change(was, now, f'"{_short(now.label)}"', focus=True)
+        for was, now in pairs(before, after)
+    )
+    return [state for state in said if state]
+
+
+def state_change(was: Element, now: Element, name: str, *, focus: bool = False) -> str:
+    """Say how the state of one element changed; empty when it did not.
+
+    Args:
+        name: what the element is called.
+        focus: whether it is said that a field got the focus.
+    """
+    if now.checkable and was.checked != now.checked:
+        return f"{name} is now {_on(now)}"
+    if was.value != now.value:
+        return f'{name} now holds "{on_one_line(now.value, VALUE_CHARS)}"'
+    if was.length != now.length:
+        return f"{name} now holds {now.length} hidden characters"
+    if was.selected != now.selected and now.selected:
+        return f"{name} is now SELECTED"
+    if was.enabled != now.enabled:
+        return f"{name} is now {'enabled' if now.enabled else 'DISABLED'}"
+    if focus and now.editable and now.focused and not was.focused:
+        return f"{name} has the focus"
+    return ""
 
 
 def _on(element: Element) -> str:

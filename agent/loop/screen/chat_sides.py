@@ -17,6 +17,7 @@ from agent.safety.words import words
 ME, THEM = SIDES = "me", "them"
 _COMPOSE = frozenset({"message", "reply", "chat", "type", "write", "text", "sms", "compose"})
 _COMPOSE |= frozenset({"nachricht", "mensaje", "mensagem", "messaggio", "сообщение"})
+_SEARCH = frozenset({"search", "suche", "suchen", "buscar", "rechercher", "cerca", "поиск"})
 _LEFT_EDGE, _RIGHT_EDGE = 0.07, 0.93
 """Where a column of messages begins and ends at the latest, as shares of the width."""
 _SAME_EDGE = 0.02
@@ -26,7 +27,7 @@ _MESSAGE_KINDS = frozenset({"text", "btn"})
 
 def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
     """Return `ME` or `THEM` by element number; empty when the screen is no conversation."""
-    field = next((element for element in elements if _takes_message(element)), None)
+    field = message_field(elements)
     if field is None:
         return {}
     messages = [element for element in elements if _may_be_message(element, field)]
@@ -44,6 +45,33 @@ def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
     return {} if _is_table(sides, messages) else sides
 
 
+def message_field(elements: Sequence[Element]) -> Element | None:
+    """Return the field that a message is written into; None where the screen has none."""
+    return next((e for e in elements if takes_message(e) and e.bounds.center_y >= 1 / 3), None)
+
+
+def sends(element: Element) -> bool:
+    """Tell whether a press on an element sends what was written."""
+    return element.clickable and element.enabled and "send" in _named(element)
+
+
+def is_search(element: Element) -> bool:
+    """Tell whether a field is searched with."""
+    return element.editable and bool(_SEARCH.intersection(_named(element)))
+
+
+def takes_message(element: Element) -> bool:
+    """Tell whether a field, wherever it stands, is there for a message."""
+    if not element.editable or is_search(element):
+        return False
+    return bool(_COMPOSE.intersection(_named(element)))
+
+
+def _named(element: Element) -> tuple[str, ...]:
+    name = element.resource_id.rsplit("/", 1)[-1].replace("_", " ")
+    return words(f"{element.label} {name}")
+
+
 def _is_table(sides: Mapping[int, str], messages: Sequence[Element]) -> bool:
     """Tell whether most of one side shares its rows with the other: labels with their values."""
     boxes = {side: [e.bounds for e in messages if sides.get(e.number) == side] for side in SIDES}
@@ -53,13 +81,6 @@ def _is_table(sides: Mapping[int, str], messages: Sequence[Element]) -> bool:
         any(one.top < other.bottom and other.top < one.bottom for other in more) for one in fewer
     )
     return bool(fewer) and 2 * beside >= len(fewer)
-
-
-def _takes_message(element: Element) -> bool:
-    if not element.editable or element.bounds.center_y < 1 / 3:
-        return False
-    name = element.resource_id.rsplit("/", 1)[-1].replace("_", " ")
-    return bool(_COMPOSE.intersection(words(f"{element.label} {name}")))
 
 
 def _may_be_message(element: Element, field: Element) -> bool:

@@ -17,9 +17,10 @@ from agent.loop.screen.captions import captions
 from agent.loop.screen.list_rows import Rows, is_editable, read_rows
 from agent.loop.screen.reading_order import reading_order
 from agent.records import Bounds, Element, UiNode
+from agent.safety.redacting.redaction import hidden_as_written
 from agent.safety.redacting.secrets import is_secret_field
 from agent.safety.words import as_drawn
-from agent.text import one_line, with_line_breaks
+from agent.text import one_line
 
 LABEL_CHARS = 120
 NEW_LABEL_CHARS = 40
@@ -174,11 +175,8 @@ def _tidy(text: str, redact: Callable[[str], str]) -> str:
 
 
 def _held(text: str, redact: Callable[[str], str]) -> str:
-    """Return what a field holds, with its line breaks unless a detail that is hidden spans them."""
-    folded = one_line(as_drawn(text[:_MAX_TEXT]), _MAX_SAID)
-    if "\n" not in text or redact(folded) != folded:
-        return redact(folded)
-    return redact(with_line_breaks(as_drawn(text[:_MAX_TEXT]), _MAX_SAID))
+    """Return what a field holds as it stands there, unless a detail that is hidden spans lines."""
+    return hidden_as_written(as_drawn(text[:_MAX_TEXT]), redact, _MAX_SAID)
 
 
 def _label_and_value(
@@ -192,7 +190,7 @@ def _label_and_value(
     if editable:
         name = _tidy(node.hint, redact) or _tidy(node.description, redact)
         value = _held(node.text, redact)
-        return cut(name), "" if value == name else value
+        return cut(name), "" if value and value.strip() == name else value
     own = _tidy(node.text, redact) or _tidy(node.description, redact)
     if own:
         return cut(own), ""

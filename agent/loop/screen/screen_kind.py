@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from agent.loop.screen.chat_sides import is_search, sends, takes_message
 from agent.loop.screen.elements import UNLABELED, zone
 from agent.records import Element
 from agent.safety.words import words
@@ -18,17 +19,18 @@ _NAVIGATION = (
     *("account", "profile", "more", "settings", "me", "my account", "orders", "order history"),
     *("my orders", "your orders", "past orders", "order details", "track order", "help"),
     *("support", "contact", "get help", "report", "issue", "contact us", "contact store"),
-    *("queries", "chat", "live chat", "talk to us", "message us", "back", "close", "cancel"),
-    *("navigate up", "home", "skip", "sign in", "log in", "sign out", "log out", "login"),
-    *("refund", "return", "complaint", "feedback", "main menu"),
+    *("queries", "chat", "live chat", "talk to us", "message us", "back"),
+    *("navigate up", "home", "sign in", "log in", "sign out", "log out", "login"),
+    *("complaint", "feedback", "main menu"),
 )
+_ALONE = frozenset({"close", "cancel", "skip", "refund", "return"})
+"""Words that lead on by themselves: with another they change something, as "Cancel order" does."""
 _LEADS_ON = re.compile(f" (?:{'|'.join(_NAVIGATION)}) ")
-_ORDERS = ("order", "orders", "delivered", "cancelled", "in progress", "track")
+_ORDER_NUMBER = re.compile(r"\border\W{0,3}(?:no\W{0,2}|number\W{0,2})?\d{2,}|#\d{2,}", re.I)
 _HELP = ("help", "support", "contact", "faq", "chat with us", "get help", "report")
 _PROFILE = (
     *("profile", "account", "settings", "sign out", "log out", "edit profile", "my account"),
 )
-_COMPOSE = ("send", "type", "message")
 _FEED_CLICKABLES = 15
 _TABS = 3
 
@@ -44,7 +46,8 @@ def is_navigation(element: Element) -> bool:
 
 @lru_cache(maxsize=4096)
 def _leads_on(label: str) -> bool:
-    return _LEADS_ON.search(_spaced(label)) is not None
+    said = _spaced(label)
+    return said.strip() in _ALONE or _LEADS_ON.search(said) is not None
 
 
 def _spaced(label: str) -> str:
@@ -52,17 +55,31 @@ def _spaced(label: str) -> str:
     return f" {' '.join(words(label))} "
 
 
+def writes_message(elements: Sequence[Element]) -> bool:
+    """Tell whether a screen has a field for a message, by its name or by what sends it."""
+    if any(map(takes_message, elements)):
+        return True
+    fields = any(element.editable and not is_search(element) for element in elements)
+    return fields and any(map(sends, elements))
+
+
+def lists_orders(elements: Sequence[Element]) -> bool:
+    """Tell whether a screen lists orders: one alone is the page of that order."""
+    return sum(bool(_ORDER_NUMBER.search(element.label)) for element in elements) >= 2
+
+
 def layout_of(elements: Sequence[Element]) -> str:
     """Name the pattern of a screen; empty when it is none of the known ones."""
-    every = "|".join(_spaced(e.label) for e in elements if e.label != UNLABELED)
+    labels = [_spaced(e.label) for e in elements if e.label != UNLABELED]
     inputs = any(element.editable for element in elements)
 
     def hits(phrases: tuple[str, ...]) -> int:
-        return sum(f" {phrase} " in every for phrase in phrases)
+        """Count the elements that say one of some phrases: one alone makes no page."""
+        return sum(any(f" {phrase} " in label for phrase in phrases) for label in labels)
 
-    if inputs and hits(_COMPOSE):
+    if writes_message(elements):
         return "Chat/messaging interface"
-    if hits(_ORDERS) + int(any("#" in element.label for element in elements)) >= 2:
+    if lists_orders(elements):
         return "Order list/history"
     if hits(_HELP) >= 2:
         return "Help/support page"

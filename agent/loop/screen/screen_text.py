@@ -8,17 +8,17 @@ as an apostrophe so that nothing a phone shows can look like the end of its own 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent.loop.screen.chat_sides import chat_sides
+from agent.loop.screen.chat_sides import chat_sides, is_search, sends
 from agent.loop.screen.cut_edges import cut_off
 from agent.loop.screen.elements import UNLABELED, zone
 from agent.loop.screen.folding import fold, folded
-from agent.loop.screen.screen_kind import is_navigation, layout_of
+from agent.loop.screen.screen_kind import is_navigation, layout_of, writes_message
 from agent.records import Element, Foreground
-from agent.text import breaks_shown, one_line
+from agent.text import on_one_line
 
 MAX_OTHERS = 30
 _COLLAPSED = 8
@@ -34,6 +34,9 @@ _INDENT = "  "
 _DEEPEST_INDENT = 3
 _STRONG = "  >>> "
 _PLAIN = "  "
+_UNMARKED = "     "
+_TABS = 3
+"""So many buttons at the foot of a screen are a bar that leads to its pages."""
 CHAT = "Layout: chat; (me) is on the right, (them) on the left"
 
 
@@ -92,7 +95,7 @@ def _in_reading_order(elements: Sequence[Element]) -> list[str]:
         if isinstance(line, tuple):
             lines.append(_folded_line(line))
             continue
-        text = _long_text(line, room)
+        text = _long_text(line, room, is_message=line.number in sides)
         room -= len(text)
         lines.append(
             _INDENT * depths[line.number]
@@ -127,9 +130,9 @@ def _few_are_new(elements: Sequence[Element]) -> bool:
     return sum(element.is_new for element in elements) * 2 <= len(elements)
 
 
-def _long_text(element: Element, room: int) -> str:
-    """Return the whole of a text whose label had to be cut; empty for any other element."""
-    if element.kind != "text" or not element.label.endswith("..."):
+def _long_text(element: Element, room: int, *, is_message: bool = False) -> str:
+    """Return the whole of a text or message whose label had to be cut; empty for all others."""
+    if not (element.kind == "text" or is_message) or not element.label.endswith("..."):
         return ""
     if not element.more.startswith(element.label[:-3]):
         return ""
@@ -148,26 +151,60 @@ def _folded_line(elements: Sequence[Element]) -> str:
 
 
 def _in_zones(elements: Sequence[Element], collapse: bool) -> list[str]:
+    sides = chat_sides(elements)
     pattern = layout_of(elements)
-    lines = [f"Layout: {pattern}"] if pattern else []
+    lines = [CHAT] if sides else [f"Layout: {pattern}"] if pattern else []
     lines.append("")
     top, content, bottom = _by_zone(elements)
+    strong = _leading(elements, bottom)
+    written = _zoned_lines(elements, sides)
     if bottom:
         header = "[NAVIGATION -- click these to find support]" if collapse else "[NAVIGATION]"
         lines.append(header)
-        lines += [_STRONG + _zoned_line(element) for element in bottom]
+        lines += [_mark(element, strong, _UNMARKED) + written[element.number] for element in bottom]
     if top:
         lines.append("[TOP BAR]")
-        lines += [
-            (_STRONG if is_navigation(element) else "     ") + _zoned_line(element)
-            for element in top
-        ]
+        lines += [_mark(element, strong, _UNMARKED) + written[element.number] for element in top]
     if content:
-        lines += _content(content, collapse)
-    focused = next((element for element in elements if element.focused), None)
-    if focused is not None:
-        name = focused.label if focused.label != UNLABELED else focused.class_name
-        lines.append(f"Focused: {name}")
+        lines += _content(content, collapse, strong, written)
+    return lines
+
+
+def _mark(element: Element, strong: frozenset[int], plain: str) -> str:
+    return _STRONG if element.number in strong else plain
+
+
+def _leading(elements: Sequence[Element], bottom: Sequence[Element]) -> frozenset[int]:
+    """Return the numbers of what leads on: ways to other pages, a message's field and its button.
+
+    What may change something by itself is none, and neither is a field to search with.
+    """
+    tabs = [element for element in bottom if element.clickable and not element.editable]
+    writes = writes_message(elements)
+    return frozenset(
+        element.number
+        for element in elements
+        if (element.editable and not is_search(element))
+        or (is_navigation(element) and not element.editable)
+        or (writes and sends(element))
+        or (len(tabs) >= _TABS and element in tabs)
+    )
+
+
+def _zoned_lines(elements: Sequence[Element], sides: Mapping[int, str]) -> dict[int, str]:
+    """Write each element of a screen in zones, by its number."""
+    marks_new = _few_are_new(elements)
+    room = _LONG_TEXTS_CHARS
+    lines: dict[int, str] = {}
+    for element in elements:
+        side = sides.get(element.number, "")
+        # What was written to and fro is the case; any other long text may be read elsewhere.
+        text = _long_text(element, room, is_message=True) if side else ""
+        room -= len(text)
+        place = side or (_side(element) if element.label != UNLABELED else "")
+        lines[element.number] = element_line(
+            element, place=place, text=text, marks_new=marks_new, focus=True
+        )
     return lines
 
 
@@ -178,20 +215,21 @@ def _by_zone(elements: Sequence[Element]) -> tuple[list[Element], list[Element],
     return zones
 
 
-def _content(content: Sequence[Element], collapse: bool) -> list[str]:
+def _content(
+    content: Sequence[Element], collapse: bool, strong: frozenset[int], written: Mapping[int, str]
+) -> list[str]:
     lines = ["[CONTENT]"]
-    leads = [e for e in content if is_navigation(e) and not e.editable]
+    leads = [e for e in content if e.number in strong and not e.editable]
     inputs = [e for e in content if e.editable]
-    strong = {element.number for element in (*leads, *inputs)}
-    others = [e for e in content if e.number not in strong]
-    lines += [_STRONG + _zoned_line(element) for element in (*leads, *inputs)]
+    others = [e for e in content if e.number not in strong and not e.editable]
+    lines += [_mark(e, strong, _PLAIN) + written[e.number] for e in (*leads, *inputs)]
     if others and collapse:
         lines.append(f"[{len(others)} other items -- NOT paths to support]")
         labels = [e.label for e in others if 2 <= len(e.label) <= 60 and e.label != UNLABELED]
         if labels:
             lines.append("  ~ " + ", ".join(f'"{_quoted(label)}"' for label in labels[:_COLLAPSED]))
     elif others:
-        lines += [_PLAIN + _zoned_line(element) for element in others[:MAX_OTHERS]]
+        lines += [_PLAIN + written[element.number] for element in others[:MAX_OTHERS]]
         if len(others) > MAX_OTHERS:
             lines.append(f"  ({len(others) - MAX_OTHERS} more items...)")
     if any(element.scrollable for element in content):
@@ -203,8 +241,9 @@ def left_out(elements: Sequence[Element], *, zones: bool = False) -> tuple[Eleme
     """Return the elements that `screen_text` only counts, when it is not collapsed."""
     if not zones:
         return folded(elements, is_fresh=_few_are_new(elements))
-    content = [element for element in elements if zone(element) == 1]
-    others = [e for e in content if not e.editable and not is_navigation(e)]
+    _, content, bottom = _by_zone(elements)
+    strong = _leading(elements, bottom)
+    others = [e for e in content if not e.editable and e.number not in strong]
     return tuple(others[MAX_OTHERS:])
 
 
@@ -223,11 +262,6 @@ def listing(elements: Sequence[Element]) -> tuple[str, int]:
 
 def _shortened(element: Element) -> Element:
     return replace(element, label=element.label[: _LISTED_LABEL_CHARS - 3] + "...")
-
-
-def _zoned_line(element: Element) -> str:
-    labelled = element.label != UNLABELED
-    return element_line(element, place=_side(element) if labelled else "")
 
 
 def element_line(
@@ -253,7 +287,7 @@ def element_line(
     if place:
         parts.append(f" ({place})")
     if element.value:
-        parts.append(f' = "{_quoted(one_line(breaks_shown(element.value), MAX_VALUE_CHARS))}"')
+        parts.append(f' = "{_quoted(on_one_line(element.value, MAX_VALUE_CHARS))}"')
     if element.length:
         parts.append(f" = {element.length} hidden characters")
     # A field whose hint is a sample, such as 0.00, is named by it no more than by nothing.

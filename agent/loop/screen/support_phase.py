@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 
+from agent.loop.screen.screen_kind import lists_orders, writes_message
 from agent.records import Element
 from agent.safety.words import has_phrase, words
 
@@ -25,7 +26,7 @@ class Phase(StrEnum):
 
 GUIDANCE = {
     Phase.NAVIGATING: "Look for account, orders or help; what a page sells leads nowhere.",
-    Phase.ON_ORDER_PAGE: "Open the order that the goal is about, then its help.",
+    Phase.ON_ORDER_PAGE: "Find the order that the goal is about, then its help.",
     Phase.ON_SUPPORT_PAGE: "Choose the issue that fits best, then a chat or a message.",
     Phase.IN_CHAT: "Say what is wrong and what is wanted; read each reply before you answer.",
 }
@@ -35,8 +36,7 @@ _SUPPORT_GOALS = (
     *("my order", "return order", "get help with", "money back", "s support", "their support"),
     *("ask support", "tell support", "chat with support", "the support", "help desk"),
 )
-_CHAT = ("send", "type a message", "type here", "write a message", "chat")
-_SUPPORT = ("support", "contact", "faq", "get help")
+_SUPPORT = ("support", "contact", "faq")
 _ORDER = ("help", "support", "track", "details")
 COLLAPSE_FROM = 10
 """Fewer other items than this hide nothing that leads on."""
@@ -56,10 +56,10 @@ def phase_of(elements: Sequence[Element]) -> Phase:
     def has(*phrases: str) -> bool:
         return any(has_phrase(said, tuple(phrase.split())) for phrase in phrases)
 
-    if any(element.editable for element in elements) and has(*_CHAT):
+    if writes_message(elements):
         return Phase.IN_CHAT
     if has("help") and has(*_SUPPORT):
         return Phase.ON_SUPPORT_PAGE
-    if has("order", "orders") and has(*_ORDER):
+    if lists_orders(elements) or (has("order", "orders") and has(*_ORDER)):
         return Phase.ON_ORDER_PAGE
     return Phase.NAVIGATING

@@ -11,26 +11,29 @@ from collections.abc import Sequence
 from agent.loop.screen.changes import (
     VALUE_CHARS,
     describe_change,
+    difference,
     is_same,
-    keyboard_change,
-    label_difference,
     listed,
+    state_change,
     toast_said,
 )
-from agent.loop.screen.elements import find_by_key
+from agent.loop.screen.elements import NEW_LABEL_CHARS, find_by_key
+from agent.loop.screen.matching import again
 from agent.loop.screen.screen_text import activity_name
 from agent.loop.signals.keypad import is_keypad, is_repeatable
 from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import rejection
 from agent.records import Element, Observation, Point
 from agent.safety.redacting.secrets import is_secret_field
-from agent.text import breaks_shown, one_line, sentence, with_line_breaks
+from agent.text import on_one_line, one_line, sentence, with_line_breaks
 
 UNSEEN = "This keypad does not show what is entered."
 """A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
 LIST_ENDS = " It moved less than a page: this is the end of the list."
 _TYPED_PREFIX = 20
+_COMPARED = 20_000
 _NEW_LABELS = 3
+_STATES = 3
 
 
 def failed(reason: str) -> str:
@@ -54,9 +57,18 @@ def unknown(what: str, reason: str) -> str:
 
 
 def verify_click(
-    what: str, before: Observation, after: Observation, element: Element | None = None
+    what: str,
+    before: Observation,
+    after: Observation,
+    element: Element | None = None,
+    covered: Observation | None = None,
 ) -> str:
-    """Judge a click or a long press."""
+    """Judge a click or a long press.
+
+    Args:
+        element: what was pressed; its state comes first.
+        covered: what a dialog that `before` shows stands over.
+    """
     if is_same(before, after):
         if element is not None and _is_key(element, after.elements):
             return f"OK: {what}. {UNSEEN}"
@@ -64,11 +76,11 @@ def verify_click(
     against = rejection(before, after)
     if against:
         return f'WARNING: {what}, and the app answered: "{against}"'
-    return f"OK: {what}. {_effect(before, after)}"
+    return f"OK: {what}. {_effect(before, after, element, covered)}"
 
 
 def _shown(value: str) -> str:
-    return one_line(breaks_shown(value), VALUE_CHARS)
+    return on_one_line(value, VALUE_CHARS)
 
 
 def _is_key(element: Element, screen: Sequence[Element]) -> bool:
@@ -95,9 +107,9 @@ def verify_typing(
     was = None if field is None else find_by_key(before.elements, field.key)
     if was is not None and was.value == now.value and was.value:
         return f'WARNING: {what}, but the field still holds "{_shown(now.value)}".'
-    if now.value and with_line_breaks(text[:_TYPED_PREFIX]) in now.value:
-        if len(now.value.strip()) > len(text.strip()):
-            # It was not empty before: the model has to see what stands there now.
+    if now.value and _arrived(text, now.value):
+        if now.value != text:
+            # More than that, or other spaces: the model has to see what stands there now.
             return f'OK: {what}. The field now holds "{_shown(now.value)}".'
         return f"OK: {what}. The field now holds it."
     if not now.value:
@@ -105,6 +117,20 @@ def verify_typing(
             return f"OK: {what}. The field is empty again: the text was sent or taken."
         return f"WARNING: {what}, but the field is empty."
     return f'WARNING: {what}, but the field holds "{_shown(now.value)}".'
+
+
+def _arrived(text: str, value: str) -> bool:
+    """Tell whether a field holds what was typed, its line breaks too; of spaces it may drop some.
+
+    An app may put a long text into a form of its own, so of one the beginning is enough.
+    """
+    lines, held = with_line_breaks(text, _COMPARED), with_line_breaks(value, _COMPARED)
+    if lines in held:
+        return True
+    if one_line(text, _COMPARED) in one_line(value, _COMPARED):
+        # All the words are there, but not their lines.
+        return False
+    return with_line_breaks(text[:_TYPED_PREFIX]) in held
 
 
 def verify_scroll(
@@ -121,14 +147,17 @@ def verify_scroll(
     if is_same(before, after):
         return f"WARNING: {what}, but nothing moved: this is the end of the area."
     ended = swipe is not None and reached_end(before, after, *swipe)
-    return f"OK: {what}. {_effect(before, after)}{LIST_ENDS if ended else ''}"
+    change = _effect(before, after, scrolled=True)
+    return f"OK: {what}. {change}{LIST_ENDS if ended else ''}"
 
 
-def verify_button(what: str, before: Observation, after: Observation) -> str:
-    """Judge a button of the phone."""
+def verify_button(
+    what: str, before: Observation, after: Observation, covered: Observation | None = None
+) -> str:
+    """Judge a button of the phone; `covered` is what a dialog of `before` stands over."""
     if is_same(before, after):
         return f"WARNING: {what}, but nothing on the screen changed."
-    return f"OK: {what}. {_effect(before, after)}"
+    return f"OK: {what}. {_effect(before, after, covered=covered)}"
 
 
 def verify_launch(what: str, package: str, after: Observation) -> str:
@@ -139,14 +168,50 @@ def verify_launch(what: str, package: str, after: Observation) -> str:
     return f"WARNING: {what}, but {after.foreground.package or 'nothing known'} is in front."
 
 
-def _effect(before: Observation, after: Observation) -> str:
-    change = describe_change(before, after)
-    if not change.startswith("CONTENT_UPDATED: New"):
-        return _without_kind(change)
-    added, _ = label_difference(before.elements, after.elements)
-    said = [f"Now shows {listed(added, _NEW_LABELS)}.", keyboard_change(before, after)]
-    said += [toast_said(after)] if after.toast else []
-    return " ".join(filter(None, said))
+def _effect(
+    before: Observation,
+    after: Observation,
+    element: Element | None = None,
+    covered: Observation | None = None,
+    *,
+    scrolled: bool = False,
+) -> str:
+    """Say what became of the element that was acted on, then what else changed."""
+    change = describe_change(before, after, covered=covered, scrolled=scrolled)
+    said = [] if element is None else [_own_state(element, before, after)]
+    if not change.startswith("CONTENT_UPDATED"):
+        return " ".join(filter(None, (*said, _without_kind(change))))
+    found = difference(before, after, covered=covered, scrolled=scrolled)
+    said.append(found.dialog)
+    own = "" if element is None else f'"{element.label[:NEW_LABEL_CHARS]}" '
+    others = [state for state in found.states if not (own and said[0] and state.startswith(own))]
+    said += [f"{state}." for state in others[:_STATES]]
+    came, went = (*found.added, *found.shown), (*found.removed, *found.hidden)
+    if came:
+        said.append(f"Now shows {listed(came, _NEW_LABELS)}.")
+    elif went:
+        name = "Removed" if found.removed else "No longer visible"
+        said.append(f"{name}: {listed(went, _NEW_LABELS)}.")
+    said += [found.keyboard, toast_said(after) if after.toast else ""]
+    return " ".join(filter(None, said)) or _without_kind(change)
+
+
+def _own_state(element: Element, before: Observation, after: Observation) -> str:
+    """Say what state the element that was acted on is in now, where that can be seen."""
+    was, front = before.foreground, after.foreground
+    if (was.package, was.activity) != (front.package, front.activity):
+        return ""
+    now = again(element, before.elements, after.elements)
+    if now is None:
+        return ""
+    change = state_change(element, now, "It")
+    if change:
+        return f"{change}."
+    if now.label != element.label:
+        return f'It now says "{one_line(now.label, VALUE_CHARS)}".'
+    if now.checkable:
+        return f"It is still {'CHECKED' if now.checked else 'UNCHECKED'}."
+    return ""
 
 
 def _without_kind(change: str) -> str:

@@ -18,7 +18,8 @@ from agent.loop.conversation import prompts
 from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.ocr.reader import INSTALL, shared_reader
-from agent.loop.screen.changes import NO_CHANGE, describe_change
+from agent.loop.screen.changes import NO_CHANGE
+from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.support_phase import is_support_goal, phase_of
 from agent.loop.screen.system_dialogs import dialog_note
 from agent.loop.task_context import TaskContext
@@ -62,6 +63,8 @@ class ObservationCache:
     in_zones: bool = False
     """Whether the screen of this step is written in zones, for a support goal."""
     _told_of_silence: bool = False
+    _hides_picture: bool = False
+    """Whether the newest screen showed nothing in its picture, which is said once."""
     _looked: bool = False
     """Whether the first look of the turn is over."""
 
@@ -110,14 +113,16 @@ class ObservationCache:
         again, self._shown = seen is self._shown, seen
         # The very observation of the step before, after a plan: no news, and no failure either.
         again = again or Pattern.CHANGES in memory.without
-        change = "" if again else describe_change(memory.last_seen, seen.observation)
+        change = "" if again else memory.change_to(seen.observation)
         if change == NO_CHANGE and not memory.has_acted:
             # Nothing was tried since: a plan, an answer or a wait changes no screen.
             change = ""
         observation = replace(seen.observation, change=change)
         stray = memory.stray(observation.foreground)
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
-        phase = phase_of(observation.elements) if helped else None
+        # A dialog is no page: where the case stands is seen when it has closed.
+        asks = dialog_title(observation.elements) is not None
+        phase = phase_of(observation.elements) if helped and not asks else None
         self.in_zones = phase is not None
         loading = STILL_LOADING if observation.is_loading else ""
         silent = await self._tell_of_silence(observation)
@@ -150,8 +155,10 @@ class ObservationCache:
         if seen.picture is None:
             return None, ""
         picture = await asyncio.shield(seen.picture)
-        if picture.is_black and observation.elements:
-            return None, prompts.NO_PICTURE
+        hides = picture.is_black and bool(observation.elements)
+        told, self._hides_picture = self._hides_picture, hides
+        if hides:
+            return None, "" if told else prompts.NO_PICTURE
         return picture.data, ""
 
     async def _tell_of_silence(self, seen: Observation) -> str:

@@ -82,7 +82,9 @@ class Claims:
             return self._refuse((*against, *(plan if open_items else ())))
         if self.verifier is None:
             return Believed(Verification(reason=_joined(against)))
-        tells = looks or asks_to_tell(self.past.goal)
+        tells = (
+            looks or asks_to_tell(self.past.goal) or any(map(asks_only_to_look, self.past.hints))
+        )
         claim = Claim(answer=answer if tells or values else "", values=values, looks_only=looks)
         found = await self.verifier.verify(self.past, claim)
         return self._conclude(found, against)

@@ -42,7 +42,7 @@ _CHANGES = frozenset(
         "ring dial save share change rename edit archive star mute freeze pin type enter install "
         "uninstall update move copy schedule cancel accept reject post upload download sign log "
         "submit confirm start stop begin record play pause report block unblock mark give ensure "
-        "ask cast connect pair"
+        "ask cast connect pair press tap click swipe"
     )
 )
 _REMOVES = frozenset(
@@ -89,9 +89,14 @@ def asks_only_to_look(goal: str) -> bool:
 
 
 def asks_to_tell(goal: str) -> bool:
-    """Return whether a part of what a goal asks for is an answer in words."""
-    leads = (lead for lead in map(_lead, _clauses(goal)) if lead)
-    return any(verb in _TELLS or verb in _QUESTIONS for verb, _ in leads)
+    """Return whether a part of what a goal asks for is, or may be, an answer in words.
+
+    It may be where no clause is understood as a change.
+    """
+    leads = [lead for lead in map(_read, _clauses(goal)) if lead]
+    if any(verb in _TELLS or verb in _QUESTIONS for verb, _ in leads) or "?" in goal:
+        return True
+    return not any(verb in _CHANGES | _REMOVES for verb, _ in leads)
 
 
 def asks_to_remove(goal: str) -> bool:

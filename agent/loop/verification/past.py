@@ -89,6 +89,8 @@ class Past:
     """What the operator said since the goal, oldest first."""
     deeds: list[PastDeed] = field(default_factory=list)
     """Since the goal, oldest first."""
+    waits: list[tuple[int, str]] = field(default_factory=list)
+    """Waits since the goal, by step, with what was there afterwards."""
     facts: tuple[str, ...] = ()
     """What the model asked to remember: for the verifier to read, no evidence by itself."""
     screens: list[StoredScreen] = field(default_factory=list)
@@ -112,6 +114,8 @@ class Past:
     _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _begun: bool = False
+    _waited: str = ""
+    """What a wait came to that no screen was seen after yet."""
 
     @property
     def effects(self) -> int:
@@ -172,12 +176,18 @@ class Past:
         self.goal = goal
         self.hints.clear()
         self.deeds.clear()
+        self.waits.clear()
+        self._waited = ""
         self.answers.clear()
         self.first = self.approved = None
         self.operator_acted = False
         self.refusals = self.misfits = self.effects_at_refusal = 0
 
     def _see(self, step: int, seen: Observation) -> None:
+        if self._waited:
+            arrived = seen.change or "Nothing changed."
+            self.waits.append((step - 1, f"{self._waited} {arrived}"))
+            self._waited = ""
         self.first = self.first or (step, seen)
         self.last = (step, seen)
         self.screens.append(stored_screen(step, seen))
@@ -208,6 +218,8 @@ class Past:
                 self.refusals += 1
                 self.effects_at_refusal = self.effects
             self.misfits += CORRECT_IT in msg.text
+        if call.tool == "wait":
+            self._waited = msg.text
         if call.kind != "action":
             return
         deed = PastDeed(

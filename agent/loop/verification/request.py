@@ -1,7 +1,7 @@
 """What a verifier is shown: the goal, what was done with its effects, facts, and two screens.
 
 Not the past itself (`agent.loop.verification.past`). Invariant: what the agent thought and which
-tools it had stay out of it; what it claims goes in only where that is the answer to a question.
+tools it had stay out of it; what it claims goes in only where that may be the answer to a question.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent.loop.verification.past import Past, PastDeed
 from agent.loop.verification.quotes import lines_with
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSchema
 from agent.records import Observation
-from agent.text import clean, one_line
+from agent.text import clean, on_one_line, one_line
 
 VERDICT_TOOL = "give_verdict"
 MAX_DEEDS = 40
@@ -34,13 +34,13 @@ INSTRUCTIONS = f"""\
 You check whether the work of an agent on an Android phone met its operator's goal. You did not do \
 the work. Call {VERDICT_TOOL} once.
 - Judge by the screens and by the effects that were observed, never by intentions. To have opened \
-the right page is not to have done what the goal asks for there.
+the right page is not to have done what the goal asks for there, unless the goal is to open it.
 - met: everything that the goal asks for is shown. not_met: something it asks for is shown to be \
 otherwise, or was not done. cannot_tell: neither is shown.
 - As evidence, quote words exactly as a screen shows them, such as a label with its value or \
 state, or the reply of a job, watcher or commitment. A verdict without such words does not count.
 - Quote what was brought about. The title of a page, the name of an app or a tab, and words that \
-stood there before anything was done show nothing.
+stood there before anything was done show nothing, unless the goal is to open that page.
 - Where one part of the goal turns back what another did, the first is shown by its change: its \
 state is listed with the step that showed it, and may be quoted. It need not last.
 - A goal that only asks for information is met if the answer is right; nothing needs to change.
@@ -78,7 +78,7 @@ def verdict_request(
 
     Args:
         past: what was asked, done and seen.
-        answer: what the agent answers, where the goal is a question or asks for data.
+        answer: what the agent tells the operator.
         values: words of the answer, to be looked for on the screens between first and last.
         pictures: frames as a model is shown them, with their media type, by step.
     """
@@ -139,7 +139,10 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
     kept = past.deeds[-MAX_DEEDS:]
     if len(kept) < len(past.deeds):
         lines.append(f"- ({len(past.deeds) - len(kept)} earlier actions are left out)")
-    lines += [f"- {said}" for said in _deeds(kept)] or ["- Nothing."]
+    since = kept[0].step if len(kept) < len(past.deeds) else 0
+    waits = [(at, f"step {at}: {said}") for at, said in past.waits if at >= since]
+    said = sorted([*_deeds(kept), *waits[-MAX_DEEDS:]], key=lambda one: one[0])
+    lines += [f"- {line}" for _, line in said] or ["- Nothing."]
     lines += [
         f'- The operator was asked "{one_line(question, 300)}" and answered '
         f'"{one_line(operator_text(answer), 300)}"'
@@ -181,15 +184,15 @@ def _turned(past: Past) -> list[str]:
     return [f"step {step}: {one_line(line, 200)}" for step, line in changed[-MAX_LINES:]]
 
 
-def _deeds(deeds: Sequence[PastDeed]) -> list[str]:
-    """Say what was done: typed texts and calls of services in full, which results cut short."""
+def _deeds(deeds: Sequence[PastDeed]) -> list[tuple[int, str]]:
+    """Say by step what was done: typed texts and calls of services in full, which results cut."""
     said = []
     room = MAX_FULL_CHARS
     for deed in reversed(deeds):
-        line = f"step {deed.step}: {one_line(deed.result, 300)}"
+        line = f"step {deed.step}: {on_one_line(deed.result, 300)}"
         if deed.tool in _WRITES or deed.result.startswith("{"):
-            call = one_line(deed.arguments, max(room, _CUT_CHARS))
+            call = on_one_line(deed.arguments, max(room, _CUT_CHARS))
             room -= len(call)
             line += f" (call: {deed.tool} {call})"
-        said.append(line)
+        said.append((deed.step, line))
     return said[::-1]

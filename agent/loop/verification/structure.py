@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.loop.screen.dialogs import DISMISSALS, PLAIN, SMALL, SYSTEM_BUTTONS
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.system_dialogs import dialog_note
 from agent.loop.verification.goals import asks_only_to_look
@@ -17,19 +18,6 @@ from agent.safety.words import words
 from agent.text import one_line
 
 NOTHING_DONE = "Nothing has been changed since the goal was given"
-_SMALL = 14
-"""A dialog has few elements."""
-_SYSTEM_BUTTONS = tuple(f"android:id/button{number}" for number in (1, 2, 3))
-_DISMISSALS = frozenset(
-    words(label)
-    for label in (
-        *("Cancel", "No", "Not now", "Later", "Maybe later", "No thanks", "Dismiss", "Deny"),
-        *("Don't allow", "Keep", "Keep editing", "Go back", "Discard"),
-        *("Abbrechen", "Nein", "Annuler", "Non", "Cancelar", "Annulla"),
-    )
-)
-_PLAIN = frozenset(words(label) for label in ("OK", "Got it", "Close", "Done", "Learn more"))
-"""Buttons that do nothing but put a message away."""
 
 
 def objections(past: Past) -> tuple[str, ...]:
@@ -51,18 +39,18 @@ def objections(past: Past) -> tuple[str, ...]:
 
 def open_dialog(screen: Observation) -> str:
     """Name the buttons of a dialog that waits for a decision; empty when none is in front."""
-    buttons = [e for e in screen.elements if e.resource_id in _SYSTEM_BUTTONS]
+    buttons = [e for e in screen.elements if e.resource_id in SYSTEM_BUTTONS]
     if buttons:
         return _named(buttons) if len(buttons) > 1 or not _all_plain(buttons) else ""
     if "permissioncontroller" in screen.foreground.package or dialog_note(screen).startswith(
         "A permission dialog"
     ):
         return _named([e for e in screen.elements if e.clickable])
-    if not 0 < len(screen.elements) <= _SMALL or any(e.editable for e in screen.elements):
+    if not 0 < len(screen.elements) <= SMALL or any(e.editable for e in screen.elements):
         return ""
     buttons = [e for e in screen.elements if _is_button(e)]
-    leaves = [e for e in buttons if words(e.label) in _DISMISSALS]
-    acts = [e for e in buttons if e not in leaves and words(e.label) not in _PLAIN]
+    leaves = [e for e in buttons if words(e.label) in DISMISSALS]
+    acts = [e for e in buttons if e not in leaves and words(e.label) not in PLAIN]
     if leaves and acts and len(buttons) <= 4:
         return _named(buttons)
     return ""
@@ -74,7 +62,7 @@ def _is_button(element: Element) -> bool:
 
 
 def _all_plain(buttons: Sequence[Element]) -> bool:
-    return all(words(button.label) in _PLAIN for button in buttons)
+    return all(words(button.label) in PLAIN for button in buttons)
 
 
 def _named(buttons: Sequence[Element]) -> str:

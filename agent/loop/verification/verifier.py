@@ -39,7 +39,7 @@ class Claim(NamedTuple):
     """What is claimed beside success."""
 
     answer: str = ""
-    """Where the goal is a question or asks for data."""
+    """Where the goal asks for an answer or for data, or may do."""
     values: tuple[str, ...] = ()
     """Words of the answer."""
     looks_only: bool = False

@@ -12,6 +12,9 @@ from typing import TypeAlias
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, starts_alike
 from agent.models.pilot.reading import Deed, Item, View
 
+_MOVED = ("NEW SCREEN", "NEW APP", "Now shows", "A dialog opened")
+"""What a result says of a press that led on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -109,7 +112,7 @@ class Trail:
     def _follow(self, deed: Deed) -> None:
         match deed.tool:
             case "click_element" | "long_press_element" if deed.ok:
-                moved = any(word in deed.result for word in ("NEW SCREEN", "NEW APP", "Now shows"))
+                moved = any(word in deed.result for word in _MOVED)
                 if moved:
                     self.path.append(deed.label)
                     self.entered.add(deed.label)

@@ -12,12 +12,13 @@ phone showed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agent.safety.redacting.finding import PERSONAL, Found, Kind, find, may_hold
 from agent.safety.redacting.normal_form import BARRIER
 from agent.safety.redacting.numbers import is_iban as is_iban
 from agent.safety.redacting.numbers import passes_luhn as passes_luhn
+from agent.text import as_written, one_line
 
 TAKEN_OUT = re.compile(
     r"\[(?:CARD|SSN|CVV|PIN|CODE|PASSWORD|KEY|IBAN) REDACTED\]|\[(?:PHONE|EMAIL) \*\*\*\]"
@@ -44,6 +45,20 @@ def redact_secrets(text: str) -> str:
 def redact(text: str) -> str:
     """Take out secrets, telephone numbers, account numbers (IBAN) and e-mail addresses."""
     return _settled(text, personal=True)
+
+
+def hidden_as_written(text: str, hide: Callable[[str], str], limit: int) -> str:
+    """Clean and redact a text with its line breaks and spaces, unless a detail spans them.
+
+    Args:
+        hide: takes the details out of a text.
+        limit: the most characters that are returned.
+    """
+    written, folded = as_written(text, limit), one_line(text, limit)
+    shown, plain = hide(written), hide(folded)
+    if plain in (folded, one_line(shown, limit)):
+        return shown
+    return plain
 
 
 def any_may_hold(texts: Iterable[str]) -> bool:

@@ -9,13 +9,14 @@ import msgspec
 from agent.devices.protocols import Device
 from agent.records import Observation, Session
 from agent.safety.effects.acts import Act, ActKind
-from agent.safety.redacting.redaction import redact, redact_secrets
-from agent.text import one_line
+from agent.safety.redacting.redaction import hidden_as_written, redact
+from agent.text import on_one_line
 from agent.tools.arguments import BadArguments
-from agent.tools.planned_action import Anchor, Deed, PhoneTool, name_of
+from agent.tools.planned_action import Anchor, Deed, PhoneTool, name_of, said_text
 
 MAX_CLIP_CHARS = 2000
 _MAX_READ_CHARS = 1000
+_SAID_CHARS = 40
 
 
 class Clipboard(PhoneTool, frozen=True, kw_only=True):
@@ -33,7 +34,7 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
             raise BadArguments("`text` is empty: say what to copy or paste")
         if len(self.text) > MAX_CLIP_CHARS:
             raise BadArguments(f"`text` has more than {MAX_CLIP_CHARS} characters")
-        shown = f'"{redact_secrets(one_line(self.text, 2000))[:40]}"'
+        shown = said_text(self.text, _SAID_CHARS)
         if self.do == "copy":
             return Deed(action=self, said=f"Copied {shown}")
         field = next((e for e in screen.elements if e.editable and e.focused), None)
@@ -44,8 +45,8 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
 
     async def perform(self, deed: Deed, device: Device, session: Session) -> str:
         if self.do == "read":
-            found = redact(one_line(await device.clipboard(), _MAX_READ_CHARS))
-            return f'It holds "{found}".' if found else "It is empty."
+            found = hidden_as_written(await device.clipboard(), redact, _MAX_READ_CHARS)
+            return f'It holds "{on_one_line(found, _MAX_READ_CHARS)}".' if found else "It is empty."
         await device.set_clipboard(self.text, paste=self.do == "paste")
         return ""
 

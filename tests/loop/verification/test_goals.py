@@ -78,6 +78,8 @@ def test_a_goal_may_ask_for_a_change_and_for_an_answer() -> None:
         "Open the newest mail, archive it if it is an advert, and tell me its sender"
     )
     assert asks_to_tell("Turn on Bluetooth. How many devices are paired?")
+    assert asks_to_tell("Turn on Bluetooth and let me know which devices are paired")
+    assert asks_to_tell("Öffne die Kontakte und sag mir, wie viele es sind")
     assert not asks_to_tell("Turn on Bluetooth and delete the oldest note")
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import replace
+
 from agent.loop.verification.past import Past
 from agent.loop.verification.request import MAX_FULL_CHARS, screen_part, verdict_request
 from agent.protocol import (
     EventMsg,
+    ObservationRecorded,
     QuestionAnswered,
     RequestUserInput,
     ToolCallFinished,
@@ -83,3 +86,34 @@ def test_the_operators_answers_are_shown_and_approvals_and_secrets_are_not() -> 
     assert 'asked "To whom?" and answered "Mum"' in asked("Mum")
     assert "Mum" not in asked("Mum", secret=True)
     assert "answered" not in asked("Approve", kind=QuestionKind.APPROVAL)
+
+
+def test_what_arrived_during_a_wait_is_listed_between_the_deeds() -> None:
+    arrived = replace(
+        observation(field("Note", 0.3)), change='CONTENT_UPDATED: New elements: "Parcel is here".'
+    )
+    clicked = called("click_element", "{}", 'OK: Clicked [1] "Refresh".')
+    waited = ToolCallRequested(step=2, call_id="w", tool="wait", kind="control", arguments="{}")
+    over = ToolCallFinished(step=2, call_id="w", outcome=ActionOutcome.DONE, text="Waited 20 s.")
+    said = case(*clicked, waited, over, ObservationRecorded(step=3, observation=arrived))
+    lines = [line for line in said.splitlines() if line.startswith("- step")]
+    assert lines == [
+        '- step 1: OK: Clicked [1] "Refresh".',
+        '- step 2: Waited 20 s. CONTENT_UPDATED: New elements: "Parcel is here".',
+    ]
+
+
+def test_a_wait_is_no_work_and_clears_no_failure() -> None:
+    past = Past("Turn it on")
+    waited = ToolCallRequested(step=1, call_id="w", tool="wait", kind="control", arguments="{}")
+    over = ToolCallFinished(step=1, call_id="w", outcome=ActionOutcome.DONE, text="Waited 5 s.")
+    for msg in (waited, over):
+        past.fold(msg)
+    assert past.effects == 0
+    assert past.deeds == []
+
+
+def test_typed_spaces_are_shown_as_they_were_typed() -> None:
+    arguments = json.dumps({"text": "one\n  indented third"})
+    said = case(*called("type_text", arguments, r'OK: Typed "one\n  indented third".'))
+    assert said.count(r"one\n  indented third") == 2

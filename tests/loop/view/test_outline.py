@@ -187,7 +187,7 @@ def test_the_rows_of_a_form_are_no_messages() -> None:
 
 def test_what_a_field_holds_is_shown_with_its_line_breaks() -> None:
     [line] = body(field("Note", 0.3, text="milk\n  eggs \r\n\nbread\n"))
-    assert line == r'[1] INPUT: "Note" = "milk\neggs\n\nbread"'
+    assert line == r'[1] INPUT: "Note" = "milk\n  eggs \n\nbread\n"'
 
 
 def test_a_detail_that_spans_lines_is_hidden_all_the_same() -> None:
