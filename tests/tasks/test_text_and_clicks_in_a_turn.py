@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from agent.protocol import StepCompleted
-from tests.loop.paper_phone import field, node
+from agent.protocol import ObservationRecorded, StepCompleted
+from agent.records import UiNode
+from tests.loop.paper_phone import PaperPhone, button, field, node
+from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
-from tests.tasks.scripted import DONE, says, scripted
+from tests.tasks.scripted import DONE, says, scripted, task, texts
 
 
 async def test_text_is_typed_only_once_its_field_has_the_focus() -> None:
@@ -58,3 +60,68 @@ async def test_the_third_identical_action_without_effect_is_not_carried_out() ->
     context = await run(model, counter)
     assert counter.phone.done == ["tap Press"] * 2
     assert "exactly this twice" in results(context)[2]
+
+
+async def test_a_dialog_opens_and_closes_in_results_and_changes_over_a_page_that_stays() -> None:
+    asks, deleted = False, False
+
+    def screen() -> list[UiNode]:
+        if asks:
+            return [
+                node("Delete contact?", (0.1, 0.4, 0.9, 0.45), resource_id="android:id/alertTitle"),
+                button("Keep", 0.5),
+                button("Delete", 0.6),
+            ]
+        names = ["Berta"] if deleted else ["Anna", "Berta"]
+        rows = [button(name, 0.7 + 0.1 * at) for at, name in enumerate(names)]
+        return [button("Navigate up", 0.05), button("Remove", 0.3), *rows]
+
+    def on(what: str) -> None:
+        nonlocal asks, deleted
+        deleted = deleted or what == "tap Delete"
+        asks = what == "tap Remove"
+
+    model = scripted(
+        says("click_element", element=2),
+        says("click_element", element=2),
+        says("click_element", element=2),
+        says("click_element", element=3),
+        says("finish", success=False, summary="That was all."),
+    )
+    context = MemoryContext(
+        model, PaperPhone(screen, on), goal="Delete Anna", answer=lambda _question: "Approve"
+    )
+    await task().run(context)
+    said = [result.partition(". ")[2] for result in results(context)[:4]]
+    assert said == [
+        'A dialog opened: "Delete contact?".',
+        "The dialog closed.",
+        'A dialog opened: "Delete contact?".',
+        'The dialog closed. Removed: "Anna".',
+    ]
+    seen = [m.observation for m in context.of(ObservationRecorded)]  # type: ignore[attr-defined]
+    assert [one.change for one in seen[1:]] == [
+        'CONTENT_UPDATED: A dialog opened: "Delete contact?".',
+        "CONTENT_UPDATED: The dialog closed.",
+        'CONTENT_UPDATED: A dialog opened: "Delete contact?".',
+        'CONTENT_UPDATED: The dialog closed. Removed: "Anna".',
+    ]
+
+
+async def test_typed_lines_and_spaces_reach_results_and_screens_as_they_are() -> None:
+    held = ""
+
+    def on(what: str) -> None:
+        nonlocal held
+        held = what.removeprefix("type ") if what.startswith("type ") else held
+
+    phone = PaperPhone(lambda: [field("Note", 0.3, held, focused=True)], on)
+    text = "First line\nSecond line\n  indented  third"
+    model = scripted(
+        says("type_text", text=text, element=1), says("finish", success=False, summary="Done.")
+    )
+    context = MemoryContext(model, phone, goal="Write it down")
+    await task().run(context)
+    shown = r'"First line\nSecond line\n  indented  third"'
+    assert results(context)[0] == f'OK: Typed {shown} into "Note". The field now holds it.'
+    assert f"= {shown} [FOCUSED]" in texts(model)[-1]

@@ -114,7 +114,7 @@ class Past:
     _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _begun: bool = False
-    _waited: str = ""
+    _waited: tuple[int, str] | None = None
     """What a wait came to that no screen was seen after yet."""
 
     @property
@@ -177,17 +177,17 @@ class Past:
         self.hints.clear()
         self.deeds.clear()
         self.waits.clear()
-        self._waited = ""
+        self._waited = None
         self.answers.clear()
         self.first = self.approved = None
         self.operator_acted = False
         self.refusals = self.misfits = self.effects_at_refusal = 0
 
     def _see(self, step: int, seen: Observation) -> None:
-        if self._waited:
-            arrived = seen.change or "Nothing changed."
-            self.waits.append((step - 1, f"{self._waited} {arrived}"))
-            self._waited = ""
+        if self._waited is not None:
+            at, said = self._waited
+            self.waits.append((at, f"{said} {seen.change or 'Nothing changed.'}"))
+            self._waited = None
         self.first = self.first or (step, seen)
         self.last = (step, seen)
         self.screens.append(stored_screen(step, seen))
@@ -219,7 +219,7 @@ class Past:
                 self.effects_at_refusal = self.effects
             self.misfits += CORRECT_IT in msg.text
         if call.tool == "wait":
-            self._waited = msg.text
+            self._waited = msg.step, msg.text
         if call.kind != "action":
             return
         deed = PastDeed(
