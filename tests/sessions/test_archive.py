@@ -23,7 +23,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Session, SessionState
-from agent.sessions.rules.retention import TreeView, beyond_newest, clear
+from agent.sessions.rules.retention import TreeView, beyond_newest, clear, oldest_first
 from agent.state.reducer import State, reduce
 from agent.store.store import EventDraft
 from tests.stage import Cue, Stage, of_type, waiting_at
@@ -326,6 +326,14 @@ async def test_trees_are_pruned_by_themselves_as_they_end(stage: Stage) -> None:
     stage.set(retention={"keep_days": 0})
     async with stage.play():
         await pruned(stage, await done(stage, "first"))
+
+
+def test_of_trees_that_changed_in_the_same_millisecond_the_older_goes_first() -> None:
+    newest_first = [
+        TreeView(root=Session(session_id=f"s{number}", goal="g", created_ms=1, state=COMPLETED))
+        for number in (3, 2, 1)
+    ]
+    assert [tree.root.session_id for tree in oldest_first(newest_first)] == ["s1", "s2", "s3"]
 
 
 def test_displays_of_one_jobs_sessions_are_counted_apart() -> None:

@@ -45,9 +45,13 @@ class TreeView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def oldest_first(trees: Iterable[TreeView]) -> tuple[TreeView, ...]:
-    """Return the settled trees that nobody keeps, the longest unchanged first."""
-    loose = (tree for tree in trees if tree.is_settled and not tree.is_kept)
-    return tuple(sorted(loose, key=lambda tree: tree.changed_ms))
+    """Return the settled trees that nobody keeps, the longest unchanged first.
+
+    Args:
+        trees: the newest first; of those that changed in the same millisecond the older goes first.
+    """
+    loose = [tree for tree in trees if tree.is_settled and not tree.is_kept]
+    return tuple(sorted(reversed(loose), key=lambda tree: tree.changed_ms))
 
 
 def beyond_newest(trees: Iterable[TreeView], keep: int) -> tuple[TreeView, ...]:
