@@ -1,7 +1,7 @@
 """A program for the crash tests of a fleet: a host that appends until it is killed.
 
-`python -m tests.store.postgres_appender DSN HOST`: the id of each event on a line of stdout once
-its append has returned.
+`python -m tests.store.postgres_appender DSN HOST honest|early`: what each event says, on a line of
+stdout, once its append has returned. `early` is the negative control, which says it before.
 """
 
 from __future__ import annotations
@@ -11,19 +11,25 @@ import os
 import sys
 
 from agent.errors import StoreError
+from agent.protocol import AgentMessage
 from agent.store.postgres.postgres_store import PostgresStore
-from tests.store.conftest import session_draft, step_draft
+from agent.store.store import EventDraft
+from tests.store.conftest import session_draft
 
 TASKS = 8
 
 
-async def main(dsn: str, host: str) -> None:
+async def main(dsn: str, host: str, *, is_early: bool) -> None:
     async def append_for_ever(store: PostgresStore, name: str) -> None:
         step = 0
         while True:
             step += 1
-            [event] = await store.append(step_draft(name, step))
-            os.write(1, f"{event.event_id}\n".encode())
+            said = f"{name} {step}"
+            if is_early:
+                os.write(1, f"{said}\n".encode())
+            await store.append(EventDraft(name, AgentMessage(step=step, text=said)))
+            if not is_early:
+                os.write(1, f"{said}\n".encode())
 
     while True:
         try:
@@ -39,4 +45,4 @@ async def main(dsn: str, host: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], is_early=sys.argv[3] == "early"))
