@@ -40,8 +40,10 @@ def main() -> None:
                 print(f"| asyncio, a tree each | {observed.row} |")
                 reset = asyncio.run(_episodes(pool, reset=True))
                 print(f"| asyncio, a tree and a reset each; get waits for resets | {reset.row} |")
-                print(f"\nObservations (UI trees) a second, all phones: {observed.rate:.0f}, "
-                      f"with a reset after each: {reset.rate:.0f}\n")  # fmt: skip
+                print(
+                    f"\nObservations (UI trees) a second, all phones: {observed.rate:.0f}, "
+                    f"with a reset after each: {reset.rate:.0f}\n"
+                )
         finally:
             asyncio.run(server.stop())
 

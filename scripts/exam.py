@@ -126,10 +126,21 @@ def adbutils(hall: Hall, serial: str) -> Report:
     folder = hall.folder / "adbutils-source"
     folder.mkdir()
     call(
-        [str(python), "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "adbutils",
-         "-d", str(folder), f"adbutils=={version}"],
+        [
+            str(python),
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-binary",
+            "adbutils",
+            "-d",
+            str(folder),
+            f"adbutils=={version}",
+        ],
         INSTALL_LIMIT_S,
-    )  # fmt: skip
+    )
     with tarfile.open(next(iter(folder.glob("*.tar.gz")))) as archive:
         archive.extractall(folder, filter="data")
     tests = next(iter(folder.glob("adbutils-*/e2etests")), None)
@@ -140,11 +151,26 @@ def adbutils(hall: Hall, serial: str) -> Report:
         path.write_text(path.read_text().replace("5037", str(hall.port)))
     output = folder / "results.xml"
     subprocess.run(
-        [str(python), "-m", "pytest", str(tests), "-q", "-p", "no:cacheprovider", "-c", os.devnull,
-         "--rootdir", str(tests), f"--junitxml={output}"],
-        capture_output=True, timeout=RUN_LIMIT_S, env=hall.environment(serial), cwd=folder,
+        [
+            str(python),
+            "-m",
+            "pytest",
+            str(tests),
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            str(tests),
+            f"--junitxml={output}",
+        ],
+        capture_output=True,
+        timeout=RUN_LIMIT_S,
+        env=hall.environment(serial),
+        cwd=folder,
         check=False,
-    )  # fmt: skip
+    )
     if not output.exists():
         raise CannotSitError("its tests could not be run")
     from xml.etree import ElementTree
@@ -174,9 +200,12 @@ def uiautomator2(hall: Hall, serial: str) -> Report:
 
 
 TANGO = (
-    "@yume-chan/adb@2.6.4", "@yume-chan/scrcpy@2.3.0", "@yume-chan/adb-scrcpy@2.3.2",
-    "@yume-chan/adb-server-node-tcp@2.5.2", "@yume-chan/stream-extra",
-)  # fmt: skip
+    "@yume-chan/adb@2.6.4",
+    "@yume-chan/scrcpy@2.3.0",
+    "@yume-chan/adb-scrcpy@2.3.2",
+    "@yume-chan/adb-server-node-tcp@2.5.2",
+    "@yume-chan/stream-extra",
+)
 
 APPIUM = "12.13.1"
 """The newest whose package can be loaded by any Node since 18."""
@@ -276,10 +305,22 @@ def hall_for(count: int) -> Iterator[Hall]:
         folder = Path(name)
         (folder / "home").mkdir()
         phones = subprocess.Popen(
-            [sys.executable, "-m", "virtual_phone", "--home", str(folder / "phones"),
-             "serve", "--count", str(count), "--until-eof"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "virtual_phone",
+                "--home",
+                str(folder / "phones"),
+                "serve",
+                "--count",
+                str(count),
+                "--until-eof",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
         try:
             assert phones.stdout is not None
             serials = [json.loads(phones.stdout.readline())["serial"] for _ in range(count)]
@@ -369,10 +410,14 @@ def main() -> int:
     sys.stdout.write(text + "\n")
     if options.json:
         rows = [
-            {"stranger": one.stranger, "version": one.version, "absent": one.absent,
-             "cases": one.rows}
+            {
+                "stranger": one.stranger,
+                "version": one.version,
+                "absent": one.absent,
+                "cases": one.rows,
+            }
             for one in reports
-        ]  # fmt: skip
+        ]
         options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     if not options.no_page and not options.strangers:
         write_page(text)

@@ -249,10 +249,16 @@ def _decode() -> list[Bar]:
         seen: dict[str, Ran] = {}
         for name, decoding, still, obeys in _DECODINGS:
             ran = seen[name] = run(
-                "direct", size=size, thumbs=count, thumb=thumb, seconds=_SECONDS,
-                program="bench.frames.decode_rig", decoding=decoding, still=still,
+                "direct",
+                size=size,
+                thumbs=count,
+                thumb=thumb,
+                seconds=_SECONDS,
+                program="bench.frames.decode_rig",
+                decoding=decoding,
+                still=still,
                 obeys=obeys,
-            )  # fmt: skip
+            )
             print(
                 f"| {name} | {ran.fps:.1f}, {ran.thumb_fps:.1f} | {ran.core:.0%} |"
                 f" {ran.decoder:.0%} | {_picture_ms(ran, idle, count):.2f} |"

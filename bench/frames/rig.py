@@ -128,11 +128,16 @@ class Rig(App[None]):
             return [Image.fromarray(frame) for frame in frames]
         return [
             LiveFrame(
-                serial=FOCUS, width_px=columns, height_px=rows * 2, rgb=frame.tobytes(),
-                captured_ms=0, source=FrameSource.SCRCPY, status=FrameStatus.LIVE,
+                serial=FOCUS,
+                width_px=columns,
+                height_px=rows * 2,
+                rgb=frame.tobytes(),
+                captured_ms=0,
+                source=FrameSource.SCRCPY,
+                status=FrameStatus.LIVE,
             )
             for frame in frames
-        ]  # fmt: skip
+        ]
 
     def _begin(self) -> None:
         # As the console does once it stands (`console.core.core_opening`).

@@ -95,9 +95,14 @@ def _of_ours(images: Images, grid: tuple[int, int]) -> Draw:
 
     def draw(rgb: Rgb) -> int:
         frame = LiveFrame(
-            serial="phone", width_px=WIDTH, height_px=HEIGHT, rgb=rgb.tobytes(), captured_ms=0,
-            source=FrameSource.SCRCPY, status=FrameStatus.LIVE,
-        )  # fmt: skip
+            serial="phone",
+            width_px=WIDTH,
+            height_px=HEIGHT,
+            rgb=rgb.tobytes(),
+            captured_ms=0,
+            source=FrameSource.SCRCPY,
+            status=FrameStatus.LIVE,
+        )
         return len(images.text(frame, CELL_PX, place).encode())
 
     return draw

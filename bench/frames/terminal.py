@@ -86,9 +86,15 @@ def _once(
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         told = {
-            "route": route, "scene": scene, "grid": grid, "thumbs": thumbs, "thumb": thumb,
-            "seconds": seconds, "result": str(result), **more,
-        }  # fmt: skip
+            "route": route,
+            "scene": scene,
+            "grid": grid,
+            "thumbs": thumbs,
+            "thumb": thumb,
+            "seconds": seconds,
+            "result": str(result),
+            **more,
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", program, json.dumps(told)],
             stdin=slave,

@@ -121,6 +121,17 @@ def answers_root():
 
 
 run(
-    [connects, signs, runs_commands, streams, runs_exec, pushes_and_pulls, stats, lists, misses,
-     runs_many, answers_root]
-)  # fmt: skip
+    [
+        connects,
+        signs,
+        runs_commands,
+        streams,
+        runs_exec,
+        pushes_and_pulls,
+        stats,
+        lists,
+        misses,
+        runs_many,
+        answers_root,
+    ]
+)

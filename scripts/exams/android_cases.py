@@ -26,9 +26,11 @@ from scripts.exams.stock_adb import LIMIT_S, StockAdb, until
 def _popen(adb: StockAdb, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [str(adb.binary), "-P", str(adb.port), "-s", adb.serial, *words],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         env=adb.environment,
-    )  # fmt: skip
+    )
 
 
 def keeps_forwards(adb: StockAdb) -> None:
@@ -107,17 +109,34 @@ def answers_exactly(adb: StockAdb) -> None:
 def tells_terminals(adb: StockAdb) -> None:
     """ShellTest.test_pty_logic: -t, -tt, -T and none, with and without a terminal here"""
     for options, here, wanted in (
-        ((), False, False), (("-t",), False, False), (("-tt",), False, True),
-        (("-t", "-t"), False, True), (("-T",), False, False), ((), True, False),
-        (("-t",), True, True), (("-tt",), True, True), (("-T",), True, False),
-    ):  # fmt: skip
+        ((), False, False),
+        (("-t",), False, False),
+        (("-tt",), False, True),
+        (("-t", "-t"), False, True),
+        (("-T",), False, False),
+        ((), True, False),
+        (("-t",), True, True),
+        (("-tt",), True, True),
+        (("-T",), True, False),
+    ):
         inner, outer = pty.openpty() if here else (-1, -1)
         done = subprocess.run(
-            [str(adb.binary), "-P", str(adb.port), "-s", adb.serial, "shell", *options,
-             "[ -t 0 ] && echo has-terminal"],
-            stdin=outer if here else subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S,
-            env=adb.environment, check=False,
-        )  # fmt: skip
+            [
+                str(adb.binary),
+                "-P",
+                str(adb.port),
+                "-s",
+                adb.serial,
+                "shell",
+                *options,
+                "[ -t 0 ] && echo has-terminal",
+            ],
+            stdin=outer if here else subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_S,
+            env=adb.environment,
+            check=False,
+        )
         for number in (inner, outer):
             if number >= 0:
                 os.close(number)
@@ -129,8 +148,12 @@ def has_prompt(adb: StockAdb) -> None:
     inner, outer = pty.openpty()
     running = subprocess.Popen(
         [str(adb.binary), "-P", str(adb.port), "-s", adb.serial, "shell"],
-        stdin=outer, stdout=outer, stderr=outer, env=adb.environment, start_new_session=True,
-    )  # fmt: skip
+        stdin=outer,
+        stdout=outer,
+        stderr=outer,
+        env=adb.environment,
+        start_new_session=True,
+    )
     os.close(outer)
     seen = b""
 
@@ -298,7 +321,22 @@ def finds_nobody(adb: StockAdb) -> None:
 
 
 ANDROID_CASES: list[Callable[[StockAdb], None]] = [
-    keeps_forwards, keeps_reverses, echoes, answers_exactly, tells_terminals, has_prompt,
-    ends_with_its_client, hangs_up_shells, feeds, exits_exactly, escapes, checks_ports,
-    tells_properties, *FILE_CASES, gives_frames, tells_itself, reconnects, finds_nobody,
-]  # fmt: skip
+    keeps_forwards,
+    keeps_reverses,
+    echoes,
+    answers_exactly,
+    tells_terminals,
+    has_prompt,
+    ends_with_its_client,
+    hangs_up_shells,
+    feeds,
+    exits_exactly,
+    escapes,
+    checks_ports,
+    tells_properties,
+    *FILE_CASES,
+    gives_frames,
+    tells_itself,
+    reconnects,
+    finds_nobody,
+]

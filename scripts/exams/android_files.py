@@ -184,5 +184,11 @@ def keeps_modes(adb: StockAdb) -> None:
 
 
 FILE_CASES: list[Callable[[StockAdb], None]] = [
-    pushes_files, pushes_over_links, pulls_files, pushes_unicode, syncs, compresses, keeps_modes,
-]  # fmt: skip
+    pushes_files,
+    pushes_over_links,
+    pulls_files,
+    pushes_unicode,
+    syncs,
+    compresses,
+    keeps_modes,
+]

@@ -59,8 +59,10 @@ def python_from(least: tuple[int, int]) -> str:
     for place in [sys.executable, *filter(None, places)]:
         asked = subprocess.run(
             [place, "-c", "import sys; print(*sys.version_info[:2])"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         found = re.fullmatch(r"(\d+) (\d+)\n", asked.stdout)
         if found and (int(found[1]), int(found[2])) >= least:
             return place
@@ -104,9 +106,14 @@ def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list
     """Run a stranger's program and return the cases it prints."""
     try:
         done = subprocess.run(
-            words, capture_output=True, text=True, timeout=RUN_LIMIT_S, env=environment,
-            cwd=folder, check=False,
-        )  # fmt: skip
+            words,
+            capture_output=True,
+            text=True,
+            timeout=RUN_LIMIT_S,
+            env=environment,
+            cwd=folder,
+            check=False,
+        )
         out, err = done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
         out = (late.stdout or b"").decode() if isinstance(late.stdout, bytes) else ""
@@ -125,8 +132,20 @@ def node_rows(
         raise CannotSitError("Node and npm were not found")
     folder = hall.folder / "environments" / name
     folder.mkdir(parents=True)
-    call(["npm", "install", "--silent", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix",
-          str(folder), *packages], INSTALL_LIMIT_S)  # fmt: skip
+    call(
+        [
+            "npm",
+            "install",
+            "--silent",
+            "--no-fund",
+            "--no-audit",
+            "--ignore-scripts",
+            "--prefix",
+            str(folder),
+            *packages,
+        ],
+        INSTALL_LIMIT_S,
+    )
     for program in programs:
         shutil.copy(PROGRAMS / program, folder)
     environment = hall.environment(serial) | {"ANDROID_HOME": str(sdk(hall))}

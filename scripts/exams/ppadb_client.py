@@ -106,5 +106,18 @@ def asks_for_root():
         raise AssertionError("it was given root")
 
 
-run([lists, runs, measures, starts, counts, packs, touches, captures, copies, forwards,
-     asks_for_root])  # fmt: skip
+run(
+    [
+        lists,
+        runs,
+        measures,
+        starts,
+        counts,
+        packs,
+        touches,
+        captures,
+        copies,
+        forwards,
+        asks_for_root,
+    ]
+)

@@ -42,8 +42,11 @@ def server(binary: Path, libraries: Path | None, home: Path) -> Iterator[StockAd
     with (home / "server.log").open("wb") as log:
         process = subprocess.Popen(
             [str(binary), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+        )
     try:
         deadline = time.monotonic() + 15
         while True:
@@ -78,8 +81,12 @@ class StockAdb:
         chosen = ["-s", self.serial] if self.serial else []
         return subprocess.run(
             [str(self.binary), "-P", str(self.port), *chosen, *words],
-            input=stdin, capture_output=True, timeout=LIMIT_S, env=self.environment, check=False,
-        )  # fmt: skip
+            input=stdin,
+            capture_output=True,
+            timeout=LIMIT_S,
+            env=self.environment,
+            check=False,
+        )
 
     def text(self, *words: str) -> str:
         """Return what a command that must succeed writes to stdout."""
@@ -187,8 +194,9 @@ def reverses(adb: StockAdb) -> None:
         command = [str(adb.binary), "-P", str(adb.port), "-s", adb.serial]
         asking = subprocess.Popen(
             [*command, "shell", f"echo hello | nc localhost {port}"],
-            stdout=subprocess.PIPE, env=adb.environment,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            env=adb.environment,
+        )
         peer, _ = listener.accept()
         with peer:
             assert peer.recv(100) == b"hello\n"
@@ -261,8 +269,11 @@ def reboots(adb: StockAdb) -> None:
     def is_back() -> bool:
         subprocess.run(
             [str(adb.binary), "-P", str(adb.port), "connect", adb.serial],
-            capture_output=True, timeout=LIMIT_S, env=adb.environment, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            timeout=LIMIT_S,
+            env=adb.environment,
+            check=False,
+        )
         return adb.run("get-state").stdout == b"device\n"
 
     until(is_back, 30)
@@ -278,9 +289,22 @@ def until(condition: Callable[[], bool], seconds: float = 15) -> None:
 
 
 CASES: list[Callable[[StockAdb], None]] = [
-    connects, runs, has_terminal, pushes, pushes_folders, misses, captures, forwards, reverses,
-    installs, logs, roots, hurries, hangs_up, reboots,
-]  # fmt: skip
+    connects,
+    runs,
+    has_terminal,
+    pushes,
+    pushes_folders,
+    misses,
+    captures,
+    forwards,
+    reverses,
+    installs,
+    logs,
+    roots,
+    hurries,
+    hangs_up,
+    reboots,
+]
 
 
 def examine(adb: StockAdb) -> list[dict[str, str]]:

@@ -257,7 +257,26 @@ def restarts():
 
 
 run(
-    [connects, tells_device, dumps, shoots, selects, relates, waits, clicks, scrolls, types,
-     installs_keyboard, gestures, watches, toasts, copies, turns, opens_shade, manages_apps,
-     moves_files, restarts]
-)  # fmt: skip
+    [
+        connects,
+        tells_device,
+        dumps,
+        shoots,
+        selects,
+        relates,
+        waits,
+        clicks,
+        scrolls,
+        types,
+        installs_keyboard,
+        gestures,
+        watches,
+        toasts,
+        copies,
+        turns,
+        opens_shade,
+        manages_apps,
+        moves_files,
+        restarts,
+    ]
+)

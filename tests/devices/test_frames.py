@@ -296,9 +296,14 @@ class Seconds:
 
 
 PICTURE = LiveFrame(
-    serial="phone", width_px=1, height_px=1, rgb=b"rgb", captured_ms=1,
-    source=FrameSource.SCRCPY, status=FrameStatus.LIVE,
-)  # fmt: skip
+    serial="phone",
+    width_px=1,
+    height_px=1,
+    rgb=b"rgb",
+    captured_ms=1,
+    source=FrameSource.SCRCPY,
+    status=FrameStatus.LIVE,
+)
 
 
 async def test_a_frame_that_came_late_does_not_put_off_the_next_one(

@@ -16,8 +16,16 @@ BOUND_S = 30.0
 
 def live(rgb: bytes, captured_ms: int, *, detail: str = "") -> LiveFrame:
     status = FrameStatus.LIVE if rgb else FrameStatus.LOST
-    return LiveFrame(serial="phone", width_px=2, height_px=1, rgb=rgb, captured_ms=captured_ms,
-                     source=FrameSource.SCRCPY, status=status, detail=detail)  # fmt: skip
+    return LiveFrame(
+        serial="phone",
+        width_px=2,
+        height_px=1,
+        rgb=rgb,
+        captured_ms=captured_ms,
+        source=FrameSource.SCRCPY,
+        status=status,
+        detail=detail,
+    )
 
 
 async def test_only_new_pictures_are_written_and_trouble_is_told_once() -> None:

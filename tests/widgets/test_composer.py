@@ -50,8 +50,9 @@ async def test_more_than_a_goal_may_have_is_not_pasted_and_that_is_said() -> Non
         app.post_message(Paste("x" * MOST_CHARS))
         await pilot.pause()
         assert composer.text == "open"
-        assert app.refused == ["Nothing was pasted: it has 20,000 characters, and here is room "
-                               "for 20,000."]  # fmt: skip
+        assert app.refused == [
+            "Nothing was pasted: it has 20,000 characters, and here is room for 20,000."
+        ]
         app.post_message(Paste(" maps"))
         await pilot.pause()
         assert composer.text == "open maps"

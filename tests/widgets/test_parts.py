@@ -38,9 +38,14 @@ def test_a_spread_line_never_grows_over_its_width(left: str, right: str, width: 
 
 def test_a_frame_label_is_said_in_fewer_letters_before_any_is_cut() -> None:
     frame = LiveFrame(
-        serial="p", width_px=1, height_px=1, rgb=b"123", captured_ms=0,
-        source=FrameSource.SCRCPY, status=FrameStatus.STATIC,
-    )  # fmt: skip
+        serial="p",
+        width_px=1,
+        height_px=1,
+        rgb=b"123",
+        captured_ms=0,
+        source=FrameSource.SCRCPY,
+        status=FrameStatus.STATIC,
+    )
 
     def said(width: int) -> str:
         ends = first_fitting(frame_labels(frame, "Pixel 8 of Ada", 12_000), width)

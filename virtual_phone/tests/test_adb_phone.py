@@ -273,9 +273,11 @@ async def test_sixty_four_phones_answer_at_once(adb_server: RealAdb, tmp_path: P
     async with PhoneHost(tmp_path, count=64) as host:
         await asyncio.gather(*(adb_server("connect", serial) for serial in host.serials))
         said = await asyncio.gather(
-            *(adb_server("shell", "getprop ro.serialno; echo $((6*7))", serial=serial)
-              for serial in host.serials)
-        )  # fmt: skip
+            *(
+                adb_server("shell", "getprop ro.serialno; echo $((6*7))", serial=serial)
+                for serial in host.serials
+            )
+        )
         assert {one.text.split("\n")[1] for one in said} == {"42"}
         await asyncio.gather(*(adb_server("disconnect", serial) for serial in host.serials))
 
@@ -296,8 +298,11 @@ async def test_a_reset_takes_settings_and_files_back(connected: Connected) -> No
     connected.host.reset(connected.serial)
     said = await connected.shell("settings get global bluetooth_on; ls /sdcard/Download")
     assert said.text.splitlines() == [
-        "0", "boarding-pass.pdf", "invoice-1042.pdf", "map-lake-district.png"
-    ]  # fmt: skip
+        "0",
+        "boarding-pass.pdf",
+        "invoice-1042.pdf",
+        "map-lake-district.png",
+    ]
 
 
 async def test_a_shell_that_a_signal_ended_says_which(connected: Connected) -> None:

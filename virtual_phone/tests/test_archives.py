@@ -183,9 +183,11 @@ async def test_a_small_file_that_unpacks_to_much_is_handed_on_in_pieces(run: Run
 @pytest.mark.parametrize(
     ("line", "out"),
     [
-        ("echo 'hello, world 123' | xxd",
-         "00000000: 6865 6c6c 6f2c 2077 6f72 6c64 2031 3233  hello, world 123\n"
-         "00000010: 0a                                       .\n"),
+        (
+            "echo 'hello, world 123' | xxd",
+            "00000000: 6865 6c6c 6f2c 2077 6f72 6c64 2031 3233  hello, world 123\n"
+            "00000010: 0a                                       .\n",
+        ),
         ("echo hello | xxd -g 1 -c 4", "00000000: 68 65 6c 6c  hell\n00000004: 6f 0a        o.\n"),
         ("echo hello | xxd -p", "68656c6c6f0a\n"),
         ("echo hello | xxd -i", "  0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a\n"),
@@ -195,10 +197,12 @@ async def test_a_small_file_that_unpacks_to_much_is_handed_on_in_pieces(run: Run
         ("echo hello | od -An -tx1", " 68 65 6c 6c 6f 0a\n"),
         ("printf 'a\\tb\\0\\377' | od -c", "0000000   a  \\t   b  \\0 377\n0000005\n"),
         ("head -c 48 /dev/zero | od -A d -x | cut -c1-17", "0000000 0000 0000\n*\n0000048\n"),
-        ("printf '\\376\\377\\377\\377' | od -An -td4; printf abcd | od -j 2 -N 1 -c",
-         "          -2\n0000002   c\n0000003\n"),
+        (
+            "printf '\\376\\377\\377\\377' | od -An -td4; printf abcd | od -j 2 -N 1 -c",
+            "          -2\n0000002   c\n0000003\n",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_bytes_are_dumped_as_toybox_does(run: Run, line: str, out: str) -> None:
     assert await run(line) == (0, out.encode(), "")
 
@@ -211,9 +215,13 @@ def test_no_damaged_archive_raises_or_leaves_its_place(chance: random.Random) ->
             phone = Phone(Path(folder), name="shell")
             userland = Userland(phone, Path(folder), "shell")
             data = archive(
-                tarfile.PAX_FORMAT, ("a" * 120, b"x" * 600), ("b/c", b""), ("d", b"y"),
-                mtime=1.5, linkname="é" * 90,
-            ) + archive(tarfile.GNU_FORMAT, ("e" * 200, b"z"))  # fmt: skip
+                tarfile.PAX_FORMAT,
+                ("a" * 120, b"x" * 600),
+                ("b/c", b""),
+                ("d", b"y"),
+                mtime=1.5,
+                linkname="é" * 90,
+            ) + archive(tarfile.GNU_FORMAT, ("e" * 200, b"z"))
             for _ in range(4):
                 damaged = mutated(chance, data)
                 await run_on(userland, "mkdir -p o; tar x -C o; tar tv", damaged)

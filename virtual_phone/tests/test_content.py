@@ -18,10 +18,12 @@ async def test_a_message_that_is_inserted_is_in_the_app_and_in_the_inbox(
         "--bind read:i:0"
     )
     assert (said.status, said.text) == (0, "")
-    rows = (await connected.shell(
-        f"content query --uri {SMS}/inbox --projection address:body:type:read "
-        "--where \"address='+15550199'\""
-    )).text  # fmt: skip
+    rows = (
+        await connected.shell(
+            f"content query --uri {SMS}/inbox --projection address:body:type:read "
+            "--where \"address='+15550199'\""
+        )
+    ).text
     assert rows == "Row: 0 address=+15550199, body=Gate: 14, type=1, read=0\n"
     threads = connected.phone.state()["messages"]
     assert isinstance(threads, list)
@@ -48,11 +50,14 @@ async def test_rows_have_the_columns_of_the_sms_provider(connected: Connected) -
 
 
 async def test_a_contact_is_made_of_a_raw_contact_and_its_data(connected: Connected) -> None:
-    await connected.shell(f"content insert --uri {PEOPLE}/raw_contacts --bind account_type:n: "
-                          "--bind account_name:n:")  # fmt: skip
-    row = (await connected.shell(
-        f"content query --uri {PEOPLE}/raw_contacts --projection _id --sort '_id DESC'"
-    )).text  # fmt: skip
+    await connected.shell(
+        f"content insert --uri {PEOPLE}/raw_contacts --bind account_type:n: --bind account_name:n:"
+    )
+    row = (
+        await connected.shell(
+            f"content query --uri {PEOPLE}/raw_contacts --projection _id --sort '_id DESC'"
+        )
+    ).text
     number = re.search(r"Row: 0 _id=(\d+)", row)
     assert number is not None
     for kind, value in (("name", "Zoe Park"), ("phone_v2", "+1 555 0177")):
@@ -60,10 +65,12 @@ async def test_a_contact_is_made_of_a_raw_contact_and_its_data(connected: Connec
             f"content insert --uri {PEOPLE}/data --bind raw_contact_id:i:{number[1]} "
             f"--bind mimetype:s:vnd.android.cursor.item/{kind} --bind 'data1:s:{value}'"
         )
-    said = (await connected.shell(
-        f"content query --uri {PEOPLE}/data/phones --projection display_name:data1 "
-        "--where \"display_name LIKE 'zoe%'\""
-    )).text  # fmt: skip
+    said = (
+        await connected.shell(
+            f"content query --uri {PEOPLE}/data/phones --projection display_name:data1 "
+            "--where \"display_name LIKE 'zoe%'\""
+        )
+    ).text
     assert said == "Row: 0 display_name=Zoe Park, data1=+1 555 0177\n"
     await connected.shell(f"content delete --uri {PEOPLE}/contacts/{number[1]}")
     gone = await connected.shell(f"content query --uri {PEOPLE}/contacts/{number[1]}")
@@ -76,10 +83,12 @@ async def test_a_setting_is_one_truth_for_content_and_settings(connected: Connec
         "--bind value:i:1"
     )
     assert (await connected.shell("settings get system user_rotation")).text == "1\n"
-    said = (await connected.shell(
-        "content query --uri content://settings/system --projection name:value "
-        "--where \"name='user_rotation'\""
-    )).text  # fmt: skip
+    said = (
+        await connected.shell(
+            "content query --uri content://settings/system --projection name:value "
+            "--where \"name='user_rotation'\""
+        )
+    ).text
     assert said == "Row: 0 name=user_rotation, value=1\n"
 
 

@@ -161,8 +161,10 @@ async def test_the_apk_of_every_package_can_be_pulled(connected: Connected, tmp_
         info = connected.phone.packages.get(package)
         assert info is not None
         assert (found.package, found.version_code, found.permissions) == (
-            package, info.version_code, info.permissions,
-        )  # fmt: skip
+            package,
+            info.version_code,
+            info.permissions,
+        )
         assert found.launcher_activity == info.launcher_activity
     size = (await connected.shell(f"stat -c %s {paths['org.probe.app']}")).text
     assert int(size) == len((await connected("exec-out", f"cat {paths['org.probe.app']}")).out)

@@ -22,20 +22,30 @@ async def hand(tmp_path: Path) -> Hand:
 @pytest.mark.parametrize(
     ("words", "activity"),
     [
-        ("-a android.intent.action.VIEW -d https://harbourtimes.example",
-         "com.android.browser/.BrowserActivity"),
+        (
+            "-a android.intent.action.VIEW -d https://harbourtimes.example",
+            "com.android.browser/.BrowserActivity",
+        ),
         ("-a android.intent.action.VIEW -d tel:5550101", "com.android.dialer/.DialtactsActivity"),
         ("-a android.intent.action.DIAL -d tel:5550101", "com.android.dialer/.DialtactsActivity"),
-        ("-a android.intent.action.SENDTO -d sms:5550101",
-         "com.android.messaging/.ui.conversation.ConversationActivity"),
-        ("-a android.intent.action.SEND -t text/plain --es android.intent.extra.TEXT hi",
-         "com.android.notes/.NoteEditActivity"),
-        ("-a android.intent.action.INSERT -t vnd.android.cursor.dir/contact -e name Zoe",
-         "com.android.contacts/.activities.EditActivity"),
-        ("-a android.settings.AIRPLANE_MODE_SETTINGS",
-         "com.android.settings/.Settings$NetworkDashboardActivity"),
+        (
+            "-a android.intent.action.SENDTO -d sms:5550101",
+            "com.android.messaging/.ui.conversation.ConversationActivity",
+        ),
+        (
+            "-a android.intent.action.SEND -t text/plain --es android.intent.extra.TEXT hi",
+            "com.android.notes/.NoteEditActivity",
+        ),
+        (
+            "-a android.intent.action.INSERT -t vnd.android.cursor.dir/contact -e name Zoe",
+            "com.android.contacts/.activities.EditActivity",
+        ),
+        (
+            "-a android.settings.AIRPLANE_MODE_SETTINGS",
+            "com.android.settings/.Settings$NetworkDashboardActivity",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_an_intent_starts_the_app_that_takes_it(
     connected: Connected, words: str, activity: str
 ) -> None:
@@ -44,9 +54,11 @@ async def test_an_intent_starts_the_app_that_takes_it(
 
 
 async def test_a_text_that_is_sent_is_a_note(connected: Connected) -> None:
-    await connected.shell("am start -W -a android.intent.action.SEND -t text/plain "
-                          "--es android.intent.extra.SUBJECT List "
-                          "--es android.intent.extra.TEXT 'milk and eggs'")  # fmt: skip
+    await connected.shell(
+        "am start -W -a android.intent.action.SEND -t text/plain "
+        "--es android.intent.extra.SUBJECT List "
+        "--es android.intent.extra.TEXT 'milk and eggs'"
+    )
     connected.phone.scene()
     notes = connected.phone.state()["notes"]
     assert isinstance(notes, list)
@@ -54,8 +66,9 @@ async def test_a_text_that_is_sent_is_a_note(connected: Connected) -> None:
 
 
 async def test_a_message_address_brings_its_number_and_its_words(connected: Connected) -> None:
-    await connected.shell("am start -W -a android.intent.action.SENDTO "
-                          "-d 'sms:+1%20555%200101?body=On%20my%20way'")  # fmt: skip
+    await connected.shell(
+        "am start -W -a android.intent.action.SENDTO -d 'sms:+1%20555%200101?body=On%20my%20way'"
+    )
     hand = Hand(connected.phone)
     assert hand.view("conversation_title").text == "Ana Silva"
     assert hand.view("compose").text == "On my way"

@@ -55,14 +55,22 @@ async def test_volumes_are_one_truth_with_the_keys(connected: Connected) -> None
 @pytest.mark.parametrize(
     ("change", "ask", "before", "after"),
     [
-        ("cmd location set-location-enabled false", "cmd location is-location-enabled",
-         "true", "false"),
-        ("am start -a android.intent.action.DIAL -d tel:5550101; am start -n "
-         "com.android.dialer/.InCallActivity", "dumpsys telephony.registry | grep -m1 mCallState",
-         "mCallState=0", "mCallState=2"),
+        (
+            "cmd location set-location-enabled false",
+            "cmd location is-location-enabled",
+            "true",
+            "false",
+        ),
+        (
+            "am start -a android.intent.action.DIAL -d tel:5550101; am start -n "
+            "com.android.dialer/.InCallActivity",
+            "dumpsys telephony.registry | grep -m1 mCallState",
+            "mCallState=0",
+            "mCallState=2",
+        ),
         ("input keyevent 26", "dumpsys deviceidle get screen", "true", "false"),
     ],
-)  # fmt: skip
+)
 async def test_a_dump_tells_what_was_changed(
     connected: Connected, change: str, ask: str, before: str, after: str
 ) -> None:

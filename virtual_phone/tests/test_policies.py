@@ -38,8 +38,9 @@ async def test_the_phone_idles_when_it_is_told_to(connected: Connected) -> None:
 
 
 async def test_policies_are_part_of_what_a_phone_saves(connected: Connected) -> None:
-    await connected.shell(f"am set-standby-bucket {APP} rare; cmd netpolicy set "
-                          "restrict-background true")  # fmt: skip
+    await connected.shell(
+        f"am set-standby-bucket {APP} rare; cmd netpolicy set restrict-background true"
+    )
     kept = connected.phone.snapshot()
     connected.phone.reset()
     assert (await connected.shell(f"am get-standby-bucket {APP}")).text == "10\n"
@@ -103,11 +104,18 @@ async def test_services_tell_of_networks_users_and_trust_what_the_phone_has(
 @pytest.mark.parametrize(
     "line",
     [
-        "appops get no.such", f"appops set {APP} NO_SUCH allow", f"appops set {APP} CAMERA maybe",
-        "cmd deviceidle whitelist x", f"am set-standby-bucket {APP} soon", "cmd appops",
-        "cmd netpolicy", "cmd phone", "locksettings nothing", "am set-standby-bucket",
+        "appops get no.such",
+        f"appops set {APP} NO_SUCH allow",
+        f"appops set {APP} CAMERA maybe",
+        "cmd deviceidle whitelist x",
+        f"am set-standby-bucket {APP} soon",
+        "cmd appops",
+        "cmd netpolicy",
+        "cmd phone",
+        "locksettings nothing",
+        "am set-standby-bucket",
     ],
-)  # fmt: skip
+)
 async def test_what_cannot_be_done_is_said(connected: Connected, line: str) -> None:
     said = await connected.shell(line)
     assert said.status != 0

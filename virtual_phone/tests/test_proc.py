@@ -29,8 +29,15 @@ async def test_a_process_has_a_directory_in_proc_while_it_runs(connected: Connec
 
 async def test_no_path_below_proc_is_made_up(connected: Connected) -> None:
     pid = (await connected.shell("pidof system_server")).text.strip()
-    for path in ("/proc/0", "/proc/999999", f"/proc/{pid}/no", f"/proc/{pid}/task/1",
-                 f"/proc/{pid}/stat/x", f"/proc/{pid}/task/{pid}/task", "/proc/x"):  # fmt: skip
+    for path in (
+        "/proc/0",
+        "/proc/999999",
+        f"/proc/{pid}/no",
+        f"/proc/{pid}/task/1",
+        f"/proc/{pid}/stat/x",
+        f"/proc/{pid}/task/{pid}/task",
+        "/proc/x",
+    ):
         assert (await connected.shell(f"stat {path}")).status == 1, path
 
 
@@ -66,9 +73,7 @@ async def test_the_binary_log_has_entries_of_the_android_format(connected: Conne
     assert abs(seconds + nanoseconds / 1e9 - connected.phone.now()) < 3600
 
 
-async def test_the_whole_window_dump_says_whether_the_phone_is_locked(
-    connected: Connected,
-) -> None:
+async def test_the_whole_window_dump_says_whether_the_phone_is_locked(connected: Connected) -> None:
     asked = "dumpsys window | grep -E 'mShowingLockscreen|mScreenOnFully'"
     awake = (await connected.shell(asked)).text
     assert "mScreenOnFully=true" in awake and "mShowingLockscreen=false" in awake

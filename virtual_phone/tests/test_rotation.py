@@ -60,8 +60,9 @@ async def test_a_switch_keeps_the_screen_as_it_is_seen(phone: Phone) -> None:
     phone.start_activity(component="com.android.settings/.SubSettings", extras={"page": "display"})
     await phone.wait_idle()
     page = phone.scene().surfaces[0].page
-    switch = next(v for v in walk(phone.scene().surfaces[0].root)
-                  if v.key == "row Auto-rotate screen")  # fmt: skip
+    switch = next(
+        v for v in walk(phone.scene().surfaces[0].root) if v.key == "row Auto-rotate screen"
+    )
     assert switch.on_click is not None
     switch.on_click()
     assert phone.settings.get("system", "accelerometer_rotation") == "0"

@@ -157,8 +157,12 @@ def test_support_returns_only_what_was_delivered() -> None:
     from virtual_phone.apps.shop.support import answer
 
     line = [Line("mug", 1, 12.0)]
-    state = Shop(orders=[Order(1001, line, 12.0, 0, "shipped", "here"),
-                         Order(1002, line, 12.0, 0, "delivered", "here")])  # fmt: skip
+    state = Shop(
+        orders=[
+            Order(1001, line, 12.0, 0, "shipped", "here"),
+            Order(1002, line, 12.0, 0, "delivered", "here"),
+        ]
+    )
     assert "cannot be returned yet" in answer(state, "I want a refund for 1001")
     assert "refunded $12.00" in answer(state, "the mug of order 1002 is broken")
     assert [o.status for o in state.orders] == ["shipped", "returned"]
@@ -193,9 +197,17 @@ async def test_an_alarm_that_is_set_shows_in_the_status_bar(hand: Hand) -> None:
 
 @pytest.mark.parametrize(
     ("formula", "value"),
-    [("7+3×4", 19), ("(7+3)×4", 40), ("2÷0", None), ("50%×8", 4), ("−3+5", 2), ("1+", None),
-     ("__import__", None), ("", None)],
-)  # fmt: skip
+    [
+        ("7+3×4", 19),
+        ("(7+3)×4", 40),
+        ("2÷0", None),
+        ("50%×8", 4),
+        ("−3+5", 2),
+        ("1+", None),
+        ("__import__", None),
+        ("", None),
+    ],
+)
 def test_the_calculator_knows_the_order_of_operations(formula: str, value: float | None) -> None:
     from virtual_phone.apps.calculator import work_out
 

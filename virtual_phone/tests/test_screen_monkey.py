@@ -58,10 +58,19 @@ async def step(phone: Phone, rng: random.Random) -> None:
                 break
     elif what < 0.9:
         await phone.key(
-            rng.choice([keycodes.BACK, keycodes.ENTER, keycodes.DEL, keycodes.TAB,
-                        keycodes.DPAD_DOWN, keycodes.DPAD_LEFT, keycodes.PAGE_DOWN,
-                        keycodes.VOLUME_UP])
-        )  # fmt: skip
+            rng.choice(
+                [
+                    keycodes.BACK,
+                    keycodes.ENTER,
+                    keycodes.DEL,
+                    keycodes.TAB,
+                    keycodes.DPAD_DOWN,
+                    keycodes.DPAD_LEFT,
+                    keycodes.PAGE_DOWN,
+                    keycodes.VOLUME_UP,
+                ]
+            )
+        )
     else:
         await phone.type_text(rng.choice(TYPED))
 

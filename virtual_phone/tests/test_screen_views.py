@@ -33,7 +33,7 @@ from virtual_phone.ui.vocabulary import (
     stack,
     switch,
     text,
-)  # fmt: skip
+)
 
 FRAME = Rect(0, 0, 1080, 2400)
 METRICS = Metrics(2.625)

@@ -64,14 +64,17 @@ async def test_going_back_costs_less_than_a_picture_of_the_screen(connected: Con
     before = (await connected.shell(looked)).text
     state = phone.state()
     kept = checkpoint.take(phone)
-    await connected.shell("rm /sdcard/Download/a /data/local/tmp/door; rm -r /sdcard/DCIM; mkdir "
-                          "/sdcard/new; echo two > /sdcard/new/f; settings put global x 1; "
-                          "echo longer > /sdcard/Documents/Budget.csv")  # fmt: skip
+    await connected.shell(
+        "rm /sdcard/Download/a /data/local/tmp/door; rm -r /sdcard/DCIM; mkdir "
+        "/sdcard/new; echo two > /sdcard/new/f; settings put global x 1; "
+        "echo longer > /sdcard/Documents/Budget.csv"
+    )
     going_back_s: list[float] = []
     drawing_s: list[float] = []
     for _ in range(5):
-        await connected.shell("rm /sdcard/Documents/Budget.csv; am start -n "
-                              "com.android.notes/.NotesListActivity")  # fmt: skip
+        await connected.shell(
+            "rm /sdcard/Documents/Budget.csv; am start -n com.android.notes/.NotesListActivity"
+        )
         start = time.thread_time()
         phone.screenshot()
         drawing_s.append(time.thread_time() - start)

@@ -55,11 +55,15 @@ def run(userland: Userland) -> Run:
         ("p=/a/b.tar.gz; echo ${p##*/} ${p%.*} ${p%%.*} ${#p}", "b.tar.gz /a/b.tar /a/b 11\n"),
         ("v=banana; echo ${v/an/-} ${v//an/-} ${v:1:3}", "b-ana b--a ana\n"),
         ("echo $(echo in $(echo deep)) `echo tick`", "in deep tick\n"),
-        ("echo $((1+2*3)) $(( (1+2)*3 )) $((7/2)) $((-7/2)) $((1<<4)) $((3>2&&0))",
-         "7 9 3 -3 16 0\n"),
+        (
+            "echo $((1+2*3)) $(( (1+2)*3 )) $((7/2)) $((-7/2)) $((1<<4)) $((3>2&&0))",
+            "7 9 3 -3 16 0\n",
+        ),
         ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); echo $i; done", "1\n2\n3\n"),
-        ("for i in a b; do for j in 1 2; do [ $j = 2 ] && continue 2; echo $i$j; done; done",
-         "a1\nb1\n"),
+        (
+            "for i in a b; do for j in 1 2; do [ $j = 2 ] && continue 2; echo $i$j; done; done",
+            "a1\nb1\n",
+        ),
         ("case abc in x*) echo no;; a?c|z) echo yes;; esac", "yes\n"),
         ("if false; then echo a; elif true; then echo b; else echo c; fi", "b\n"),
         ("f() { echo $1 $#; return 3; }; f x y; echo $?", "x 2\n3\n"),
@@ -87,19 +91,25 @@ def run(userland: Userland) -> Run:
         ("echo aXbX | sed 's/X/-/g;s/^a/A/'; echo hello | sed -n 's/l\\+/L/p'", "A-b-\nheLo\n"),
         ("echo 'k=v w' | cut -d= -f2; echo abc | cut -c1-2", "v w\nab\n"),
         ("echo hi | xargs -I{} echo got {}; echo 1 2 3 | xargs -n 2 echo", "got hi\n1 2\n3\n"),
-        ("echo aGk= | base64 -d; echo; echo -n abc | md5sum", "hi\n"
-         "900150983cd24fb0d6963f7d28e17f72  -\n"),
-        ("mkdir -p d/e; echo x > d/e/f; find d -type f; rm -r d; ls d 2>/dev/null; echo $?",
-         "d/e/f\n1\n"),
-        ("echo 'echo from $1' > s.sh; chmod +x s.sh; ./s.sh me; sh s.sh you",
-         "from me\nfrom you\n"),
+        (
+            "echo aGk= | base64 -d; echo; echo -n abc | md5sum",
+            "hi\n900150983cd24fb0d6963f7d28e17f72  -\n",
+        ),
+        (
+            "mkdir -p d/e; echo x > d/e/f; find d -type f; rm -r d; ls d 2>/dev/null; echo $?",
+            "d/e/f\n1\n",
+        ),
+        (
+            "echo 'echo from $1' > s.sh; chmod +x s.sh; ./s.sh me; sh s.sh you",
+            "from me\nfrom you\n",
+        ),
         ("dd if=/dev/zero bs=1k count=3 2>/dev/null | wc -c", "3072\n"),
         ("echo $# $*; true; echo $?", "0\n0\n"),
         ("x=$(exit 5); echo $?", "5\n"),
         ("echo a; exit 3; echo b", "a\n"),
         ("# only a comment\necho x # and one more", "x\n"),
     ],
-)  # fmt: skip
+)
 async def test_a_line_writes_what_posix_says(run: Run, line: str, out: str) -> None:
     assert (await run(line))[1] == out
 
@@ -186,11 +196,55 @@ async def test_links_never_lead_out_of_the_phone(run: Run, userland: Userland) -
 
 
 _TOKENS = st.sampled_from(
-    [*"|&;<>()$`\\\"'*?[]{}#~=%! \n\t", "$(", "${", "$((", "))", "&&", "||", "<<E\n", ">&", "2>",
-     "echo", "cat", "if", "then", "fi", "for", "in", "do", "done", "while", "case", "esac",
-     "x", "x=1", "$x", "/data/local/tmp", "-", "é", "\0", "\udcff", "ls", "test", "exit", "cd",
-     "sed", "grep", "printf", "%s", "set", "--", "read", "expr", "find", "sort", "head", "rm"]
-)  # fmt: skip
+    [
+        *"|&;<>()$`\\\"'*?[]{}#~=%! \n\t",
+        "$(",
+        "${",
+        "$((",
+        "))",
+        "&&",
+        "||",
+        "<<E\n",
+        ">&",
+        "2>",
+        "echo",
+        "cat",
+        "if",
+        "then",
+        "fi",
+        "for",
+        "in",
+        "do",
+        "done",
+        "while",
+        "case",
+        "esac",
+        "x",
+        "x=1",
+        "$x",
+        "/data/local/tmp",
+        "-",
+        "é",
+        "\0",
+        "\udcff",
+        "ls",
+        "test",
+        "exit",
+        "cd",
+        "sed",
+        "grep",
+        "printf",
+        "%s",
+        "set",
+        "--",
+        "read",
+        "expr",
+        "find",
+        "sort",
+        "head",
+        "rm",
+    ]
+)
 
 
 @given(st.lists(_TOKENS, max_size=30).map("".join))
@@ -204,9 +258,7 @@ def test_the_parser_answers_every_text_with_a_tree_or_a_syntax_error(text: str) 
 
 @given(st.lists(_TOKENS, max_size=20).map(" ".join))
 @settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_no_line_makes_the_shell_raise(tmp_path: Path, text: str) -> None:
     async def go() -> None:

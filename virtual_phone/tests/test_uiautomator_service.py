@@ -104,8 +104,9 @@ async def test_what_is_not_there_is_the_exception_that_clients_know(client: Clie
     assert code == -32002
     assert message.startswith("androidx.test.uiautomator.UiObjectNotFoundException")
     assert await client.fails("objInfo", "no-such-name") == (
-        -32002, "androidx.test.uiautomator.UiObjectNotFoundException: no object 'no-such-name'",
-    )  # fmt: skip
+        -32002,
+        "androidx.test.uiautomator.UiObjectNotFoundException: no object 'no-such-name'",
+    )
 
 
 async def test_waiting_ends_when_the_object_comes_and_when_it_goes(client: Client) -> None:
@@ -285,9 +286,7 @@ async def test_one_automation_at_a_time_and_stop_gives_it_back(client: Client) -
     assert await shell.run_text("uiautomator dump", {1: dumped, 2: dumped}) == 0
 
 
-async def test_the_service_ends_with_the_adb_stream_that_started_it(
-    connected: Connected,
-) -> None:
+async def test_the_service_ends_with_the_adb_stream_that_started_it(connected: Connected) -> None:
     process = await asyncio.create_subprocess_exec(
         *connected.adb.arguments("exec-out", START, serial=connected.serial),
         stdin=asyncio.subprocess.DEVNULL,

@@ -65,12 +65,16 @@ def run(userland: Userland) -> Run:
         (b"setprop a.\xff 1", b"Invalid character '\xff' in name 'a.\xff'\n"),
         (b"setprop .a 1", b"Property names must not start or end with a '.'\n"),
         (b"setprop a..b 1", b"'..' is not allowed in a property name\n"),
-        (b"setprop a.b " + b"v" * 92, b"Value '%s' is too long, 92 bytes vs a max of 92\n"
-         % (b"v" * 92)),
-        (b"setprop ro.a 1",
-         b"Failed to set property 'ro.a' to '1'.\nSee dmesg for error reason.\n"),
+        (
+            b"setprop a.b " + b"v" * 92,
+            b"Value '%s' is too long, 92 bytes vs a max of 92\n" % (b"v" * 92),
+        ),
+        (
+            b"setprop ro.a 1",
+            b"Failed to set property 'ro.a' to '1'.\nSee dmesg for error reason.\n",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_setprop_refuses_what_init_would(run: Run, line: bytes, said: bytes) -> None:
     assert await run(line) == (1, b"", said)
     assert await run(b"getprop a.b") == (0, b"\n", b"")
@@ -116,17 +120,32 @@ async def test_escapes_in_dollar_quotes_are_bytes(run: Run, line: bytes, out: by
     assert (await run(line))[1] == out
 
 
-_LINES = st.sampled_from([
-    b"setprop debug.a %s", b"settings put system k %s", b"settings put secure %s v",
-    b"content insert --uri content://settings/global --bind name:s:%s --bind value:s:%s",
-    b"content insert --uri content://sms --bind address:s:%s --bind body:s:%s",
-    b"am start -a %s -d %s", b"am broadcast -a %s --es msg %s", b"input text %s", b"ime set %s",
-    b"appops set com.android.notes %s allow", b"pm grant com.android.notes %s",
-    b"cmd notification post -t %s tag %s", b"cmd locale set-app-locales com.android.notes %s",
-    b"cmd clipboard %s", b"wm size %s", b"touch /sdcard/%s", b"mkdir -p /sdcard/%s/%s",
-    b"am set-standby-bucket com.android.notes %s", b"cmd deviceidle whitelist +%s",
-    b"monkey -p %s 1", b"uiautomator dump /sdcard/%s", b"screencap /sdcard/%s",
-])  # fmt: skip
+_LINES = st.sampled_from(
+    [
+        b"setprop debug.a %s",
+        b"settings put system k %s",
+        b"settings put secure %s v",
+        b"content insert --uri content://settings/global --bind name:s:%s --bind value:s:%s",
+        b"content insert --uri content://sms --bind address:s:%s --bind body:s:%s",
+        b"am start -a %s -d %s",
+        b"am broadcast -a %s --es msg %s",
+        b"input text %s",
+        b"ime set %s",
+        b"appops set com.android.notes %s allow",
+        b"pm grant com.android.notes %s",
+        b"cmd notification post -t %s tag %s",
+        b"cmd locale set-app-locales com.android.notes %s",
+        b"cmd clipboard %s",
+        b"wm size %s",
+        b"touch /sdcard/%s",
+        b"mkdir -p /sdcard/%s/%s",
+        b"am set-standby-bucket com.android.notes %s",
+        b"cmd deviceidle whitelist +%s",
+        b"monkey -p %s 1",
+        b"uiautomator dump /sdcard/%s",
+        b"screencap /sdcard/%s",
+    ]
+)
 _WORDS = st.binary(min_size=1, max_size=6).map(
     lambda word: b"'" + word.replace(b"'", b"").replace(b"\0", b"") + b"\xed\xa0\x80'"
 )
@@ -179,8 +198,10 @@ def test_output_is_bytes_whatever_a_text_holds(text: str, data: bytes) -> None:
 def test_apps_as_raw_json_are_kept_where_strings_are_mended() -> None:
     raw = msgspec.Raw(b'{"deep":[1,"x"]}')
     assert json.loads(json_of({"raw": raw, "bad": ["\udcff"], "b": b"12"})) == {
-        "raw": {"deep": [1, "x"]}, "bad": ["\ufffd"], "b": "MTI=",
-    }  # fmt: skip
+        "raw": {"deep": [1, "x"]},
+        "bad": ["\ufffd"],
+        "b": "MTI=",
+    }
 
 
 def test_the_state_of_a_phone_names_files_whose_names_are_no_text(homes: Path) -> None:

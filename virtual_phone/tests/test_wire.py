@@ -215,15 +215,24 @@ _PACKETS = st.lists(
         st.one_of(
             st.binary(max_size=60),
             st.sampled_from(
-                [b"shell:cat\0",
-                 b"sync:\0", b"shell,v2,raw:cat\0", b"reverse:forward:tcp:0;tcp:1\0",
-                 b"SEND\x0c\0\0\0/sdcard/f,33", b"LIST\x01\0\0\0/", b"\x00\x04\0\0\0abcd",
-                 b"DATA\xff\xff\xff\x7f", b"exec:yes\0", b"track-jdwp\0", b"RECV\xff\xff\0\0"]
+                [
+                    b"shell:cat\0",
+                    b"sync:\0",
+                    b"shell,v2,raw:cat\0",
+                    b"reverse:forward:tcp:0;tcp:1\0",
+                    b"SEND\x0c\0\0\0/sdcard/f,33",
+                    b"LIST\x01\0\0\0/",
+                    b"\x00\x04\0\0\0abcd",
+                    b"DATA\xff\xff\xff\x7f",
+                    b"exec:yes\0",
+                    b"track-jdwp\0",
+                    b"RECV\xff\xff\0\0",
+                ]
             ),
         ),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 async def test_random_packets_never_hurt_the_phone(

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from virtual_phone.activities import (
-    Activities,
-)  # fmt: skip
+from virtual_phone.activities import Activities
 from virtual_phone.app import App, S, Seed
 from virtual_phone.apps import app_of
 from virtual_phone.display.rotation import Turning
@@ -27,12 +25,7 @@ from virtual_phone.input.touch import Touch
 from virtual_phone.packages.installed import PackageTable
 from virtual_phone.state.factory import built_in, seed_for
 from virtual_phone.state.properties import factory_properties
-from virtual_phone.state.records import (
-    DisplayState,
-    PageState,
-    PhoneState,
-    TaskState,
-)  # fmt: skip
+from virtual_phone.state.records import DisplayState, PageState, PhoneState, TaskState
 from virtual_phone.state.settings_provider import SettingsTable
 
 if TYPE_CHECKING:
@@ -58,9 +51,13 @@ class Core(Turning):
     _touch: Touch
 
     def __init__(
-        self, home: Path, *, name: str = "virtual-1", seed: int = 0,
+        self,
+        home: Path,
+        *,
+        name: str = "virtual-1",
+        seed: int = 0,
         clock: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.home = Path(home)
         self.name = name
         self.seed = seed

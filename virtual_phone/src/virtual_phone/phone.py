@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from virtual_phone.activities import (
-    short_component,
-)  # fmt: skip
+from virtual_phone.activities import short_component
 from virtual_phone.app import App
 from virtual_phone.apps import all_apps, app_of
 from virtual_phone.core import SAVE_DELAY_S, log
@@ -34,7 +32,7 @@ from virtual_phone.state.records import (
     NullRootError,
     PhoneState,
     WindowInfo,
-)  # fmt: skip
+)
 from virtual_phone.state.storage import FirstFile, SharedStorage
 from virtual_phone.ui.dump import dump
 from virtual_phone.well_formed import json_of, well_formed_value
@@ -54,9 +52,14 @@ class Phone(Gestures):
     """
 
     def __init__(
-        self, home: Path, *, name: str = "virtual-1", seed: int = 0,
-        clock: Callable[[], float] = time.time, profile: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        home: Path,
+        *,
+        name: str = "virtual-1",
+        seed: int = 0,
+        clock: Callable[[], float] = time.time,
+        profile: str | None = None,
+    ) -> None:
         super().__init__(home, name=name, seed=seed, clock=clock)
         self._profile = profile
         self._loading = set()
@@ -101,13 +104,16 @@ class Phone(Gestures):
 
     def _apply_profile(self) -> None:
         kind = self.profile
-        self.properties.set_base({
-            "ro.product.model": kind.model, "ro.product.system.model": kind.model,
-            "ro.product.vendor.model": kind.model,
-            "ro.build.characteristics": kind.characteristics,
-            "ro.sf.lcd_density": str(kind.postures[0].density),
-            "ro.virtual_phone.display": f"{kind.postures[0].width}x{kind.postures[0].height}",
-        })  # fmt: skip
+        self.properties.set_base(
+            {
+                "ro.product.model": kind.model,
+                "ro.product.system.model": kind.model,
+                "ro.product.vendor.model": kind.model,
+                "ro.build.characteristics": kind.characteristics,
+                "ro.sf.lcd_density": str(kind.postures[0].density),
+                "ro.virtual_phone.display": f"{kind.postures[0].width}x{kind.postures[0].height}",
+            }
+        )
 
     def _first_files(self) -> list[FirstFile]:
         from virtual_phone.state.first_files import first_files
@@ -132,8 +138,12 @@ class Phone(Gestures):
                 "ERROR: null root node returned by UiTestAutomationBridge.",
                 "Wake the screen or start an activity.",
             )
-        return dump(surface.root, surface.package, self.rotation if not display else 0,
-                    compressed=compressed)  # fmt: skip
+        return dump(
+            surface.root,
+            surface.package,
+            self.rotation if not display else 0,
+            compressed=compressed,
+        )
 
     # -- windows
 
@@ -158,9 +168,17 @@ class Phone(Gestures):
 
     def _info(self, s: Surface, scene: Scene, focused: Surface | None) -> WindowInfo:
         return WindowInfo(
-            s.title, s.package, s.activity, s.token, s.type, s.frame, scene.display,
-            s.task_id, s is focused, s.secure,
-        )  # fmt: skip
+            s.title,
+            s.package,
+            s.activity,
+            s.token,
+            s.type,
+            s.frame,
+            scene.display,
+            s.task_id,
+            s is focused,
+            s.secure,
+        )
 
     # -- truth and persistence
 

@@ -18,12 +18,7 @@ from virtual_phone.display.scene import Surface
 from virtual_phone.errors import PhoneError
 from virtual_phone.notices import Notices
 from virtual_phone.running import AppProcesses, Change
-from virtual_phone.state.records import (
-    PageState,
-    StartResult,
-    TaskState,
-    UnknownActivityError,
-)  # fmt: skip
+from virtual_phone.state.records import PageState, StartResult, TaskState, UnknownActivityError
 from virtual_phone.state.storage import SharedStorage
 from virtual_phone.well_formed import well_formed
 
@@ -46,10 +41,16 @@ class Services(Notices):
     _loading: set[int]
 
     def start_activity(
-        self, *, component: str | None = None, package: str | None = None,
-        action: str | None = None, data: str | None = None, mime_type: str | None = None,
-        extras: Mapping[str, str] | None = None, display: int = 0,
-    ) -> StartResult:  # fmt: skip
+        self,
+        *,
+        component: str | None = None,
+        package: str | None = None,
+        action: str | None = None,
+        data: str | None = None,
+        mime_type: str | None = None,
+        extras: Mapping[str, str] | None = None,
+        display: int = 0,
+    ) -> StartResult:
         """Start the activity an intent means.
 
         Raises:
@@ -335,9 +336,11 @@ class Services(Notices):
             self.activities.remove(package)
         elif answer == "app_info":
             self.open_page(
-                PageState(""), "com.android.settings",
-                "com.android.settings.applications.InstalledAppDetails", {"package": package},
-            )  # fmt: skip
+                PageState(""),
+                "com.android.settings",
+                "com.android.settings.applications.InstalledAppDetails",
+                {"package": package},
+            )
         self.invalidate()
 
     def grant(self, package: str, permission: str) -> None:

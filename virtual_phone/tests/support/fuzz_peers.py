@@ -37,18 +37,76 @@ ROUND_S = 0.25
 CHECK_EVERY = 50
 VERSIONS = ("1.20", "1.22", "1.24", "2.0", "2.7", "3.0", "3.3.4", "4.0", "4.1")
 TEXTS = (
-    "", "Settings", "Network", "é\U0001f600", "\ufffd", "\0", "a\nb", "x" * 3000, "²", "-1", "%",
-    "(", "(a+)+$", "[", ".*", "*", "1" * 400, "com.android.settings", "back", "natural", "child",
-    "sibling", "android.widget.TextView", "/sdcard/x", "..", "global", "NaN", "\x1b[2J",
-)  # fmt: skip
+    "",
+    "Settings",
+    "Network",
+    "é\U0001f600",
+    "\ufffd",
+    "\0",
+    "a\nb",
+    "x" * 3000,
+    "²",
+    "-1",
+    "%",
+    "(",
+    "(a+)+$",
+    "[",
+    ".*",
+    "*",
+    "1" * 400,
+    "com.android.settings",
+    "back",
+    "natural",
+    "child",
+    "sibling",
+    "android.widget.TextView",
+    "/sdcard/x",
+    "..",
+    "global",
+    "NaN",
+    "\x1b[2J",
+)
 NUMBERS = (
-    0, 1, -1, 2, 5, 100, 540, 1200, 65535, 2**31, 2**63, -(2**63), 10**300, 0.5, -0.0, 1e308, 1e-9,
-)  # fmt: skip
+    0,
+    1,
+    -1,
+    2,
+    5,
+    100,
+    540,
+    1200,
+    65535,
+    2**31,
+    2**63,
+    -(2**63),
+    10**300,
+    0.5,
+    -0.0,
+    1e308,
+    1e-9,
+)
 OPTIONS = (
-    "max_size", "video_bit_rate", "bit_rate", "max_fps", "display_id", "new_display", "scid",
-    "video", "audio", "control", "tunnel_forward", "send_device_meta", "power_on", "crop",
-    "min_size_alignment", "video_codec", "log_level", "cleanup", "no_such_option", "angle",
-)  # fmt: skip
+    "max_size",
+    "video_bit_rate",
+    "bit_rate",
+    "max_fps",
+    "display_id",
+    "new_display",
+    "scid",
+    "video",
+    "audio",
+    "control",
+    "tunnel_forward",
+    "send_device_meta",
+    "power_on",
+    "crop",
+    "min_size_alignment",
+    "video_codec",
+    "log_level",
+    "cleanup",
+    "no_such_option",
+    "angle",
+)
 CHANNEL_WORDS = ("fault", "clear", "faults", "state", "touch", "swipe", "turn", "reset", "no such")
 FAULTS = (
     "disconnect",
@@ -122,21 +180,36 @@ def control_bytes(chance: random.Random) -> bytes:
         match kind:
             case ControlType.KEYCODE:
                 body = struct.pack(
-                    ">BIII", chance.choice((0, 1)), chance.choice((3, 4, 66, 67, 187, 2**32 - 1)),
-                    0, chance.choice((0, 1, 0x1000, 2**32 - 1)),
-                )  # fmt: skip
+                    ">BIII",
+                    chance.choice((0, 1)),
+                    chance.choice((3, 4, 66, 67, 187, 2**32 - 1)),
+                    0,
+                    chance.choice((0, 1, 0x1000, 2**32 - 1)),
+                )
             case ControlType.TEXT:
                 body = struct.pack(">I", len(text)) + text
             case ControlType.TOUCH:
                 body = struct.pack(
-                    ">BqiiHHHI", chance.randrange(8), chance.choice((-1, -2, 0, 2**63 - 1)),
-                    chance.choice((0, 540, -5, 2**31 - 1)), chance.choice((0, 1200, -(2**31))),
-                    1080, 2400, 0xFFFF, 0,
-                )  # fmt: skip
+                    ">BqiiHHHI",
+                    chance.randrange(8),
+                    chance.choice((-1, -2, 0, 2**63 - 1)),
+                    chance.choice((0, 540, -5, 2**31 - 1)),
+                    chance.choice((0, 1200, -(2**31))),
+                    1080,
+                    2400,
+                    0xFFFF,
+                    0,
+                )
                 body += b"\0" * 4 * chance.randrange(2)
             case ControlType.SCROLL:
-                body = struct.pack(">iiHHii", 540, 1200, 1080, 2400, *(chance.choice(
-                    (0, 1, -1, 2**31 - 1, -(2**31))) for _ in range(2)))  # fmt: skip
+                body = struct.pack(
+                    ">iiHHii",
+                    540,
+                    1200,
+                    1080,
+                    2400,
+                    *(chance.choice((0, 1, -1, 2**31 - 1, -(2**31))) for _ in range(2)),
+                )
             case ControlType.SET_CLIPBOARD:
                 body = struct.pack(">QBI", chance.choice((0, 7)), 1, len(text)) + text
             case ControlType.UHID_CREATE:
@@ -205,9 +278,11 @@ class PeerFuzzer:
         method = chance.choice([*self._table.names(), "no such"])
         shape = chance.choice([*self._table.shapes(method), (), (int, str)])
         request: object = {
-            "jsonrpc": "2.0", "id": chance.choice((1, "a", None)), "method": method,
+            "jsonrpc": "2.0",
+            "id": chance.choice((1, "a", None)),
+            "method": method,
             "params": [fitting(chance, kind) for kind in shape],
-        }  # fmt: skip
+        }
         body = json.dumps(request).encode()
         if chance.random() < 0.1:
             body = mutated(chance, body)

@@ -87,10 +87,16 @@ class Client:
 def where(**fields: object) -> dict[str, object]:
     """Return a selector as the library writes it, its mask from the fields given."""
     bits = {
-        "text": TEXT, "textContains": TEXT_CONTAINS, "textMatches": TEXT_MATCHES,
-        "className": CLASS_NAME, "description": DESCRIPTION, "scrollable": SCROLLABLE,
-        "instance": INSTANCE, "resourceId": RESOURCE_ID, "index": INDEX,
-    }  # fmt: skip
+        "text": TEXT,
+        "textContains": TEXT_CONTAINS,
+        "textMatches": TEXT_MATCHES,
+        "className": CLASS_NAME,
+        "description": DESCRIPTION,
+        "scrollable": SCROLLABLE,
+        "instance": INSTANCE,
+        "resourceId": RESOURCE_ID,
+        "index": INDEX,
+    }
     mask = sum(bits[name] for name in fields)
     return {"mask": mask, "childOrSibling": [], "childOrSiblingSelector": [], **fields}
 

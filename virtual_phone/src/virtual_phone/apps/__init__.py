@@ -31,7 +31,7 @@ _MODULES = (
     ("virtual_phone.apps.wallet", "wallet"),
     ("virtual_phone.apps.calculator", "calculator"),
     ("virtual_phone.apps.lights", "lights"),
-)  # fmt: skip
+)
 
 PLAIN_ICON = AppIcon("apps", "#7D8AA5", "#56627C")
 AnyApp = App[msgspec.Struct]

@@ -29,7 +29,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Browser(msgspec.Struct):
@@ -59,51 +59,78 @@ browser = App(
 # "- " a list item, "~ " a line that a canvas draws and "~> text | address" a button there,
 # everything else a paragraph. What a canvas draws is in no tree.
 SITES: dict[str, tuple[str, str]] = {
-    "harbourtimes.example": ("The Harbour Times", """# Ferry timetable changes from Monday
+    "harbourtimes.example": (
+        "The Harbour Times",
+        """# Ferry timetable changes from Monday
 The early boat leaves at 06:10 instead of 06:25. Tickets stay at 4.20.
 > Read the full timetable | harbourtimes.example/ferry
 # Library opens its rooftop garden
 Readers can take books up to the terrace until sunset.
 > More about the library | harbourtimes.example/library
 # Weather
-Mild, 21 degrees, a light wind from the west."""),
-    "harbourtimes.example/ferry": ("Ferry timetable", """# Ferry timetable
+Mild, 21 degrees, a light wind from the west.""",
+    ),
+    "harbourtimes.example/ferry": (
+        "Ferry timetable",
+        """# Ferry timetable
 - 06:10 Harbour to Island
 - 09:40 Harbour to Island
 - 13:15 Harbour to Island
 - 18:50 Harbour to Island, the last boat
-> Back to the front page | harbourtimes.example"""),
-    "harbourtimes.example/library": ("Rooftop garden", """# Library opens its rooftop garden
+> Back to the front page | harbourtimes.example""",
+    ),
+    "harbourtimes.example/library": (
+        "Rooftop garden",
+        """# Library opens its rooftop garden
 The garden is open from 10:00 to sunset, on dry days only.
-> Back to the front page | harbourtimes.example"""),
-    "recipes.example/pancakes": ("Pancakes", """# Pancakes for four
+> Back to the front page | harbourtimes.example""",
+    ),
+    "recipes.example/pancakes": (
+        "Pancakes",
+        """# Pancakes for four
 - 250 g flour
 - 500 ml milk
 - 3 eggs
 - a pinch of salt
 Whisk, rest for 20 minutes, bake in butter.
-> Apple cake | recipes.example/apple-cake"""),
-    "recipes.example/apple-cake": ("Apple cake", """# Apple cake
+> Apple cake | recipes.example/apple-cake""",
+    ),
+    "recipes.example/apple-cake": (
+        "Apple cake",
+        """# Apple cake
 - 4 apples
 - 200 g flour
 - 150 g sugar
 - 2 eggs
-Bake for 45 minutes at 180 degrees."""),
-    "wiki.example/android": ("Android", """# Android
+Bake for 45 minutes at 180 degrees.""",
+    ),
+    "wiki.example/android": (
+        "Android",
+        """# Android
 Android is an operating system for phones, tablets and other devices.
-> Operating system | wiki.example/operating-system"""),
-    "wiki.example/operating-system": ("Operating system", """# Operating system
+> Operating system | wiki.example/operating-system""",
+    ),
+    "wiki.example/operating-system": (
+        "Operating system",
+        """# Operating system
 Software that manages a computer's hardware and runs other programs.
-> Android | wiki.example/android"""),
-    "tides.example": ("Tide tables", """~ TIDE TABLE
+> Android | wiki.example/android""",
+    ),
+    "tides.example": (
+        "Tide tables",
+        """~ TIDE TABLE
 ~ Today
 ~ High water at 14:20
-~> TOMORROW | tides.example/tomorrow"""),
-    "tides.example/tomorrow": ("Tide tables", """~ TIDE TABLE
+~> TOMORROW | tides.example/tomorrow""",
+    ),
+    "tides.example/tomorrow": (
+        "Tide tables",
+        """~ TIDE TABLE
 ~ Tomorrow
 ~ High water at 15:05
-~> TODAY | tides.example"""),
-}  # fmt: skip
+~> TODAY | tides.example""",
+    ),
+}
 
 
 LOAD_S = 0.4
@@ -121,10 +148,14 @@ def address_of(typed: str) -> str:
 
 
 @browser.page(
-    ".BrowserActivity", launcher=True,
-    actions=["android.intent.action.VIEW http", "android.intent.action.VIEW https",
-             "android.intent.action.WEB_SEARCH"],
-)  # fmt: skip
+    ".BrowserActivity",
+    launcher=True,
+    actions=[
+        "android.intent.action.VIEW http",
+        "android.intent.action.VIEW https",
+        "android.intent.action.WEB_SEARCH",
+    ],
+)
 def browse(page: Page[Browser]) -> View:
     """Show the page of the tab's newest address."""
     data = page.data
@@ -161,20 +192,34 @@ def browse(page: Page[Browser]) -> View:
                 ("Find in page", lambda: page.toast("Use the page's own words")),
             ),
             page.setter("menu", ""),
-        )  # fmt: skip
+        )
     return screen(
         row(
             icon_button("home", "Home", lambda: _go(page, "home")),
-            field("url", value=_shown(here), hint="Search or type web address", weight=1, height=48,
-                  fill="surface2", radius=24, pad=edges(18, 0), id="url_bar",
-                  on_submit=lambda typed: visit(page, typed)),
-            icon_button("bookmark", "Bookmark this page", mark,
-                        tint="accent" if marked else "text2"),
+            field(
+                "url",
+                value=_shown(here),
+                hint="Search or type web address",
+                weight=1,
+                height=48,
+                fill="surface2",
+                radius=24,
+                pad=edges(18, 0),
+                id="url_bar",
+                on_submit=lambda typed: visit(page, typed),
+            ),
+            icon_button(
+                "bookmark", "Bookmark this page", mark, tint="accent" if marked else "text2"
+            ),
             icon_button("more", "More options", page.setter("menu"), id="menu_button"),
-            width=MATCH, height=64, pad=edges(6, 0), gap=2, id="toolbar",
+            width=MATCH,
+            height=64,
+            pad=edges(6, 0),
+            gap=2,
+            id="toolbar",
         ),
         _content(page, here),
-    )  # fmt: skip
+    )
 
 
 def _shown(address: str) -> str:
@@ -215,26 +260,43 @@ def _content(page: Page[Browser], address: str) -> View:
         return _list(page, "History", list(reversed(page.data.history)))
     if address.startswith("search/"):
         words = unquote(address.removeprefix("search/")).lower().split()
-        hits = [a for a, (title, body) in SITES.items()
-                if all(w in f"{title} {body}".lower() for w in words)]  # fmt: skip
+        hits = [
+            a
+            for a, (title, body) in SITES.items()
+            if all(w in f"{title} {body}".lower() for w in words)
+        ]
         return _list(page, f"{len(hits)} results", hits)
     if page.loading:
         return column(
             progress(),
             scroll("web", fill="surface", cls="android.webkit.WebView", height=MATCH),
-            width=MATCH, weight=1,
-        )  # fmt: skip
+            width=MATCH,
+            weight=1,
+        )
     site = SITES.get(address)
     if site is None:
         return column(
             empty("cloud", "You're offline", f"{address[:80]} is not on this phone."),
-            button("Try again", lambda: page.toast("Still offline"), look="tonal",
-                   halign=Align.CENTER, margin=(0, 0, 0, 60)),
+            button(
+                "Try again",
+                lambda: page.toast("Still offline"),
+                look="tonal",
+                halign=Align.CENTER,
+                margin=(0, 0, 0, 60),
+            ),
             weight=1,
-        )  # fmt: skip
+        )
     blocks = [_block(page, line) for line in site[1].splitlines() if line.strip()]
-    return scroll("web", *blocks, space(60), gap=12, pad=edges(22, 14), fill="surface",
-                  cls="android.webkit.WebView", desc=site[0])  # fmt: skip
+    return scroll(
+        "web",
+        *blocks,
+        space(60),
+        gap=12,
+        pad=edges(22, 14),
+        fill="surface",
+        cls="android.webkit.WebView",
+        desc=site[0],
+    )
 
 
 def _block(page: Page[Browser], line: str) -> View:
@@ -242,19 +304,38 @@ def _block(page: Page[Browser], line: str) -> View:
         words, _, address = line[3:].partition(" | ")
         face = text(words, TextStyle(20, 600, "on_accent"), hidden_from_tree=True)
         face.halign = face.valign = Align.CENTER
-        return stack(face, on_click=_opener(page, address), width=220, height=60, radius=10,
-                     fill="accent", hidden_from_tree=True, key=f"canvas {address}")  # fmt: skip
+        return stack(
+            face,
+            on_click=_opener(page, address),
+            width=220,
+            height=60,
+            radius=10,
+            fill="accent",
+            hidden_from_tree=True,
+            key=f"canvas {address}",
+        )
     if line.startswith("~ "):
         return text(line[2:], TextStyle(24, 500), pad=edges(0, 8), hidden_from_tree=True)
     if line.startswith("# "):
         return text(line[2:], TextStyle(25, 600), pad=(0, 10, 0, 0))
     if line.startswith("> "):
         words, _, address = line[2:].partition(" | ")
-        return text(words, TextStyle(17, 500, "link"), on_click=_opener(page, address),
-                    cls="android.view.View", pad=edges(0, 6))  # fmt: skip
+        return text(
+            words,
+            TextStyle(17, 500, "link"),
+            on_click=_opener(page, address),
+            cls="android.view.View",
+            pad=edges(0, 6),
+        )
     if line.startswith("- "):
-        return row(text("•", BODY_LARGE), text(line[2:], TextStyle(17, 400), weight=1), width=MATCH,
-                   gap=12, pad=(6, 0, 0, 0), cls="android.view.View")  # fmt: skip
+        return row(
+            text("•", BODY_LARGE),
+            text(line[2:], TextStyle(17, 400), weight=1),
+            width=MATCH,
+            gap=12,
+            pad=(6, 0, 0, 0),
+            cls="android.view.View",
+        )
     return text(line, TextStyle(17, 400, line_height=1.5))
 
 
@@ -267,19 +348,28 @@ def _list(page: Page[Browser], title: str, addresses: list[str], *, start: bool 
         site = SITES.get(address)
         return row(
             icon("globe", 24, "text2"),
-            column(text(site[0] if site else _shown(address), TextStyle(17, 400, max_lines=1)),
-                   text(address, CAPTION), weight=1, gap=2),
-            on_click=_opener(page, address), width=MATCH, gap=18, pad=edges(24, 11),
+            column(
+                text(site[0] if site else _shown(address), TextStyle(17, 400, max_lines=1)),
+                text(address, CAPTION),
+                weight=1,
+                gap=2,
+            ),
+            on_click=_opener(page, address),
+            width=MATCH,
+            gap=18,
+            pad=edges(24, 11),
             key=f"site {i} {address}",
-        )  # fmt: skip
+        )
 
     top: Child = None
     if start:
         top = text("Where to?", TextStyle(32, 500), pad=(24, 40, 24, 24))
     return list_page(
-        "web", top, text(title, TextStyle(15, 500, "accent"), pad=edges(24, 10)),
+        "web",
+        top,
+        text(title, TextStyle(15, 500, "accent"), pad=edges(24, 10)),
         *(item(i, a) for i, a in enumerate(addresses)),
-    )  # fmt: skip
+    )
 
 
 __all__ = ["browser", "title_bar"]

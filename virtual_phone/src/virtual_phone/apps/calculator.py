@@ -37,15 +37,24 @@ calculator = App(
     seed=seed,
 )
 KEYS = (
-    ("AC", "( )", "%", "÷"), ("7", "8", "9", "×"), ("4", "5", "6", "−"), ("1", "2", "3", "+"),
+    ("AC", "( )", "%", "÷"),
+    ("7", "8", "9", "×"),
+    ("4", "5", "6", "−"),
+    ("1", "2", "3", "+"),
     ("0", ".", "⌫", "="),
-)  # fmt: skip
+)
 NAMES = {
-    "AC": ("clear", "clr"), "( )": ("parentheses", "parens"), "%": ("percent", "op_pct"),
-    "÷": ("divide", "op_div"), "×": ("multiply", "op_mul"), "−": ("minus", "op_sub"),
-    "+": ("plus", "op_add"), ".": ("point", "dec_point"), "⌫": ("delete", "del"),
+    "AC": ("clear", "clr"),
+    "( )": ("parentheses", "parens"),
+    "%": ("percent", "op_pct"),
+    "÷": ("divide", "op_div"),
+    "×": ("multiply", "op_mul"),
+    "−": ("minus", "op_sub"),
+    "+": ("plus", "op_add"),
+    ".": ("point", "dec_point"),
+    "⌫": ("delete", "del"),
     "=": ("equals", "eq"),
-}  # fmt: skip
+}
 
 
 def work_out(formula: str) -> float | None:
@@ -142,17 +151,35 @@ def calculate(page: Page[Calculator]) -> View:
         face.hidden_from_tree = True
         return stack(
             face,
-            on_click=press(key), desc=name, id=id, weight=1, height=80, radius=40, fill=fill,
-            cls="android.widget.Button", key=f"calc {key}",
-        )  # fmt: skip
+            on_click=press(key),
+            desc=name,
+            id=id,
+            weight=1,
+            height=80,
+            radius=40,
+            fill=fill,
+            cls="android.widget.Button",
+            key=f"calc {key}",
+        )
 
     rows: list[Child] = [row(*(tile(k) for k in line), width=MATCH, gap=10) for line in KEYS]
     preview = shown(result) if result is not None and data.formula != shown(result) else ""
     return screen(
         space(weight=1),
-        text(data.formula or "0", TextStyle(52, 400, align=Align.END, max_lines=2), width=MATCH,
-             pad=edges(28, 4), id="formula", cls="android.widget.TextView"),
-        text(preview, TextStyle(32, 400, "text2", align=Align.END, max_lines=1), width=MATCH,
-             pad=edges(28, 14), id="result_preview"),
+        text(
+            data.formula or "0",
+            TextStyle(52, 400, align=Align.END, max_lines=2),
+            width=MATCH,
+            pad=edges(28, 4),
+            id="formula",
+            cls="android.widget.TextView",
+        ),
+        text(
+            preview,
+            TextStyle(32, 400, "text2", align=Align.END, max_lines=1),
+            width=MATCH,
+            pad=edges(28, 14),
+            id="result_preview",
+        ),
         column(*rows, gap=10, pad=(14, 10, 14, 20)),
-    )  # fmt: skip
+    )

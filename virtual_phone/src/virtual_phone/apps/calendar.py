@@ -31,7 +31,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Event(msgspec.Struct):
@@ -56,10 +56,12 @@ def seed(s: Seed) -> Events:
     """Return a week of appointments around today."""
     today = datetime.fromtimestamp(s.now, UTC).date()
     plan = (
-        (0, "Lunch with Chloe", "12:30", "13:30", "Corner Cafe"), (1, "Train to the lake", "09:45",
-         "12:10", "Central Station"), (2, "Team meeting", "10:00", "11:00", "Room 4"),
-        (3, "Dentist", "15:15", "16:00", "Oak Street"), (5, "Tom's birthday", "18:00", "22:00", ""),
-    )  # fmt: skip
+        (0, "Lunch with Chloe", "12:30", "13:30", "Corner Cafe"),
+        (1, "Train to the lake", "09:45", "12:10", "Central Station"),
+        (2, "Team meeting", "10:00", "11:00", "Room 4"),
+        (3, "Dentist", "15:15", "16:00", "Oak Street"),
+        (5, "Tom's birthday", "18:00", "22:00", ""),
+    )
     made = [
         Event(i + 1, title, str(today + timedelta(days=ahead)), start, end, place)
         for i, (ahead, title, start, end, place) in enumerate(plan)
@@ -112,13 +114,27 @@ def month(page: Page[Events]) -> View:
         if day.month != chosen.month:
             color = "text3"
         return column(
-            stack(text(str(day.day), TextStyle(15, 600 if day == today else 400, color),
-                       halign=Align.CENTER, valign=Align.CENTER),
-                  width=38, height=38, radius=19, fill="accent" if on else ""),
+            stack(
+                text(
+                    str(day.day),
+                    TextStyle(15, 600 if day == today else 400, color),
+                    halign=Align.CENTER,
+                    valign=Align.CENTER,
+                ),
+                width=38,
+                height=38,
+                radius=19,
+                fill="accent" if on else "",
+            ),
             row(width=6, height=6, radius=3, fill="accent" if str(day) in busy else ""),
-            on_click=page.setter("day", str(day)), desc=f"{day.day} {day:%B} {day.year}",
-            selected=on, cross=Align.CENTER, gap=2, pad=edges(0, 3), key=f"day {day}",
-        )  # fmt: skip
+            on_click=page.setter("day", str(day)),
+            desc=f"{day.day} {day:%B} {day.year}",
+            selected=on,
+            cross=Align.CENTER,
+            gap=2,
+            pad=edges(0, 3),
+            key=f"day {day}",
+        )
 
     weeks = months.Calendar().monthdatescalendar(chosen.year, chosen.month)
     events = sorted((e for e in page.data.events if e.day == str(chosen)), key=lambda e: e.start)
@@ -163,14 +179,23 @@ def _event_row(page: Page[Events], event: Event) -> View:
         row(width=6, height=44, radius=3, fill=COLORS[event.id % len(COLORS)]),
         column(
             text(event.title, TextStyle(17, 500, max_lines=1), id="title"),
-            text(f"{event.start} – {event.end}" + (f" • {event.place}" if event.place else ""),
-                 CAPTION, id="when"),
-            weight=1, gap=3,
+            text(
+                f"{event.start} – {event.end}" + (f" • {event.place}" if event.place else ""),
+                CAPTION,
+                id="when",
+            ),
+            weight=1,
+            gap=3,
         ),
-        on_click=page.opener(".event.EventInfoActivity", event=str(event.id)), width=MATCH, gap=14,
-        fill="surface", radius=20, pad=edges(16, 12), margin=(16, 4, 16, 4),
+        on_click=page.opener(".event.EventInfoActivity", event=str(event.id)),
+        width=MATCH,
+        gap=14,
+        fill="surface",
+        radius=20,
+        pad=edges(16, 12),
+        margin=(16, 4, 16, 4),
         key=f"event {event.id}",
-    )  # fmt: skip
+    )
 
 
 def _find(page: Page[Events]) -> Event | None:
@@ -195,22 +220,38 @@ def info(page: Page[Events]) -> View:
         page.confirm("Delete this event?", event.title, "Delete", delete, local="delete")
 
     def fact(drawing: str, value: str) -> View:
-        return row(icon(drawing, 24, "text2"), text(value, BODY_LARGE, weight=1), width=MATCH,
-                   gap=18, pad=edges(24, 12))  # fmt: skip
+        return row(
+            icon(drawing, 24, "text2"),
+            text(value, BODY_LARGE, weight=1),
+            width=MATCH,
+            gap=18,
+            pad=edges(24, 12),
+        )
 
     return screen(
         title_bar(
-            "", back=page.close,
-            actions=(icon_button("edit", "Edit event", page.opener(
-                         ".event.EditEventActivity", event=str(event.id)), id="info_action_edit"),
-                     icon_button("delete", "Delete event", page.setter("delete"),
-                                 id="info_action_delete")),
+            "",
+            back=page.close,
+            actions=(
+                icon_button(
+                    "edit",
+                    "Edit event",
+                    page.opener(".event.EditEventActivity", event=str(event.id)),
+                    id="info_action_edit",
+                ),
+                icon_button(
+                    "delete", "Delete event", page.setter("delete"), id="info_action_delete"
+                ),
+            ),
         ),
-        scroll("info", text(event.title, TextStyle(30, 400), pad=edges(24, 10), id="title"),
-               fact("clock", f"{day:%A}, {day.day} {day:%B} • {event.start} – {event.end}"),
-               fact("location", event.place) if event.place else None,
-               fact("bell", "10 minutes before")),
-    )  # fmt: skip
+        scroll(
+            "info",
+            text(event.title, TextStyle(30, 400), pad=edges(24, 10), id="title"),
+            fact("clock", f"{day:%A}, {day.day} {day:%B} • {event.start} – {event.end}"),
+            fact("location", event.place) if event.place else None,
+            fact("bell", "10 minutes before"),
+        ),
+    )
 
 
 @calendar.page(".event.EditEventActivity", actions=["android.intent.action.INSERT"])
@@ -249,17 +290,40 @@ def edit(page: Page[Events]) -> View:
     def entry(key: str, label: str, value: str, drawing: str) -> View:
         return row(
             icon(drawing, 24, "text2"),
-            column(text(label, CAPTION),
-                   field(key, value=value, hint=label, style=BODY_LARGE, height=50, id=key,
-                         fill="surface2", radius=14, pad=edges(16, 0)), weight=1, gap=4),
-            width=MATCH, gap=16, pad=edges(18, 6),
-        )  # fmt: skip
+            column(
+                text(label, CAPTION),
+                field(
+                    key,
+                    value=value,
+                    hint=label,
+                    style=BODY_LARGE,
+                    height=50,
+                    id=key,
+                    fill="surface2",
+                    radius=14,
+                    pad=edges(16, 0),
+                ),
+                weight=1,
+                gap=4,
+            ),
+            width=MATCH,
+            gap=16,
+            pad=edges(18, 6),
+        )
 
     return screen(
-        title_bar("Edit event" if event else "New event", back=page.close,
-                  actions=(button("Save", save, look="text", id="action_done"),)),
-        scroll("edit", entry("title", "Title", old.title, "edit"),
-               entry("day", "Date", old.day, "calendar"),
-               entry("start", "Start", old.start, "clock"), entry("end", "End", old.end, "clock"),
-               entry("place", "Location", old.place, "location"), space(40)),
-    )  # fmt: skip
+        title_bar(
+            "Edit event" if event else "New event",
+            back=page.close,
+            actions=(button("Save", save, look="text", id="action_done"),),
+        ),
+        scroll(
+            "edit",
+            entry("title", "Title", old.title, "edit"),
+            entry("day", "Date", old.day, "calendar"),
+            entry("start", "Start", old.start, "clock"),
+            entry("end", "End", old.end, "clock"),
+            entry("place", "Location", old.place, "location"),
+            space(40),
+        ),
+    )

@@ -12,15 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
-from virtual_phone.ui.patterns import (
-    alert,
-    bottom_nav,
-    empty,
-    fab,
-    list_page,
-    screen,
-    title_bar,
-)  # fmt: skip
+from virtual_phone.ui.patterns import alert, bottom_nav, empty, fab, list_page, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -36,7 +28,7 @@ from virtual_phone.ui.vocabulary import (
     stack,
     switch,
     text,
-)  # fmt: skip
+)
 
 
 class Alarm(msgspec.Struct):
@@ -86,9 +78,10 @@ def tell_next(page: Page[Clocks]) -> None:
 
 
 @clock.page(
-    ".DeskClock", launcher=True,
+    ".DeskClock",
+    launcher=True,
     actions=["android.intent.action.SHOW_ALARMS", "android.intent.action.SHOW_TIMERS"],
-)  # fmt: skip
+)
 def desk_clock(page: Page[Clocks]) -> View:
     """Show the chosen tab."""
     tab = page.local("tab", "alarm")
@@ -98,11 +91,16 @@ def desk_clock(page: Page[Clocks]) -> View:
         title_bar(names[tab]),
         body(page),
         bottom_nav(
-            [("alarm", "Alarms", "alarm"), ("clock", "Clock", "clock"),
-             ("timer", "Timer", "timer"), ("stopwatch", "Stopwatch", "world_clock")],
-            tab, lambda v: page.set("tab", v),
+            [
+                ("alarm", "Alarms", "alarm"),
+                ("clock", "Clock", "clock"),
+                ("timer", "Timer", "timer"),
+                ("stopwatch", "Stopwatch", "world_clock"),
+            ],
+            tab,
+            lambda v: page.set("tab", v),
         ),
-    )  # fmt: skip
+    )
 
 
 def _alarms(page: Page[Clocks]) -> View:
@@ -126,17 +124,27 @@ def _alarms(page: Page[Clocks]) -> View:
     def card(alarm: Alarm) -> View:
         return row(
             column(
-                text(f"{alarm.hour:02d}:{alarm.minute:02d}",
-                     TextStyle(44, 400, "text" if alarm.on else "text3"), id="digital_clock"),
+                text(
+                    f"{alarm.hour:02d}:{alarm.minute:02d}",
+                    TextStyle(44, 400, "text" if alarm.on else "text3"),
+                    id="digital_clock",
+                ),
                 text(alarm.label or "Once", CAPTION, id="label"),
                 weight=1,
             ),
             icon_button("delete", "Delete alarm", remove(alarm), tint="text2", id="delete"),
-            switch(alarm.on, toggle(alarm), id="onoff",
-                   desc=f"{alarm.hour:02d}:{alarm.minute:02d}"),
-            width=MATCH, fill="surface", radius=24, pad=edges(22, 14), margin=(16, 5, 16, 5),
-            gap=10, id="alarm_card", key=f"alarm {alarm.id}",
-        )  # fmt: skip
+            switch(
+                alarm.on, toggle(alarm), id="onoff", desc=f"{alarm.hour:02d}:{alarm.minute:02d}"
+            ),
+            width=MATCH,
+            fill="surface",
+            radius=24,
+            pad=edges(22, 14),
+            margin=(16, 5, 16, 5),
+            gap=10,
+            id="alarm_card",
+            key=f"alarm {alarm.id}",
+        )
 
     if page.local("new"):
         _new_alarm(page)
@@ -176,25 +184,51 @@ def _new_alarm(page: Page[Clocks]) -> None:
 
     def part(key: str, value: str, label: str) -> View:
         return column(
-            field(key, value=value, style=TextStyle(40, 400, align=Align.CENTER), id=f"input_{key}",
-                  fill="surface2", radius=16, height=84, pad=edges(22, 0)),
-            text(label, CAPTION), weight=1, gap=6,
-        )  # fmt: skip
+            field(
+                key,
+                value=value,
+                style=TextStyle(40, 400, align=Align.CENTER),
+                id=f"input_{key}",
+                fill="surface2",
+                radius=16,
+                height=84,
+                pad=edges(22, 0),
+            ),
+            text(label, CAPTION),
+            weight=1,
+            gap=6,
+        )
 
     page.show_dialog(
         alert(
-            "Enter time", "", button("Cancel", close, look="text"),
+            "Enter time",
+            "",
+            button("Cancel", close, look="text"),
             button("OK", keep, look="text"),
             body=column(
-                row(part("hour", "8", "Hour"), text(":", TextStyle(40, 400)),
-                    part("minute", "00", "Minute"), width=MATCH, gap=10),
-                field("label", hint="Label", style=BODY_LARGE, id="edit_label", fill="surface2",
-                      radius=14, height=54, pad=edges(16, 0)),
-                gap=14, margin=(0, 16, 0, 0),
+                row(
+                    part("hour", "8", "Hour"),
+                    text(":", TextStyle(40, 400)),
+                    part("minute", "00", "Minute"),
+                    width=MATCH,
+                    gap=10,
+                ),
+                field(
+                    "label",
+                    hint="Label",
+                    style=BODY_LARGE,
+                    id="edit_label",
+                    fill="surface2",
+                    radius=14,
+                    height=54,
+                    pad=edges(16, 0),
+                ),
+                gap=14,
+                margin=(0, 16, 0, 0),
             ),
         ),
         close,
-    )  # fmt: skip
+    )
 
 
 def _cities(page: Page[Clocks]) -> View:
@@ -203,19 +237,31 @@ def _cities(page: Page[Clocks]) -> View:
     def city(name: str, offset: int) -> View:
         local = datetime.fromtimestamp(page.now + offset * 3600, UTC)
         return row(
-            column(text(name, TextStyle(19, 500), id="city_name"),
-                   text(f"{offset:+d} h", CAPTION), weight=1),
+            column(
+                text(name, TextStyle(19, 500), id="city_name"),
+                text(f"{offset:+d} h", CAPTION),
+                weight=1,
+            ),
             text(f"{local:%H:%M}", TextStyle(34, 300), id="digital_clock"),
-            width=MATCH, fill="surface", radius=24, pad=edges(22, 14), margin=(16, 5, 16, 5),
-        )  # fmt: skip
+            width=MATCH,
+            fill="surface",
+            radius=24,
+            pad=edges(22, 14),
+            margin=(16, 5, 16, 5),
+        )
 
     return list_page(
         "cities",
-        column(text(f"{now:%H:%M}", TextStyle(84, 300), id="digital_clock"),
-               text(f"{now:%A}, {now.day} {now:%B}", TextStyle(17, 400, "text2"), id="date"),
-               cross=Align.CENTER, pad=edges(0, 26), gap=4),
-        *(city(*c) for c in CITIES), pad_bottom=16,
-    )  # fmt: skip
+        column(
+            text(f"{now:%H:%M}", TextStyle(84, 300), id="digital_clock"),
+            text(f"{now:%A}, {now.day} {now:%B}", TextStyle(17, 400, "text2"), id="date"),
+            cross=Align.CENTER,
+            pad=edges(0, 26),
+            gap=4,
+        ),
+        *(city(*c) for c in CITIES),
+        pad_bottom=16,
+    )
 
 
 def tick_while(page: Page[Clocks], running: bool) -> None:
@@ -253,15 +299,31 @@ def _timer(page: Page[Clocks]) -> View:
     return column(
         space(weight=1),
         text(_span(left), TextStyle(84, 300), id="timer_time_text"),
-        row(*(button(n, change(s), look="tonal", enabled=not running)
-              for n, s in (("−1 min", -60.0), ("+1 min", 60.0), ("+5 min", 300.0))), gap=10),
+        row(
+            *(
+                button(n, change(s), look="tonal", enabled=not running)
+                for n, s in (("−1 min", -60.0), ("+1 min", 60.0), ("+5 min", 300.0))
+            ),
+            gap=10,
+        ),
         space(weight=1),
-        icon_button("pause" if running else "play", "Pause" if running else "Start",
-                    stop if running else start, tint="on_accent", size=34, width=88, height=88,
-                    radius=44, fill="accent", id="fab"),
+        icon_button(
+            "pause" if running else "play",
+            "Pause" if running else "Start",
+            stop if running else start,
+            tint="on_accent",
+            size=34,
+            width=88,
+            height=88,
+            radius=44,
+            fill="accent",
+            id="fab",
+        ),
         space(30),
-        cross=Align.CENTER, weight=1, gap=24,
-    )  # fmt: skip
+        cross=Align.CENTER,
+        weight=1,
+        gap=24,
+    )
 
 
 def _stopwatch(page: Page[Clocks]) -> View:
@@ -287,12 +349,23 @@ def _stopwatch(page: Page[Clocks]) -> View:
         space(weight=1),
         row(
             button("Reset", reset, look="tonal", enabled=spent > 0),
-            icon_button("pause" if running else "play", "Pause" if running else "Start",
-                        stop if running else start, tint="on_accent", size=34, width=88, height=88,
-                        radius=44, fill="accent", id="fab"),
+            icon_button(
+                "pause" if running else "play",
+                "Pause" if running else "Start",
+                stop if running else start,
+                tint="on_accent",
+                size=34,
+                width=88,
+                height=88,
+                radius=44,
+                fill="accent",
+                id="fab",
+            ),
             button("Lap", lambda: data.laps.append(spent), look="tonal", enabled=running),
             gap=18,
         ),
         space(30),
-        cross=Align.CENTER, weight=1, gap=16,
-    )  # fmt: skip
+        cross=Align.CENTER,
+        weight=1,
+        gap=16,
+    )

@@ -20,7 +20,7 @@ from virtual_phone.ui.patterns import (
     screen,
     search_field,
     title_bar,
-)  # fmt: skip
+)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -37,7 +37,7 @@ from virtual_phone.ui.vocabulary import (
     scroll,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Contact(msgspec.Struct):
@@ -62,20 +62,26 @@ def seed(s: Seed) -> Contacts:
     from virtual_phone.apps.messages_data import PEOPLE
 
     more = (
-        ("Emil Novak", "+1 555 0111"), ("Fatima Haddad", "+1 555 0112"),
-        ("Grace Okafor", "+1 555 0113"), ("Hiro Sato", "+81 90 5555 0114"),
-        ("Mum", "+1 555 0115"), ("Oak Street Dentist", "+1 555 0116"),
-        ("Priya Raman", "+1 555 0117"), ("Tom Becker", "+1 555 0118"),
-    )  # fmt: skip
+        ("Emil Novak", "+1 555 0111"),
+        ("Fatima Haddad", "+1 555 0112"),
+        ("Grace Okafor", "+1 555 0113"),
+        ("Hiro Sato", "+81 90 5555 0114"),
+        ("Mum", "+1 555 0115"),
+        ("Oak Street Dentist", "+1 555 0116"),
+        ("Priya Raman", "+1 555 0117"),
+        ("Tom Becker", "+1 555 0118"),
+    )
     people = [p for p in PEOPLE if len(p[1]) > 8] + list(more)
     made = [
         Contact(
-            i + 1, name, number,
+            i + 1,
+            name,
+            number,
             f"{name.split()[0].lower()}@example.org" if name.isascii() else "",
             starred=name in ("Mum", "Dad"),
         )
         for i, (name, number) in enumerate(people)
-    ]  # fmt: skip
+    ]
     s.rng.shuffle(made)
     return Contacts(made, len(made) + 1)
 
@@ -148,11 +154,18 @@ def people(page: Page[Contacts]) -> View:
         listing = empty("contacts", "No contacts found")
     return screen(
         bar,
-        stack(column(listing, height=MATCH),
-              fab("person_add", "Create contact", page.opener(".activities.EditActivity"),
-                  id="floating_action_button"),
-              width=MATCH, weight=1),
-    )  # fmt: skip
+        stack(
+            column(listing, height=MATCH),
+            fab(
+                "person_add",
+                "Create contact",
+                page.opener(".activities.EditActivity"),
+                id="floating_action_button",
+            ),
+            width=MATCH,
+            weight=1,
+        ),
+    )
 
 
 def _ignore(_value: bool) -> None:
@@ -180,48 +193,81 @@ def person(page: Page[Contacts]) -> View:
 
     def action(drawing: str, label: str, act: Callable[[], None]) -> View:
         return column(
-            stack(icon(drawing, 24, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
-                  width=56, height=56, radius=28, fill="accent_soft"),
+            stack(
+                icon(drawing, 24, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
+                width=56,
+                height=56,
+                radius=28,
+                fill="accent_soft",
+            ),
             text(label, TextStyle(13, 500, "accent")),
-            on_click=act, desc=label, cross=Align.CENTER, gap=6, weight=1,
-        )  # fmt: skip
+            on_click=act,
+            desc=label,
+            cross=Align.CENTER,
+            gap=6,
+            weight=1,
+        )
 
-    call = page.opener("com.android.dialer.DialtactsActivity", "com.android.dialer",
-                       data=f"tel:{contact.phone}")  # fmt: skip
-    write = page.opener("com.android.messaging.ui.conversation.ConversationActivity",
-                        "com.android.messaging", data=f"sms:{contact.phone}")  # fmt: skip
-    mail = page.opener("com.android.email.activity.ComposeActivity", "com.android.email",
-                       data=f"mailto:{contact.email}")  # fmt: skip
+    call = page.opener(
+        "com.android.dialer.DialtactsActivity", "com.android.dialer", data=f"tel:{contact.phone}"
+    )
+    write = page.opener(
+        "com.android.messaging.ui.conversation.ConversationActivity",
+        "com.android.messaging",
+        data=f"sms:{contact.phone}",
+    )
+    mail = page.opener(
+        "com.android.email.activity.ComposeActivity",
+        "com.android.email",
+        data=f"mailto:{contact.email}",
+    )
     return screen(
         title_bar(
-            "", back=page.close,
+            "",
+            back=page.close,
             actions=(
-                icon_button("star" if contact.starred else "star_border",
-                            "Remove from favorites" if contact.starred else "Add to favorites",
-                            star, tint="warn" if contact.starred else "text"),
-                icon_button("edit", "Edit contact",
-                            page.opener(".activities.EditActivity", contact=str(contact.id)),
-                            id="menu_edit"),
+                icon_button(
+                    "star" if contact.starred else "star_border",
+                    "Remove from favorites" if contact.starred else "Add to favorites",
+                    star,
+                    tint="warn" if contact.starred else "text",
+                ),
+                icon_button(
+                    "edit",
+                    "Edit contact",
+                    page.opener(".activities.EditActivity", contact=str(contact.id)),
+                    id="menu_edit",
+                ),
                 icon_button("delete", "Delete", page.setter("delete"), id="menu_delete"),
             ),
         ),
         scroll(
             "person",
-            column(avatar(contact.name, 120),
-                   text(contact.name, TextStyle(28, 400, align=Align.CENTER), id="large_title"),
-                   cross=Align.CENTER, gap=14, pad=edges(24, 8)),
-            row(action("call", "Call", call), action("chat", "Text", write),
+            column(
+                avatar(contact.name, 120),
+                text(contact.name, TextStyle(28, 400, align=Align.CENTER), id="large_title"),
+                cross=Align.CENTER,
+                gap=14,
+                pad=edges(24, 8),
+            ),
+            row(
+                action("call", "Call", call),
+                action("chat", "Text", write),
                 action("mail", "Email", mail) if contact.email else None,
-                width=MATCH, pad=edges(24, 18)),
+                width=MATCH,
+                pad=edges(24, 18),
+            ),
             group(
                 preference(contact.phone, summary="Mobile", icon_name="call", on_click=call)
-                if contact.phone else None,
+                if contact.phone
+                else None,
                 preference(contact.email, summary="Email", icon_name="mail", on_click=mail)
-                if contact.email else None,
+                if contact.email
+                else None,
                 title="Contact info",
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 INSERT = "android.intent.action.INSERT vnd.android.cursor.dir"
@@ -252,16 +298,34 @@ def edit(page: Page[Contacts]) -> View:
     def entry(key: str, hint: str, value: str, drawing: str) -> View:
         return row(
             icon(drawing, 24, "text2"),
-            field(key, value=value, hint=hint, style=BODY_LARGE, weight=1, height=56, id=key,
-                  fill="surface2", radius=14, pad=edges(16, 0)),
-            width=MATCH, gap=16, pad=edges(18, 7),
-        )  # fmt: skip
+            field(
+                key,
+                value=value,
+                hint=hint,
+                style=BODY_LARGE,
+                weight=1,
+                height=56,
+                id=key,
+                fill="surface2",
+                radius=14,
+                pad=edges(16, 0),
+            ),
+            width=MATCH,
+            gap=16,
+            pad=edges(18, 7),
+        )
 
     return screen(
-        title_bar("Edit contact" if contact else "Create contact", back=page.close,
-                  actions=(button("Save", save, look="text", id="editor_menu_save_button"),)),
-        scroll("edit", entry("name", "Name", old.name, "person"),
-               entry("phone", "Phone", old.phone, "call"),
-               entry("email", "Email", old.email, "mail")),
+        title_bar(
+            "Edit contact" if contact else "Create contact",
+            back=page.close,
+            actions=(button("Save", save, look="text", id="editor_menu_save_button"),),
+        ),
+        scroll(
+            "edit",
+            entry("name", "Name", old.name, "person"),
+            entry("phone", "Phone", old.phone, "call"),
+            entry("email", "Email", old.email, "mail"),
+        ),
         text("Saved on this phone", CAPTION, pad=edges(22, 10)),
-    )  # fmt: skip
+    )

@@ -24,7 +24,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Call(msgspec.Struct):
@@ -45,11 +45,13 @@ class Calls(msgspec.Struct):
 
 def seed(s: Seed) -> Calls:
     """Return a few calls of the last days."""
-    return Calls([
-        Call("+1 555 0104", "Dad", s.now - 20_000, "missed"),
-        Call("+1 555 0101", "Ana Silva", s.now - 90_000, "incoming"),
-        Call("+1 555 0116", "Oak Street Dentist", s.now - 180_000 - s.rng.randrange(9_000)),
-    ])  # fmt: skip
+    return Calls(
+        [
+            Call("+1 555 0104", "Dad", s.now - 20_000, "missed"),
+            Call("+1 555 0101", "Ana Silva", s.now - 90_000, "incoming"),
+            Call("+1 555 0116", "Oak Street Dentist", s.now - 180_000 - s.rng.randrange(9_000)),
+        ]
+    )
 
 
 dialer = App(
@@ -63,8 +65,20 @@ dialer = App(
     permissions=("android.permission.CALL_PHONE", "android.permission.READ_CONTACTS"),
 )
 
-KEYS = (("1", ""), ("2", "ABC"), ("3", "DEF"), ("4", "GHI"), ("5", "JKL"), ("6", "MNO"),
-        ("7", "PQRS"), ("8", "TUV"), ("9", "WXYZ"), ("*", ""), ("0", "+"), ("#", ""))  # fmt: skip
+KEYS = (
+    ("1", ""),
+    ("2", "ABC"),
+    ("3", "DEF"),
+    ("4", "GHI"),
+    ("5", "JKL"),
+    ("6", "MNO"),
+    ("7", "PQRS"),
+    ("8", "TUV"),
+    ("9", "WXYZ"),
+    ("*", ""),
+    ("0", "+"),
+    ("#", ""),
+)
 
 
 def name_of(page: Page[Calls], number: str) -> str:
@@ -80,10 +94,16 @@ def name_of(page: Page[Calls], number: str) -> str:
     return number
 
 
-@dialer.page(".DialtactsActivity", launcher=True,
-             actions=["android.intent.action.DIAL", "android.intent.action.DIAL tel",
-                      "android.intent.action.CALL tel",
-                      "android.intent.action.VIEW tel"])  # fmt: skip
+@dialer.page(
+    ".DialtactsActivity",
+    launcher=True,
+    actions=[
+        "android.intent.action.DIAL",
+        "android.intent.action.DIAL tel",
+        "android.intent.action.CALL tel",
+        "android.intent.action.VIEW tel",
+    ],
+)
 def dial(page: Page[Calls]) -> View:
     """Show the calls or the keypad."""
     given = unquote(page.args.get("data", "").removeprefix("tel:"))
@@ -106,9 +126,12 @@ def dial(page: Page[Calls]) -> View:
     return screen(
         title_bar("Phone"),
         body,
-        bottom_nav([("recents", "Recents", "clock"), ("keypad", "Keypad", "apps")], tab,
-                   lambda v: page.set("tab", v)),
-    )  # fmt: skip
+        bottom_nav(
+            [("recents", "Recents", "clock"), ("keypad", "Keypad", "apps")],
+            tab,
+            lambda v: page.set("tab", v),
+        ),
+    )
 
 
 def _recents(page: Page[Calls], start: Callable[[str], None]) -> View:
@@ -119,15 +142,25 @@ def _recents(page: Page[Calls], start: Callable[[str], None]) -> View:
         return row(
             avatar(call.name, 46),
             column(
-                text(call.name, TextStyle(17, 500, "error" if missed else "text", max_lines=1),
-                     id="call_log_name"),
-                text(f"{call.kind.capitalize()} • {when_text(page.now, call.when)}", CAPTION,
-                     id="call_details"),
-                weight=1, gap=2,
+                text(
+                    call.name,
+                    TextStyle(17, 500, "error" if missed else "text", max_lines=1),
+                    id="call_log_name",
+                ),
+                text(
+                    f"{call.kind.capitalize()} • {when_text(page.now, call.when)}",
+                    CAPTION,
+                    id="call_details",
+                ),
+                weight=1,
+                gap=2,
             ),
             icon_button("call", f"Call {call.name}", lambda: start(call.number), tint="accent"),
-            width=MATCH, gap=16, pad=edges(20, 9), key=f"call {i}",
-        )  # fmt: skip
+            width=MATCH,
+            gap=16,
+            pad=edges(20, 9),
+            key=f"call {i}",
+        )
 
     if not page.data.calls:
         return empty("call", "No calls yet")
@@ -142,31 +175,64 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
         return column(
             text(digit, TextStyle(30, 400), id="dialpad_key_number"),
             text(letters, TextStyle(11, 500, "text2"), id="dialpad_key_letters"),
-            on_click=press(digit), desc=digit, cross=Align.CENTER, main=Align.CENTER, weight=1,
-            height=72, radius=36, fill="surface", cls="android.widget.FrameLayout",
+            on_click=press(digit),
+            desc=digit,
+            cross=Align.CENTER,
+            main=Align.CENTER,
+            weight=1,
+            height=72,
+            radius=36,
+            fill="surface",
+            cls="android.widget.FrameLayout",
             key=f"dial {digit}",
-        )  # fmt: skip
+        )
 
     rows: list[Child] = [
         row(*(key(*k) for k in KEYS[i : i + 3]), width=MATCH, gap=14) for i in range(0, 12, 3)
     ]
     return column(
         space(weight=1),
-        text(number, TextStyle(34, 400, max_lines=1, align=Align.CENTER), id="digits",
-             cls="android.widget.EditText", width=MATCH, height=60),
+        text(
+            number,
+            TextStyle(34, 400, max_lines=1, align=Align.CENTER),
+            id="digits",
+            cls="android.widget.EditText",
+            width=MATCH,
+            height=60,
+        ),
         space(weight=1),
         *rows,
         row(
             space(weight=1),
-            icon_button("call", "dial", start, tint="#FFFFFF", size=30, width=76, height=76,
-                        radius=38, fill="#1E9E50", id="dialpad_floating_action_button"),
-            stack(icon_button("backspace", "backspace",
-                              lambda: page.set("number", number[:-1]), id="deleteButton",
-                              enabled=bool(number)), weight=1),
-            width=MATCH, pad=(0, 14, 0, 14),
+            icon_button(
+                "call",
+                "dial",
+                start,
+                tint="#FFFFFF",
+                size=30,
+                width=76,
+                height=76,
+                radius=38,
+                fill="#1E9E50",
+                id="dialpad_floating_action_button",
+            ),
+            stack(
+                icon_button(
+                    "backspace",
+                    "backspace",
+                    lambda: page.set("number", number[:-1]),
+                    id="deleteButton",
+                    enabled=bool(number),
+                ),
+                weight=1,
+            ),
+            width=MATCH,
+            pad=(0, 14, 0, 14),
         ),
-        weight=1, gap=12, pad=edges(34, 0),
-    )  # fmt: skip
+        weight=1,
+        gap=12,
+        pad=edges(34, 0),
+    )
 
 
 @dialer.page(".InCallActivity")
@@ -182,29 +248,65 @@ def in_call(page: Page[Calls]) -> View:
     def tool(drawing: str, label: str) -> View:
         on = page.local(label) == "1"
         return column(
-            stack(icon(drawing, 26, "on_accent" if on else "text", halign=Align.CENTER,
-                       valign=Align.CENTER),
-                  width=64, height=64, radius=32, fill="accent" if on else "surface2"),
+            stack(
+                icon(
+                    drawing,
+                    26,
+                    "on_accent" if on else "text",
+                    halign=Align.CENTER,
+                    valign=Align.CENTER,
+                ),
+                width=64,
+                height=64,
+                radius=32,
+                fill="accent" if on else "surface2",
+            ),
             text(label, TextStyle(13, 400)),
-            on_click=page.setter(label, "" if on else "1"), desc=label, checkable=True, checked=on,
-            cross=Align.CENTER, gap=8, weight=1,
-        )  # fmt: skip
+            on_click=page.setter(label, "" if on else "1"),
+            desc=label,
+            checkable=True,
+            checked=on,
+            cross=Align.CENTER,
+            gap=8,
+            weight=1,
+        )
 
     return screen(
         column(
             space(40),
-            text("Calling…" if number else "Call ended", TextStyle(16, 400, "text2"),
-                 id="contactgrid_status_text"),
+            text(
+                "Calling…" if number else "Call ended",
+                TextStyle(16, 400, "text2"),
+                id="contactgrid_status_text",
+            ),
             text(name, TextStyle(34, 400), id="contactgrid_contact_name"),
             text(number if name != number else "", TextStyle(16, 400, "text2")),
-            space(30), avatar(name or "?", 140), space(weight=1),
-            row(tool("volume_off", "Mute"), tool("apps", "Keypad"), tool("sound", "Speaker"),
-                width=MATCH),
+            space(30),
+            avatar(name or "?", 140),
+            space(weight=1),
+            row(
+                tool("volume_off", "Mute"),
+                tool("apps", "Keypad"),
+                tool("sound", "Speaker"),
+                width=MATCH,
+            ),
             space(40),
-            icon_button("call", "End call", end, tint="#FFFFFF", size=34, width=80, height=80,
-                        radius=40, fill="#D93025", id="incall_end_call"),
+            icon_button(
+                "call",
+                "End call",
+                end,
+                tint="#FFFFFF",
+                size=34,
+                width=80,
+                height=80,
+                radius=40,
+                fill="#D93025",
+                id="incall_end_call",
+            ),
             space(50),
-            cross=Align.CENTER, weight=1, gap=8,
+            cross=Align.CENTER,
+            weight=1,
+            gap=8,
         ),
         fill="surface",
-    )  # fmt: skip
+    )

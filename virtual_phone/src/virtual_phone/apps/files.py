@@ -20,7 +20,7 @@ from virtual_phone.ui.patterns import (
     screen,
     search_field,
     title_bar,
-)  # fmt: skip
+)
 from virtual_phone.ui.views import MATCH, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -36,7 +36,7 @@ from virtual_phone.ui.vocabulary import (
     scroll,
     stack,
     text,
-)  # fmt: skip
+)
 
 files = App(
     package="com.android.documentsui",
@@ -109,15 +109,31 @@ def browse(page: Page[NoState]) -> View:
             else f"{size_text(file.size)} • {when_text(page.now, file.modified)}"
         )
         return row(
-            stack(icon(drawing, 24, "accent" if file.folder else "text2"), width=44, height=44,
-                  radius=14, fill="surface2", pad=edges(10, 10)),
-            column(text(name, TextStyle(16.5, 400, max_lines=1), id="android:id/title"),
-                   text(facts, CAPTION, id="android:id/summary"), weight=1, gap=2),
-            icon_button("more", f"More options for {name}", page.setter("menu", file.path),
-                        tint="text2"),
-            on_click=opened(file), on_long_click=page.setter("menu", file.path), width=MATCH,
-            gap=16, pad=edges(18, 8), id="item_root", key=f"file {file.path}",
-        )  # fmt: skip
+            stack(
+                icon(drawing, 24, "accent" if file.folder else "text2"),
+                width=44,
+                height=44,
+                radius=14,
+                fill="surface2",
+                pad=edges(10, 10),
+            ),
+            column(
+                text(name, TextStyle(16.5, 400, max_lines=1), id="android:id/title"),
+                text(facts, CAPTION, id="android:id/summary"),
+                weight=1,
+                gap=2,
+            ),
+            icon_button(
+                "more", f"More options for {name}", page.setter("menu", file.path), tint="text2"
+            ),
+            on_click=opened(file),
+            on_long_click=page.setter("menu", file.path),
+            width=MATCH,
+            gap=16,
+            pad=edges(18, 8),
+            id="item_root",
+            key=f"file {file.path}",
+        )
 
     listing: Child = list_page("dir_list", *(item(f) for f in shown))
     if not shown:
@@ -126,17 +142,21 @@ def browse(page: Page[NoState]) -> View:
         search_field("query", "Search this phone", back=lambda: _ignore(up()))
         if searching
         else title_bar(
-            here.rpartition("/")[2] or "Files", back=(lambda: _ignore(up())) if here else None,
+            here.rpartition("/")[2] or "Files",
+            back=(lambda: _ignore(up())) if here else None,
             actions=(icon_button("search", "Search", lambda: _search(page)),),
             subtitle=f"Internal storage/{here}" if here else "",
         )
-    )  # fmt: skip
+    )
     return screen(
         bar,
-        stack(column(listing, height=MATCH),
-              fab("add", "New folder", page.setter("new"), id="new_folder"),
-              width=MATCH, weight=1),
-    )  # fmt: skip
+        stack(
+            column(listing, height=MATCH),
+            fab("add", "New folder", page.setter("new"), id="new_folder"),
+            width=MATCH,
+            weight=1,
+        ),
+    )
 
 
 def _ignore(_value: bool) -> None:
@@ -177,10 +197,13 @@ def _dialogs(page: Page[NoState], here: str) -> None:
             return act
 
         page.show_dialog(
-            menu(("Open", lambda: _open_from_menu(page, file)),
-                 ("Rename", then("rename")), ("Delete", then("delete"))),
+            menu(
+                ("Open", lambda: _open_from_menu(page, file)),
+                ("Rename", then("rename")),
+                ("Delete", then("delete")),
+            ),
             page.setter("menu", ""),
-        )  # fmt: skip
+        )
 
 
 def _ask_name(
@@ -198,13 +221,26 @@ def _ask_name(
 
     page.show_dialog(
         alert(
-            title, "", button("Cancel", close, look="text"), button("OK", keep, look="text"),
-            body=field("name", value=value, hint="Name", style=BODY_LARGE, id="android:id/text1",
-                       fill="surface2", radius=14, height=54, pad=edges(16, 0),
-                       margin=(0, 16, 0, 0), on_submit=lambda _t: keep()),
+            title,
+            "",
+            button("Cancel", close, look="text"),
+            button("OK", keep, look="text"),
+            body=field(
+                "name",
+                value=value,
+                hint="Name",
+                style=BODY_LARGE,
+                id="android:id/text1",
+                fill="surface2",
+                radius=14,
+                height=54,
+                pad=edges(16, 0),
+                margin=(0, 16, 0, 0),
+                on_submit=lambda _t: keep(),
+            ),
         ),
         close,
-    )  # fmt: skip
+    )
 
 
 def _make(page: Page[NoState], here: str, name: str) -> None:
@@ -226,8 +262,9 @@ def open_file(page: Page[NoState], file: StoredFile) -> None:
     if file.folder:
         page.set("folder", file.path)
     elif file.suffix in PICTURES:
-        page.open("com.android.gallery3d.app.PhotoActivity", "com.android.gallery3d",
-                  photo=file.path)  # fmt: skip
+        page.open(
+            "com.android.gallery3d.app.PhotoActivity", "com.android.gallery3d", photo=file.path
+        )
     elif file.suffix in TEXTS:
         page.open(".files.TextActivity", file=file.path)
     else:

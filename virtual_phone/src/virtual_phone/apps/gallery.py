@@ -37,7 +37,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -177,10 +177,13 @@ def photos(page: Page[Photos]) -> View:
     def cell(photo: StoredFile) -> View:
         day = datetime.fromtimestamp(photo.modified, UTC)
         return art(
-            paint_file(storage, photo.path, fills=True), MATCH, 116, key=f"photo {photo.path}",
+            paint_file(storage, photo.path, fills=True),
+            MATCH,
+            116,
+            key=f"photo {photo.path}",
             desc=f"Photo taken on {day:%b} {day.day}, {day.year} {day:%H:%M}",
             on_click=page.opener(".app.PhotoActivity", photo=photo.path),
-        )  # fmt: skip
+        )
 
     rows: list[View] = []
     for day, of_day in days.items():
@@ -224,17 +227,32 @@ def photo_page(page: Page[Photos]) -> View:
         page.confirm("Delete this photo?", message, "Delete", delete, local="delete")
     return screen(
         title_bar(shown[at].name, back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
-        art(paint_file(storage, path, fills=False), MATCH, 0, weight=1, on_swipe=swiped, id="photo",
-            desc=f"Photo {shown[at].name}", clickable=False),
+        art(
+            paint_file(storage, path, fills=False),
+            MATCH,
+            0,
+            weight=1,
+            on_swipe=swiped,
+            id="photo",
+            desc=f"Photo {shown[at].name}",
+            clickable=False,
+        ),
         row(
             icon_button("share", "Share", lambda: page.toast("No app to share with")),
-            icon_button("star" if liked else "star_border", "Favorite", favor,
-                        tint="warn" if liked else "text", selected=liked),
+            icon_button(
+                "star" if liked else "star_border",
+                "Favorite",
+                favor,
+                tint="warn" if liked else "text",
+                selected=liked,
+            ),
             icon_button("edit", "Edit", lambda: page.toast("Editing is not available")),
             icon_button("delete", "Delete", page.setter("delete")),
-            width=MATCH, main=Align.BETWEEN, pad=edges(40, 12),
+            width=MATCH,
+            main=Align.BETWEEN,
+            pad=edges(40, 12),
         ),
-    )  # fmt: skip
+    )
 
 
 def _path_of(data: str) -> str:
@@ -246,9 +264,11 @@ def _path_of(data: str) -> str:
     return ""
 
 
-@camera.page("com.android.camera.CameraLauncher", launcher=True,
-             actions=["android.media.action.IMAGE_CAPTURE",
-                      "android.media.action.STILL_IMAGE_CAMERA"])  # fmt: skip
+@camera.page(
+    "com.android.camera.CameraLauncher",
+    launcher=True,
+    actions=["android.media.action.IMAGE_CAPTURE", "android.media.action.STILL_IMAGE_CAMERA"],
+)
 def viewfinder(page: Page[NoState]) -> View:
     """Show what the camera sees; the round button takes a picture."""
     allowed = CAMERA in page.host.granted_to(camera.package)
@@ -272,11 +292,16 @@ def viewfinder(page: Page[NoState]) -> View:
         body = art(paint_photo(4242 + taken), MATCH, 560, hidden_from_tree=True)
     else:
         body = column(
-            text("Camera needs access to take pictures.",
-                 TextStyle(17, 400, "white", align=Align.CENTER), id="message"),
+            text(
+                "Camera needs access to take pictures.",
+                TextStyle(17, 400, "white", align=Align.CENTER),
+                id="message",
+            ),
             button("Allow access", ask, look="tonal"),
-            cross=Align.CENTER, gap=18, pad=edges(40, 150),
-        )  # fmt: skip
+            cross=Align.CENTER,
+            gap=18,
+            pad=edges(40, 150),
+        )
     return column(
         row(
             icon_button(

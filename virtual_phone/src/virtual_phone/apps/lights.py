@@ -89,10 +89,16 @@ def play(page: Page[Lights]) -> View:
         ]
     else:
         board = [
-            row(*(_lamp(data.lamps[y * SIZE + x], on(y * SIZE + x), y * SIZE + x)
-                  for x in range(SIZE)), gap=12, halign=Align.CENTER)
+            row(
+                *(
+                    _lamp(data.lamps[y * SIZE + x], on(y * SIZE + x), y * SIZE + x)
+                    for x in range(SIZE)
+                ),
+                gap=12,
+                halign=Align.CENTER,
+            )
             for y in range(SIZE)
-        ]  # fmt: skip
+        ]
         over = not any(data.lamps)
         shown = [
             _line(f"Moves: {data.moves}", 22),
@@ -101,9 +107,14 @@ def play(page: Page[Lights]) -> View:
             _key("NEXT LEVEL", onwards) if over else _key("RESTART", start),
         ]
     inside = column(
-        space(weight=1), *shown, space(weight=1), gap=26, width=MATCH, height=MATCH,
+        space(weight=1),
+        *shown,
+        space(weight=1),
+        gap=26,
+        width=MATCH,
+        height=MATCH,
         hidden_from_tree=True,
-    )  # fmt: skip
+    )
     return stack(inside, width=MATCH, height=MATCH, fill="surface", cls="android.view.SurfaceView")
 
 
@@ -115,9 +126,16 @@ def _key(words: str, act: Callable[[], None]) -> View:
     face = text(words, TextStyle(20, 600, "on_accent"), hidden_from_tree=True)
     face.halign = face.valign = Align.CENTER
     return stack(
-        face, on_click=act, width=260, height=64, radius=32, fill="accent", halign=Align.CENTER,
-        hidden_from_tree=True, key=f"key {words}",
-    )  # fmt: skip
+        face,
+        on_click=act,
+        width=260,
+        height=64,
+        radius=32,
+        fill="accent",
+        halign=Align.CENTER,
+        hidden_from_tree=True,
+        key=f"key {words}",
+    )
 
 
 def _lamp(lit: bool, act: Callable[[], None], at: int) -> View:
@@ -127,6 +145,12 @@ def _lamp(lit: bool, act: Callable[[], None], at: int) -> View:
     )
     face.halign = face.valign = Align.CENTER
     return stack(
-        face, on_click=act, width=92, height=92, radius=14, fill="accent" if lit else "surface2",
-        hidden_from_tree=True, key=f"lamp {at}",
-    )  # fmt: skip
+        face,
+        on_click=act,
+        width=92,
+        height=92,
+        radius=14,
+        fill="accent" if lit else "surface2",
+        hidden_from_tree=True,
+        key=f"lamp {at}",
+    )

@@ -21,7 +21,7 @@ from virtual_phone.ui.patterns import (
     screen,
     search_field,
     title_bar,
-)  # fmt: skip
+)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -38,7 +38,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Mail(msgspec.Struct):
@@ -69,24 +69,52 @@ FOLDERS = ("Inbox", "Starred", "Sent", "Drafts", "Archive", "Trash")
 def seed(s: Seed) -> Mails:
     """Return an inbox."""
     letters = (
-        ("Larkspur", "orders@larkspur.example", "Your order 1042 has shipped",
-         "Hello Casey,\n\nYour order 1042 (Walking boots) is on its way. It should reach you on "
-         "Tuesday.\n\nThe Larkspur team"),
-        ("Grace Okafor", "grace@example.org", "Notes from Thursday",
-         "Hi Casey,\n\nthe notes are below. Could you confirm the budget figure of 4,200 by "
-         "Friday?\n\nThanks\nGrace"),
-        ("Oak Street Dentist", "desk@oakstreet.example", "Your appointment",
-         "Your next appointment is in three days at 15:15. Reply to this message to change it."),
-        ("Priya Raman", "priya@example.org", "Lake weekend",
-         "Shall we take the 09:45 train? I can bring the tent ⛺."),
-        ("Linewire", "billing@linewire.example", "Your bill is ready",
-         "This month's bill is $24.00. It will be taken from your card on the 28th."),
-    )  # fmt: skip
+        (
+            "Larkspur",
+            "orders@larkspur.example",
+            "Your order 1042 has shipped",
+            "Hello Casey,\n\nYour order 1042 (Walking boots) is on its way. It should reach you on "
+            "Tuesday.\n\nThe Larkspur team",
+        ),
+        (
+            "Grace Okafor",
+            "grace@example.org",
+            "Notes from Thursday",
+            "Hi Casey,\n\nthe notes are below. Could you confirm the budget figure of 4,200 by "
+            "Friday?\n\nThanks\nGrace",
+        ),
+        (
+            "Oak Street Dentist",
+            "desk@oakstreet.example",
+            "Your appointment",
+            "Your next appointment is in three days at 15:15. Reply to this message to change it.",
+        ),
+        (
+            "Priya Raman",
+            "priya@example.org",
+            "Lake weekend",
+            "Shall we take the 09:45 train? I can bring the tent ⛺.",
+        ),
+        (
+            "Linewire",
+            "billing@linewire.example",
+            "Your bill is ready",
+            "This month's bill is $24.00. It will be taken from your card on the 28th.",
+        ),
+    )
     made = [
-        Mail(i + 1, "Inbox", f"{name} <{address}>", ME, subject, body,
-             s.now - 9_000 * (i * i + 1) - s.rng.randrange(2_000), read=i > 1)
+        Mail(
+            i + 1,
+            "Inbox",
+            f"{name} <{address}>",
+            ME,
+            subject,
+            body,
+            s.now - 9_000 * (i * i + 1) - s.rng.randrange(2_000),
+            read=i > 1,
+        )
         for i, (name, address, subject, body) in enumerate(letters)
-    ]  # fmt: skip
+    ]
     return Mails(made, len(made) + 1)
 
 
@@ -165,10 +193,13 @@ def inbox(page: Page[Mails]) -> View:
         listing = empty("mail", "Nothing here")
     return screen(
         bar,
-        stack(column(listing, height=MATCH),
-              fab("edit", "Compose", page.opener(".activity.ComposeActivity"), id="compose_button"),
-              width=MATCH, weight=1),
-    )  # fmt: skip
+        stack(
+            column(listing, height=MATCH),
+            fab("edit", "Compose", page.opener(".activity.ComposeActivity"), id="compose_button"),
+            width=MATCH,
+            weight=1,
+        ),
+    )
 
 
 def _ignore(_value: bool) -> None:
@@ -193,17 +224,34 @@ def _item(page: Page[Mails], m: Mail) -> View:
     return row(
         avatar(who.removeprefix("To: "), 44),
         column(
-            row(text(who, TextStyle(16.5, weight, max_lines=1), weight=1, id="senders"),
-                text(when_text(page.now, m.when), CAPTION, id="date"), width=MATCH, gap=8),
+            row(
+                text(who, TextStyle(16.5, weight, max_lines=1), weight=1, id="senders"),
+                text(when_text(page.now, m.when), CAPTION, id="date"),
+                width=MATCH,
+                gap=8,
+            ),
             text(m.subject or "(no subject)", TextStyle(15, weight, max_lines=1), id="subject"),
             text(m.body.replace("\n", " "), TextStyle(14, 400, "text2", max_lines=1), id="snippet"),
-            weight=1, gap=2,
+            weight=1,
+            gap=2,
         ),
-        icon_button("star" if m.starred else "star_border", "Unstar" if m.starred else "Star", star,
-                    tint="warn" if m.starred else "text3", size=20, width=40, height=40),
-        on_click=target, width=MATCH, gap=14, pad=(18, 10, 8, 10), cross=Align.START,
-        key=f"mail {m.id}", id="conversation_item",
-    )  # fmt: skip
+        icon_button(
+            "star" if m.starred else "star_border",
+            "Unstar" if m.starred else "Star",
+            star,
+            tint="warn" if m.starred else "text3",
+            size=20,
+            width=40,
+            height=40,
+        ),
+        on_click=target,
+        width=MATCH,
+        gap=14,
+        pad=(18, 10, 8, 10),
+        cross=Align.START,
+        key=f"mail {m.id}",
+        id="conversation_item",
+    )
 
 
 @mail.page(".activity.MessageActivity")
@@ -227,31 +275,65 @@ def message(page: Page[Mails]) -> View:
 
     return screen(
         title_bar(
-            "", back=page.close,
-            actions=(icon_button("archive", "Archive", move("Archive", "Archived")),
-                     icon_button("delete", "Delete", move("Trash", "Moved to trash")),
-                     icon_button("star" if m.starred else "star_border", "Star", star,
-                                 tint="warn" if m.starred else "text")),
+            "",
+            back=page.close,
+            actions=(
+                icon_button("archive", "Archive", move("Archive", "Archived")),
+                icon_button("delete", "Delete", move("Trash", "Moved to trash")),
+                icon_button(
+                    "star" if m.starred else "star_border",
+                    "Star",
+                    star,
+                    tint="warn" if m.starred else "text",
+                ),
+            ),
         ),
         scroll(
             "message",
-            text(m.subject or "(no subject)", TextStyle(26, 400), pad=(0, 4, 0, 14),
-                 id="subject_and_folder_view"),
-            row(avatar(name_of(m.sender), 44),
-                column(text(name_of(m.sender), TextStyle(16, 500), id="sender_name"),
-                       text(f"to {m.to}", CAPTION), weight=1), width=MATCH, gap=14),
-            text(m.body, TextStyle(17, 400, line_height=1.5), pad=(0, 20, 0, 20), id="body",
-                 width=MATCH),
+            text(
+                m.subject or "(no subject)",
+                TextStyle(26, 400),
+                pad=(0, 4, 0, 14),
+                id="subject_and_folder_view",
+            ),
+            row(
+                avatar(name_of(m.sender), 44),
+                column(
+                    text(name_of(m.sender), TextStyle(16, 500), id="sender_name"),
+                    text(f"to {m.to}", CAPTION),
+                    weight=1,
+                ),
+                width=MATCH,
+                gap=14,
+            ),
+            text(
+                m.body,
+                TextStyle(17, 400, line_height=1.5),
+                pad=(0, 20, 0, 20),
+                id="body",
+                width=MATCH,
+            ),
             divider(),
-            row(button("Reply", page.opener(".activity.ComposeActivity", reply=str(m.id)),
-                       look="tonal", id="reply_button"),
-                button("Forward", page.opener(".activity.ComposeActivity", forward=str(m.id)),
-                       look="tonal", id="forward_button"),
-                gap=12, pad=edges(0, 18)),
+            row(
+                button(
+                    "Reply",
+                    page.opener(".activity.ComposeActivity", reply=str(m.id)),
+                    look="tonal",
+                    id="reply_button",
+                ),
+                button(
+                    "Forward",
+                    page.opener(".activity.ComposeActivity", forward=str(m.id)),
+                    look="tonal",
+                    id="forward_button",
+                ),
+                gap=12,
+                pad=edges(0, 18),
+            ),
             pad=edges(22, 0),
         ),
         fill="surface",
-    )  # fmt: skip
+    )
 
 
 @mail.page(
@@ -316,9 +398,13 @@ def compose(page: Page[Mails]) -> View:
     if page.local("wrong"):
         close = page.setter("wrong", "")
         page.show_dialog(
-            alert("No recipient", "Add at least one address to send this message.",
-                  button("OK", close, look="text")), close,
-        )  # fmt: skip
+            alert(
+                "No recipient",
+                "Add at least one address to send this message.",
+                button("OK", close, look="text"),
+            ),
+            close,
+        )
 
     def line(key: str, label: str) -> View:
         return row(
@@ -331,12 +417,31 @@ def compose(page: Page[Mails]) -> View:
         )
 
     return screen(
-        title_bar("Compose", back=leave, actions=(
-            icon_button("attach", "Attach file", lambda: page.toast("No files to attach")),
-            icon_button("send", "Send", send, tint="accent", id="send"))),
-        line("to", "To"), divider(22), line("subject", "Subject"), divider(22),
-        scroll("compose", field("body", value=body, hint="Compose email", style=TextStyle(17, 400),
-                                multiline=True, id="body", min_height=360), space(20),
-               pad=edges(22, 14)),
+        title_bar(
+            "Compose",
+            back=leave,
+            actions=(
+                icon_button("attach", "Attach file", lambda: page.toast("No files to attach")),
+                icon_button("send", "Send", send, tint="accent", id="send"),
+            ),
+        ),
+        line("to", "To"),
+        divider(22),
+        line("subject", "Subject"),
+        divider(22),
+        scroll(
+            "compose",
+            field(
+                "body",
+                value=body,
+                hint="Compose email",
+                style=TextStyle(17, 400),
+                multiline=True,
+                id="body",
+                min_height=360,
+            ),
+            space(20),
+            pad=edges(22, 14),
+        ),
         fill="surface",
-    )  # fmt: skip
+    )

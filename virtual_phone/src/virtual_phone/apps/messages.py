@@ -32,7 +32,7 @@ from virtual_phone.ui.patterns import (
     screen,
     search_field,
     title_bar,
-)  # fmt: skip
+)
 from virtual_phone.ui.views import MATCH, WRAP, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -48,7 +48,7 @@ from virtual_phone.ui.vocabulary import (
     stack,
     styled,
     text,
-)  # fmt: skip
+)
 
 messages = App(
     package=PACKAGE,
@@ -69,11 +69,15 @@ def conversation_list(page: Page[Messages]) -> View:
     searching = page.local("search") == "1"
     wanted = page.field("query").strip().lower() if searching else ""
     shown = sorted(
-        (t for t in page.data.threads
-         if (wanted in t.name.lower() or any(wanted in m.body.lower() for m in t.messages))
-         and (searching or not t.archived)),
-        key=newest, reverse=True,
-    )  # fmt: skip
+        (
+            t
+            for t in page.data.threads
+            if (wanted in t.name.lower() or any(wanted in m.body.lower() for m in t.messages))
+            and (searching or not t.archived)
+        ),
+        key=newest,
+        reverse=True,
+    )
 
     def back() -> bool:
         if not page.local("search"):
@@ -102,11 +106,16 @@ def conversation_list(page: Page[Messages]) -> View:
         bar,
         stack(
             column(listing, height=MATCH),
-            fab("chat", "Start new conversation", page.opener(".ui.NewConversationActivity"),
-                id="start_new_conversation_button"),
-            width=MATCH, weight=1,
+            fab(
+                "chat",
+                "Start new conversation",
+                page.opener(".ui.NewConversationActivity"),
+                id="start_new_conversation_button",
+            ),
+            width=MATCH,
+            weight=1,
         ),
-    )  # fmt: skip
+    )
 
 
 def void(_value: object) -> None:
@@ -120,21 +129,35 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
     return row(
         avatar(thread.name, 52),
         column(
-            row(text(thread.name, TextStyle(17, max(bold, 500), max_lines=1), weight=1,
-                     id="conversation_name"),
+            row(
+                text(
+                    thread.name,
+                    TextStyle(17, max(bold, 500), max_lines=1),
+                    weight=1,
+                    id="conversation_name",
+                ),
                 text(when_text(page.now, newest(thread)), CAPTION, id="conversation_timestamp"),
-                width=MATCH, gap=8),
-            text(preview.replace("\n", " "),
-                 TextStyle(15, bold, "text" if thread.unread else "text2", max_lines=1),
-                 id="conversation_snippet"),
-            weight=1, gap=3,
+                width=MATCH,
+                gap=8,
+            ),
+            text(
+                preview.replace("\n", " "),
+                TextStyle(15, bold, "text" if thread.unread else "text2", max_lines=1),
+                id="conversation_snippet",
+            ),
+            weight=1,
+            gap=3,
         ),
         row(width=10, height=10, radius=5, fill="accent") if thread.unread else None,
         on_click=page.opener(".ui.conversation.ConversationActivity", thread=str(thread.id)),
         on_long_click=page.setter("delete", str(thread.id)),
-        width=MATCH, gap=16, pad=edges(18, 12), id="swipeableContent", key=f"thread {thread.id}",
+        width=MATCH,
+        gap=16,
+        pad=edges(18, 12),
+        id="swipeableContent",
+        key=f"thread {thread.id}",
         cls="android.widget.FrameLayout",
-    )  # fmt: skip
+    )
 
 
 def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -> None:
@@ -151,9 +174,12 @@ def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -
 
 @messages.page(
     ".ui.conversation.ConversationActivity",
-    actions=["android.intent.action.SENDTO sms", "android.intent.action.SENDTO smsto",
-             "android.intent.action.VIEW sms"],
-)  # fmt: skip
+    actions=[
+        "android.intent.action.SENDTO sms",
+        "android.intent.action.SENDTO smsto",
+        "android.intent.action.VIEW sms",
+    ],
+)
 def conversation(page: Page[Messages]) -> View:
     """Show one thread with the field to write in."""
     key = page.local("thread") or page.args.get("thread", "")
@@ -184,16 +210,21 @@ def conversation(page: Page[Messages]) -> View:
         send(page, current, words)
 
     def call() -> None:
-        page.open("com.android.dialer.DialtactsActivity", "com.android.dialer",
-                  data=f"tel:{current.number}")  # fmt: skip
+        page.open(
+            "com.android.dialer.DialtactsActivity",
+            "com.android.dialer",
+            data=f"tel:{current.number}",
+        )
 
     if page.local("menu"):
         page.show_dialog(
-            menu(("Details", lambda: page.toast(current.number)),
-                 ("Archive", lambda: archive(page, current)),
-                 ("Delete", lambda: choose_delete(page))),
+            menu(
+                ("Details", lambda: page.toast(current.number)),
+                ("Archive", lambda: archive(page, current)),
+                ("Delete", lambda: choose_delete(page)),
+            ),
             lambda: page.set("menu", ""),
-        )  # fmt: skip
+        )
     if page.local("delete"):
         ask_delete(page, thread, page.close)
     rows = [_bubble(page, thread, i) for i in range(len(thread.messages))]
@@ -205,23 +236,52 @@ def conversation(page: Page[Messages]) -> View:
             text(thread.name, TextStyle(19, 500, max_lines=1), weight=1, id="conversation_title"),
             icon_button("call", "Call", call, id="action_call"),
             icon_button("more", "More options", page.setter("menu")),
-            width=MATCH, height=64, gap=10, pad=(4, 0, 4, 0), id="action_bar",
+            width=MATCH,
+            height=64,
+            gap=10,
+            pad=(4, 0, 4, 0),
+            id="action_bar",
             cls="android.view.ViewGroup",
         ),
-        recycler("message_list", *rows, reverse=True, id="android:id/list", pad=(14, 10, 14, 10),
-                 gap=4),
+        recycler(
+            "message_list", *rows, reverse=True, id="android:id/list", pad=(14, 10, 14, 10), gap=4
+        ),
         row(
-            icon_button("add", "Attach", lambda: page.toast("Nothing to attach yet"),
-                        id="attach_media_button"),
-            field("compose", value=given, hint="Text message", weight=1,
-                  id="compose_message_text", multiline=True, min_height=48, max_height=140,
-                  pad=edges(18, 12), fill="surface2", radius=24, style=BODY_LARGE),
-            icon_button("send", "Send SMS", act, id="send_message_button",
-                        tint="accent" if has_text else "text3", enabled=has_text),
-            width=MATCH, pad=(6, 6, 6, 8), gap=4, cross=Align.END,
+            icon_button(
+                "add",
+                "Attach",
+                lambda: page.toast("Nothing to attach yet"),
+                id="attach_media_button",
+            ),
+            field(
+                "compose",
+                value=given,
+                hint="Text message",
+                weight=1,
+                id="compose_message_text",
+                multiline=True,
+                min_height=48,
+                max_height=140,
+                pad=edges(18, 12),
+                fill="surface2",
+                radius=24,
+                style=BODY_LARGE,
+            ),
+            icon_button(
+                "send",
+                "Send SMS",
+                act,
+                id="send_message_button",
+                tint="accent" if has_text else "text3",
+                enabled=has_text,
+            ),
+            width=MATCH,
+            pad=(6, 6, 6, 8),
+            gap=4,
+            cross=Align.END,
         ),
         fill="surface",
-    )  # fmt: skip
+    )
 
 
 def archive(page: Page[Messages], thread: Thread) -> None:
@@ -243,27 +303,34 @@ def _bubble(page: Page[Messages], thread: Thread, i: int) -> View:
     stamp: Child = None
     if before is None or message.when - before.when > 3_600:
         day = datetime.fromtimestamp(message.when, UTC)
-        stamp = text(f"{day:%A} {day:%H:%M}", CAPTION, halign=Align.CENTER,
-                     margin=(0, 10, 0, 8))  # fmt: skip
+        stamp = text(f"{day:%A} {day:%H:%M}", CAPTION, halign=Align.CENTER, margin=(0, 10, 0, 8))
     last = i == len(thread.messages) - 1
     status: Child = None
     if message.status == "failed":
-        status = text("Not sent. Tap to retry.", styled(CAPTION, color="error"),
-                      id="message_status", halign=Align.END)  # fmt: skip
+        status = text(
+            "Not sent. Tap to retry.",
+            styled(CAPTION, color="error"),
+            id="message_status",
+            halign=Align.END,
+        )
     elif last and message.mine:
         status = text("Sent", CAPTION, id="message_status", halign=Align.END)
     bubble = text(
-        message.body, TextStyle(16.5, 400, "on_bubble_out" if message.mine else "text"),
-        id="message_text", fill="bubble_out" if message.mine else "bubble_in", radius=20,
+        message.body,
+        TextStyle(16.5, 400, "on_bubble_out" if message.mine else "text"),
+        id="message_text",
+        fill="bubble_out" if message.mine else "bubble_in",
+        radius=20,
         pad=edges(16, 10),
-    )  # fmt: skip
+    )
     if message.mine:
         line = row(space(64), space(weight=1), bubble, width=MATCH)
         line = _right(bubble)
     else:
         line = row(bubble, width=MATCH, pad=(0, 0, 64, 0))
-    return column(stamp, line, status, gap=2, id="conversation_message_view",
-                  cls="android.widget.FrameLayout")  # fmt: skip
+    return column(
+        stamp, line, status, gap=2, id="conversation_message_view", cls="android.widget.FrameLayout"
+    )
 
 
 def _right(bubble: View) -> View:
@@ -291,26 +358,47 @@ def new_conversation(page: Page[Messages]) -> View:
     def person(name: str, number: str) -> View:
         return row(
             avatar(name, 44),
-            column(text(name, TextStyle(16.5, 500), id="contact_name"),
-                   text(number, CAPTION, id="contact_details"), weight=1, gap=2),
-            on_click=lambda: choose(name), width=MATCH, gap=16, pad=edges(20, 10),
+            column(
+                text(name, TextStyle(16.5, 500), id="contact_name"),
+                text(number, CAPTION, id="contact_details"),
+                weight=1,
+                gap=2,
+            ),
+            on_click=lambda: choose(name),
+            width=MATCH,
+            gap=16,
+            pad=edges(20, 10),
             key=f"person {number}",
-        )  # fmt: skip
+        )
 
     number_row: Child = None
     if typed.strip() and not shown:
         number_row = row(
-            avatar("#", 44), text(f"Send to {typed.strip()}", BODY_LARGE, weight=1),
-            on_click=choose_typed, width=MATCH, gap=16, pad=edges(20, 10),
-        )  # fmt: skip
+            avatar("#", 44),
+            text(f"Send to {typed.strip()}", BODY_LARGE, weight=1),
+            on_click=choose_typed,
+            width=MATCH,
+            gap=16,
+            pad=edges(20, 10),
+        )
     return screen(
         title_bar("New conversation", back=page.close),
         row(
             text("To", styled(BODY_LARGE, color="text2")),
-            field("to", hint="Type a name, phone number, or email", weight=1, height=52,
-                  id="recipient_text_view", on_submit=lambda _t: choose_typed()),
-            width=MATCH, gap=14, pad=edges(18, 0), fill="surface2", radius=26,
+            field(
+                "to",
+                hint="Type a name, phone number, or email",
+                weight=1,
+                height=52,
+                id="recipient_text_view",
+                on_submit=lambda _t: choose_typed(),
+            ),
+            width=MATCH,
+            gap=14,
+            pad=edges(18, 0),
+            fill="surface2",
+            radius=26,
             margin=edges(16, 6),
         ),
         list_page("contacts", number_row, *(person(*p) for p in shown)),
-    )  # fmt: skip
+    )

@@ -44,10 +44,14 @@ class Messages(msgspec.Struct):
 
 
 PEOPLE = (
-    ("Ana Silva", "+1 555 0101"), ("Ben Carter", "+1 555 0102"), ("Chloe Dubois", "+1 555 0103"),
-    ("Dad", "+1 555 0104"), ("田中さくら", "+81 90 5555 0105"), ("Linewire", "2626"),
+    ("Ana Silva", "+1 555 0101"),
+    ("Ben Carter", "+1 555 0102"),
+    ("Chloe Dubois", "+1 555 0103"),
+    ("Dad", "+1 555 0104"),
+    ("田中さくら", "+81 90 5555 0105"),
+    ("Linewire", "2626"),
     ("Ben Okafor", "+1 555 0107"),
-)  # fmt: skip
+)
 
 
 def seed(s: Seed) -> Messages:
@@ -91,9 +95,13 @@ def seed(s: Seed) -> Messages:
 
 
 REPLIES = (
-    "Sounds good!", "Got it, thanks 🙂", "Let me check and get back to you.", "Sure, no problem.",
-    "Great, see you then!", "Ha, nice 😄",
-)  # fmt: skip
+    "Sounds good!",
+    "Got it, thanks 🙂",
+    "Let me check and get back to you.",
+    "Sure, no problem.",
+    "Great, see you then!",
+    "Ha, nice 😄",
+)
 REPLY_S = 1.5
 
 

@@ -25,7 +25,7 @@ from virtual_phone.ui.vocabulary import (
     stack,
     styled,
     text,
-)  # fmt: skip
+)
 
 
 class Note(msgspec.Struct):
@@ -117,17 +117,19 @@ def note_list(page: Page[Notes]) -> View:
     listing: Child = list_page("notes_list", *(_card(page, n) for n in shown))
     if not shown:
         listing = empty(
-            "note", "No notes found" if searching else "No notes yet",
+            "note",
+            "No notes found" if searching else "No notes yet",
             "" if searching else "Tap the plus button to write one.",
-        )  # fmt: skip
+        )
     return screen(
         bar,
         stack(
             column(listing, height=MATCH),
             fab("add", "New note", page.opener(".NoteEditActivity"), id="fab_new_note"),
-            width=MATCH, weight=1,
+            width=MATCH,
+            weight=1,
         ),
-    )  # fmt: skip
+    )
 
 
 def void(_value: object) -> None:
@@ -142,10 +144,16 @@ def _card(page: Page[Notes], note: Note) -> View:
         else None,
         text(_when(page, note.edited), CAPTION, id="note_date", margin=(0, 4, 0, 0)),
         on_click=page.opener(".NoteEditActivity", note=str(note.id)),
-        on_long_click=page.setter("delete", str(note.id)), id="note_card", fill="surface",
-        radius=20, pad=edges(18, 16), gap=4, margin=(16, 5, 16, 5), key=f"note {note.id}",
+        on_long_click=page.setter("delete", str(note.id)),
+        id="note_card",
+        fill="surface",
+        radius=20,
+        pad=edges(18, 16),
+        gap=4,
+        margin=(16, 5, 16, 5),
+        key=f"note {note.id}",
         cls="androidx.cardview.widget.CardView",
-    )  # fmt: skip
+    )
 
 
 def ask_delete(page: Page[Notes], note: Note, then: Callable[[], None]) -> None:
@@ -160,8 +168,10 @@ def ask_delete(page: Page[Notes], note: Note, then: Callable[[], None]) -> None:
     page.confirm("Delete note?", message, "Delete", delete, local="delete")
 
 
-@notes.page(".NoteEditActivity", actions=["android.intent.action.CREATE_NOTE",
-                                       "android.intent.action.SEND text/plain"])  # fmt: skip
+@notes.page(
+    ".NoteEditActivity",
+    actions=["android.intent.action.CREATE_NOTE", "android.intent.action.SEND text/plain"],
+)
 def note_edit(page: Page[Notes]) -> View:
     """Edit a note; what is typed is kept at once, an empty note is not kept."""
     note = _find(page, page.local("note") or page.args.get("note", ""))
@@ -207,28 +217,56 @@ def note_edit(page: Page[Notes]) -> View:
     pin = "bookmark"
     return screen(
         title_bar(
-            "Edit note" if note else "New note", back=page.close,
+            "Edit note" if note else "New note",
+            back=page.close,
             actions=(
-                icon_button(pin, "Unpin" if note.pinned else "Pin", lambda: toggle(note),
-                            tint="accent" if note.pinned else "text") if note else None,
+                icon_button(
+                    pin,
+                    "Unpin" if note.pinned else "Pin",
+                    lambda: toggle(note),
+                    tint="accent" if note.pinned else "text",
+                )
+                if note
+                else None,
                 icon_button("delete", "Delete", page.setter("delete"), id="menu_delete")
-                if note else None,
+                if note
+                else None,
                 icon_button("check", "Save", done, id="menu_save"),
             ),
         ),
         scroll(
             "note_scroll",
-            field("title", value=note.title if note else "", hint="Title",
-                  style=TextStyle(24, 500), id="title", on_text=keep, height=56),
-            field("body", value=note.body if note else "", hint="Note",
-                  style=TextStyle(17, 400, line_height=1.45), id="body", multiline=True,
-                  on_text=keep, min_height=400, valign=Align.START),
-            pad=edges(22, 8), gap=6,
+            field(
+                "title",
+                value=note.title if note else "",
+                hint="Title",
+                style=TextStyle(24, 500),
+                id="title",
+                on_text=keep,
+                height=56,
+            ),
+            field(
+                "body",
+                value=note.body if note else "",
+                hint="Note",
+                style=TextStyle(17, 400, line_height=1.45),
+                id="body",
+                multiline=True,
+                on_text=keep,
+                min_height=400,
+                valign=Align.START,
+            ),
+            pad=edges(22, 8),
+            gap=6,
         ),
-        text(f"Edited {_when(page, note.edited)}" if note else "", CAPTION, id="edited",
-             pad=edges(22, 10)),
+        text(
+            f"Edited {_when(page, note.edited)}" if note else "",
+            CAPTION,
+            id="edited",
+            pad=edges(22, 10),
+        ),
         fill="surface",
-    )  # fmt: skip
+    )
 
 
 def toggle(note: Note) -> None:

@@ -11,15 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
-from virtual_phone.ui.patterns import (
-    alert,
-    avatar,
-    empty,
-    group,
-    preference,
-    screen,
-    title_bar,
-)  # fmt: skip
+from virtual_phone.ui.patterns import alert, avatar, empty, group, preference, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY_LARGE,
@@ -37,7 +29,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 
 class Payment(msgspec.Struct):
@@ -105,44 +97,74 @@ def main(page: Page[Wallet]) -> View:
     def item(p: Payment) -> View:
         return row(
             avatar(p.who, 44),
-            column(text(p.who, TextStyle(16.5, 500, max_lines=1), id="payment_who"),
-                   text(" • ".join(t for t in (when_text(page.now, p.when), p.note) if t), CAPTION),
-                   weight=1, gap=2),
-            text(("+" if p.amount > 0 else "") + money(p.amount),
-                 TextStyle(16.5, 500, "good" if p.amount > 0 else "text"), id="payment_amount"),
-            width=MATCH, gap=14, pad=edges(22, 9), key=f"payment {p.id}",
-        )  # fmt: skip
+            column(
+                text(p.who, TextStyle(16.5, 500, max_lines=1), id="payment_who"),
+                text(" • ".join(t for t in (when_text(page.now, p.when), p.note) if t), CAPTION),
+                weight=1,
+                gap=2,
+            ),
+            text(
+                ("+" if p.amount > 0 else "") + money(p.amount),
+                TextStyle(16.5, 500, "good" if p.amount > 0 else "text"),
+                id="payment_amount",
+            ),
+            width=MATCH,
+            gap=14,
+            pad=edges(22, 9),
+            key=f"payment {p.id}",
+        )
 
     def action(drawing: str, label: str, act: Callable[[], None]) -> View:
         return column(
-            stack(icon(drawing, 26, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
-                  width=60, height=60, radius=20, fill="accent_soft"),
+            stack(
+                icon(drawing, 26, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
+                width=60,
+                height=60,
+                radius=20,
+                fill="accent_soft",
+            ),
             text(label, TextStyle(13, 500)),
-            on_click=act, desc=label, cross=Align.CENTER, gap=7, weight=1,
-        )  # fmt: skip
+            on_click=act,
+            desc=label,
+            cross=Align.CENTER,
+            gap=7,
+            weight=1,
+        )
 
     return screen(
-        title_bar("Wallet", actions=(icon_button("help", "Help", lambda: page.toast(
-            "Ask your bank")),)),
+        title_bar(
+            "Wallet", actions=(icon_button("help", "Help", lambda: page.toast("Ask your bank")),)
+        ),
         recycler(
             "wallet",
             column(
                 text("Balance", TextStyle(15, 400, "on_accent")),
                 text(money(data.balance), TextStyle(40, 600, "on_accent"), id="balance"),
-                text(f"Card •••• {data.card[-4:]}" + (" (frozen)" if data.frozen else ""),
-                     TextStyle(15, 400, "on_accent")),
-                fill="accent", radius=28, pad=edges(26, 26), margin=edges(16, 4), gap=6,
-                on_click=page.opener(".CardActivity"), id="balance_card", elevation=3,
+                text(
+                    f"Card •••• {data.card[-4:]}" + (" (frozen)" if data.frozen else ""),
+                    TextStyle(15, 400, "on_accent"),
+                ),
+                fill="accent",
+                radius=28,
+                pad=edges(26, 26),
+                margin=edges(16, 4),
+                gap=6,
+                on_click=page.opener(".CardActivity"),
+                id="balance_card",
+                elevation=3,
             ),
-            row(action("send", "Send", page.opener(".SendActivity")),
+            row(
+                action("send", "Send", page.opener(".SendActivity")),
                 action("download", "Request", lambda: page.toast("Request sent to nobody")),
                 action("card", "Card", page.opener(".CardActivity")),
                 action("scan", "Scan", lambda: page.toast("No code in sight")),
-                width=MATCH, pad=edges(16, 18)),
+                width=MATCH,
+                pad=edges(16, 18),
+            ),
             text("Activity", TextStyle(15, 500, "accent"), pad=edges(22, 8)),
             *(item(p) for p in sorted(data.payments, key=lambda p: -p.when)),
         ),
-    )  # fmt: skip
+    )
 
 
 @wallet.page(".SendActivity")
@@ -161,15 +183,23 @@ def send(page: Page[Wallet]) -> View:
         elif amount > page.data.balance:
             page.set("poor")
         else:
-            page.open(".PinActivity", who=who, amount=f"{amount:.2f}",
-                      note=page.field("note").strip()[:80])  # fmt: skip
+            page.open(
+                ".PinActivity",
+                who=who,
+                amount=f"{amount:.2f}",
+                note=page.field("note").strip()[:80],
+            )
 
     if page.local("poor"):
         close = page.setter("poor", "")
         page.show_dialog(
-            alert("Not enough money", f"Your balance is {money(page.data.balance)}.",
-                  button("OK", close, look="text")), close,
-        )  # fmt: skip
+            alert(
+                "Not enough money",
+                f"Your balance is {money(page.data.balance)}.",
+                button("OK", close, look="text"),
+            ),
+            close,
+        )
 
     def person(name: str) -> View:
         made = preference(
@@ -186,15 +216,37 @@ def send(page: Page[Wallet]) -> View:
         title_bar("Send money", back=page.close),
         scroll(
             "send",
-            field("amount", hint="0.00", style=TextStyle(46, 500, align=Align.CENTER), height=84,
-                  pad=edges(24, 0), id="amount"),
-            field("note", hint="What is it for?", style=BODY_LARGE, height=54, fill="surface",
-                  radius=18, pad=edges(18, 0), margin=edges(16, 8), id="note"),
+            field(
+                "amount",
+                hint="0.00",
+                style=TextStyle(46, 500, align=Align.CENTER),
+                height=84,
+                pad=edges(24, 0),
+                id="amount",
+            ),
+            field(
+                "note",
+                hint="What is it for?",
+                style=BODY_LARGE,
+                height=54,
+                fill="surface",
+                radius=18,
+                pad=edges(18, 0),
+                margin=edges(16, 8),
+                id="note",
+            ),
             group(*(person(n) for n in PEOPLE), title="To"),
         ),
-        button("Continue", check, id="continue", width=MATCH, height=56, radius=28,
-               margin=edges(20, 14)),
-    )  # fmt: skip
+        button(
+            "Continue",
+            check,
+            id="continue",
+            width=MATCH,
+            height=56,
+            radius=28,
+            margin=edges(20, 14),
+        ),
+    )
 
 
 def _amount(page: Page[Wallet]) -> float | None:
@@ -242,9 +294,15 @@ def pin(page: Page[Wallet]) -> View:
     def key(digit: str) -> View:
         return stack(
             text(digit, TextStyle(28, 400), halign=Align.CENTER, valign=Align.CENTER),
-            on_click=press(digit), desc=digit, weight=1, height=76, radius=38, fill="surface",
-            key=f"pin {digit}", cls="android.widget.Button",
-        )  # fmt: skip
+            on_click=press(digit),
+            desc=digit,
+            weight=1,
+            height=76,
+            radius=38,
+            fill="surface",
+            key=f"pin {digit}",
+            cls="android.widget.Button",
+        )
 
     rows: list[Child] = [
         row(*(key(d) for d in line), width=MATCH, gap=16) for line in ("123", "456", "789")
@@ -254,20 +312,50 @@ def pin(page: Page[Wallet]) -> View:
         column(
             space(weight=1),
             text(f"{money(amount)} to {who}", TextStyle(24, 500), id="pin_summary"),
-            text("Wrong PIN, try again" if page.local("wrong") else "Enter your PIN",
-                 TextStyle(16, 400, "error" if page.local("wrong") else "text2"), id="pin_hint"),
-            row(*(row(width=16, height=16, radius=8,
-                      fill="accent" if i < len(typed) else "surface3") for i in range(4)), gap=18,
-                pad=edges(0, 20)),
-            space(weight=1), *rows,
-            row(space(weight=1), key("0"),
-                stack(icon_button("backspace", "Delete", lambda: page.set("pin", typed[:-1]),
-                                  halign=Align.CENTER, valign=Align.CENTER), weight=1, height=76),
-                width=MATCH, gap=16),
+            text(
+                "Wrong PIN, try again" if page.local("wrong") else "Enter your PIN",
+                TextStyle(16, 400, "error" if page.local("wrong") else "text2"),
+                id="pin_hint",
+            ),
+            row(
+                *(
+                    row(
+                        width=16,
+                        height=16,
+                        radius=8,
+                        fill="accent" if i < len(typed) else "surface3",
+                    )
+                    for i in range(4)
+                ),
+                gap=18,
+                pad=edges(0, 20),
+            ),
+            space(weight=1),
+            *rows,
+            row(
+                space(weight=1),
+                key("0"),
+                stack(
+                    icon_button(
+                        "backspace",
+                        "Delete",
+                        lambda: page.set("pin", typed[:-1]),
+                        halign=Align.CENTER,
+                        valign=Align.CENTER,
+                    ),
+                    weight=1,
+                    height=76,
+                ),
+                width=MATCH,
+                gap=16,
+            ),
             space(24),
-            cross=Align.CENTER, gap=14, weight=1, pad=edges(36, 0),
+            cross=Align.CENTER,
+            gap=14,
+            weight=1,
+            pad=edges(36, 0),
         ),
-    )  # fmt: skip
+    )
 
 
 @wallet.page(".DoneActivity")
@@ -277,15 +365,21 @@ def done(page: Page[Wallet]) -> View:
         column(
             space(weight=1),
             icon("check_circle", 96, "good"),
-            text(f"{money(float(page.args.get('amount', '0')))} sent", TextStyle(30, 500),
-                 id="done_title"),
+            text(
+                f"{money(float(page.args.get('amount', '0')))} sent",
+                TextStyle(30, 500),
+                id="done_title",
+            ),
             text(f"to {page.args.get('who', '')}", TextStyle(18, 400, "text2")),
             space(weight=1),
             button("Done", lambda: _leave(page), id="done", width=MATCH, height=56, radius=28),
             space(16),
-            cross=Align.CENTER, gap=14, pad=edges(24, 0), weight=1,
+            cross=Align.CENTER,
+            gap=14,
+            pad=edges(24, 0),
+            weight=1,
         )
-    )  # fmt: skip
+    )
 
 
 def _leave(page: Page[Wallet]) -> None:
@@ -314,13 +408,32 @@ def card(page: Page[Wallet]) -> View:
                 text("Linewire Bank", TextStyle(17, 600, "#FFFFFF")),
                 space(46),
                 text(data.card, TextStyle(25, 500, "#FFFFFF"), id="card_number"),
-                row(text("CASEY MORGAN", TextStyle(14, 500, "#FFFFFF"), weight=1),
-                    text("09/29", TextStyle(14, 500, "#FFFFFF")), width=MATCH, pad=(0, 18, 0, 0)),
-                fill="#22314F", radius=26, pad=edges(26, 26), margin=edges(16, 8), elevation=4,
+                row(
+                    text("CASEY MORGAN", TextStyle(14, 500, "#FFFFFF"), weight=1),
+                    text("09/29", TextStyle(14, 500, "#FFFFFF")),
+                    width=MATCH,
+                    pad=(0, 18, 0, 0),
+                ),
+                fill="#22314F",
+                radius=26,
+                pad=edges(26, 26),
+                margin=edges(16, 8),
+                elevation=4,
             ),
-            group(preference("Freeze card", summary="Stops every payment for now", on=data.frozen,
-                             on_click=freeze, icon_name="lock", key="freeze"),
-                  preference("Copy number", icon_name="copy",
-                             on_click=lambda: page.host.set_clipboard(data.card))),
+            group(
+                preference(
+                    "Freeze card",
+                    summary="Stops every payment for now",
+                    on=data.frozen,
+                    on_click=freeze,
+                    icon_name="lock",
+                    key="freeze",
+                ),
+                preference(
+                    "Copy number",
+                    icon_name="copy",
+                    on_click=lambda: page.host.set_clipboard(data.card),
+                ),
+            ),
         ),
-    )  # fmt: skip
+    )

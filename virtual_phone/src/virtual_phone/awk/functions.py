@@ -32,9 +32,13 @@ _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 _UPPER = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _MEANT = re.compile(r"\\\\|\\&|&|[^\\&]+|\\", re.DOTALL)
 _ONE_NUMBER: dict[str, Callable[[float], float]] = {
-    "sin": math.sin, "cos": math.cos, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "exp": math.exp,
+    "log": math.log,
+    "sqrt": math.sqrt,
     "int": math.trunc,
-}  # fmt: skip
+}
 
 
 class Functions:

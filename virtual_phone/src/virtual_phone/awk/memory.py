@@ -44,11 +44,22 @@ class Memory:
     def __init__(self, environment: dict[str, str], arguments: Iterable[str]) -> None:
         given = {str(at): Input(word) for at, word in enumerate(arguments)}
         first: dict[str, Value | Array] = {
-            "FS": " ", "OFS": " ", "RS": "\n", "ORS": "\n", "SUBSEP": "\x1c", "OFMT": "%.6g",
-            "CONVFMT": "%.6g", "NR": 0.0, "FNR": 0.0, "RSTART": 0.0, "RLENGTH": -1.0,
-            "FILENAME": "", "ARGC": float(len(given)), "ARGV": {**given},
+            "FS": " ",
+            "OFS": " ",
+            "RS": "\n",
+            "ORS": "\n",
+            "SUBSEP": "\x1c",
+            "OFMT": "%.6g",
+            "CONVFMT": "%.6g",
+            "NR": 0.0,
+            "FNR": 0.0,
+            "RSTART": 0.0,
+            "RLENGTH": -1.0,
+            "FILENAME": "",
+            "ARGC": float(len(given)),
+            "ARGV": {**given},
             "ENVIRON": {name: Input(said) for name, said in environment.items()},
-        }  # fmt: skip
+        }
         self._cells = {name: Cell(value) for name, value in first.items()}
         self.frames: list[dict[str, Cell]] = []
         self._record: str | None = ""

@@ -17,10 +17,19 @@ if TYPE_CHECKING:
 LIMIT_S = 0.25
 """For one search."""
 _CLASSES = {
-    "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z",
-    "space": r" \t\n\r\f\v", "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9a-fA-F",
-    "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~",
-}  # fmt: skip
+    "alpha": "a-zA-Z",
+    "digit": "0-9",
+    "alnum": "a-zA-Z0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "space": r" \t\n\r\f\v",
+    "blank": r" \t",
+    "punct": r"!-/:-@\[-`{-~",
+    "xdigit": "0-9a-fA-F",
+    "cntrl": r"\x00-\x1f\x7f",
+    "print": " -~",
+    "graph": "!-~",
+}
 _ESCAPES = {"n": r"\n", "t": r"\t", "r": r"\r", "f": r"\f", "v": r"\v", "a": r"\x07", "b": r"\x08"}
 _SPECIAL = "^$.[]|()*+?{}\\"
 

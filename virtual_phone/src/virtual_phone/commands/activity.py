@@ -31,11 +31,23 @@ _START_VALUED = frozenset(
 PROTECTED = frozenset(
     f"android.intent.action.{name}"
     for name in (
-        "AIRPLANE_MODE", "BATTERY_CHANGED", "BATTERY_LOW", "BATTERY_OKAY", "BOOT_COMPLETED",
-        "LOCKED_BOOT_COMPLETED", "PACKAGE_ADDED", "PACKAGE_REMOVED", "PACKAGE_REPLACED",
-        "REBOOT", "SCREEN_OFF", "SCREEN_ON", "TIMEZONE_CHANGED", "TIME_SET", "USER_PRESENT",
+        "AIRPLANE_MODE",
+        "BATTERY_CHANGED",
+        "BATTERY_LOW",
+        "BATTERY_OKAY",
+        "BOOT_COMPLETED",
+        "LOCKED_BOOT_COMPLETED",
+        "PACKAGE_ADDED",
+        "PACKAGE_REMOVED",
+        "PACKAGE_REPLACED",
+        "REBOOT",
+        "SCREEN_OFF",
+        "SCREEN_ON",
+        "TIMEZONE_CHANGED",
+        "TIME_SET",
+        "USER_PRESENT",
     )
-)  # fmt: skip
+)
 """Broadcasts that only the system may send; settings are what the shell changes instead."""
 _NO_EXTRAS: frozenset[str] = frozenset()
 
@@ -85,9 +97,11 @@ async def activity_command(call: Call, words: list[str]) -> int:
         case "get-config":
             width, height, density = call.phone.display_size(0)
             dp = f"w{width * 160 // density}dp-h{height * 160 // density}dp"
-            await call.line(f"config: en-rUS-ldltr-sw{min(width, height) * 160 // density}dp-{dp}"
-                            f"-normal-long-notround-port-notnight-{density}dpi-finger-keysexposed-"
-                            "nokeys-navhidden-nonav-v34")  # fmt: skip
+            await call.line(
+                f"config: en-rUS-ldltr-sw{min(width, height) * 160 // density}dp-{dp}"
+                f"-normal-long-notround-port-notnight-{density}dpi-finger-keysexposed-"
+                "nokeys-navhidden-nonav-v34"
+            )
             await call.line("abi: x86_64,arm64-v8a")
             return 0
         case "wait-for-broadcast-idle" | "idle-maintenance" | "set-debug-app" | "clear-debug-app":
@@ -132,9 +146,10 @@ async def _start(call: Call, words: list[str]) -> int:
     except UnknownActivityError:
         return await _cannot_start(call, intent)
     call.userland.note(
-        "I", "ActivityTaskManager",
+        "I",
+        "ActivityTaskManager",
         f"START u0 {{flg={intent.flags:#x} cmp={result.component}}} from uid 2000",
-    )  # fmt: skip
+    )
     brought = result.status is StartStatus.BROUGHT_TO_FRONT
     delivered = result.status is StartStatus.DELIVERED_TO_TOP
     if brought:
@@ -194,17 +209,16 @@ async def _stop(call: Call, verb: str, words: list[str]) -> int:
 
 async def _broadcast(call: Call, words: list[str]) -> int:
     intent = parse_intent(
-        words,
-        flags=frozenset({"--async"}),
-        valued=frozenset({"--user", "--receiver-permission"}),
+        words, flags=frozenset({"--async"}), valued=frozenset({"--user", "--receiver-permission"})
     )
     intent.flags |= 0x400000
     if intent.action in PROTECTED and call.files.uid != 0:
         raise CommandError(
             "\nException occurred while executing 'broadcast':\njava.lang.SecurityException: "
             f"Permission Denial: not allowed to send broadcast {intent.action} from "
-            f"pid={call.pid}, uid=2000", 255,
-        )  # fmt: skip
+            f"pid={call.pid}, uid=2000",
+            255,
+        )
     await call.line(f"Broadcasting: {intent.shown()}")
     if intent.action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
         call.phone.close_shade()

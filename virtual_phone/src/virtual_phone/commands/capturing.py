@@ -82,8 +82,11 @@ async def uiautomator(call: Call) -> int:
         return 1
     if call.userland.automation is not None:
         # The system gives its automation to one program; the second one is killed by its exception.
-        call.userland.note("E", "AndroidRuntime", "java.lang.IllegalStateException: "
-                           "UiAutomationService already registered!")  # fmt: skip
+        call.userland.note(
+            "E",
+            "AndroidRuntime",
+            "java.lang.IllegalStateException: UiAutomationService already registered!",
+        )
         raise CommandError("Killed", 137)
     compressed = "--compressed" in words
     paths = [word for word in words[1:] if not word.startswith("--")]

@@ -64,5 +64,7 @@ async def _list(call: Call, letters: set[str]) -> None:
         if "-s" in letters:
             await call.line(name)
         else:
-            await call.line(f"{name}:\n  mId={name} mSettingsActivityName=null mIsVrOnly=false "
-                            "mSupportsSwitchingToNextInputMethod=true")  # fmt: skip
+            await call.line(
+                f"{name}:\n  mId={name} mSettingsActivityName=null mIsVrOnly=false "
+                "mSupportsSwitchingToNextInputMethod=true"
+            )

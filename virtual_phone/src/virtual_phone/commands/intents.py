@@ -10,10 +10,25 @@ from dataclasses import dataclass, field
 from virtual_phone.shell.call import CommandError
 
 _EXTRAS = {
-    "-e": 2, "--es": 2, "--ez": 2, "--ei": 2, "--el": 2, "--ef": 2, "--ed": 2, "--eu": 2,
-    "--ecn": 2, "--eia": 2, "--eial": 2, "--ela": 2, "--elal": 2, "--efa": 2, "--efal": 2,
-    "--esa": 2, "--esal": 2, "--esn": 1,
-}  # fmt: skip
+    "-e": 2,
+    "--es": 2,
+    "--ez": 2,
+    "--ei": 2,
+    "--el": 2,
+    "--ef": 2,
+    "--ed": 2,
+    "--eu": 2,
+    "--ecn": 2,
+    "--eia": 2,
+    "--eial": 2,
+    "--ela": 2,
+    "--elal": 2,
+    "--efa": 2,
+    "--efal": 2,
+    "--esa": 2,
+    "--esal": 2,
+    "--esn": 1,
+}
 _FLAGS_WITHOUT_VALUE = frozenset(
     [
         "--activity-brought-to-front",

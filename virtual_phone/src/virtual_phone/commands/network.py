@@ -75,8 +75,10 @@ async def ping(call: Call) -> int:
     words = [word for word in call.args if not word.startswith("-")]
     host = words[-1] if words else ""
     if host in ("localhost", "127.0.0.1", WLAN_ADDRESS):
-        await call.line(f"PING {host} ({host}) 56(84) bytes of data.\n"
-                        f"64 bytes from {host}: icmp_seq=1 ttl=64 time=0.031 ms")  # fmt: skip
+        await call.line(
+            f"PING {host} ({host}) 56(84) bytes of data.\n"
+            f"64 bytes from {host}: icmp_seq=1 ttl=64 time=0.031 ms"
+        )
         return 0
     if host.replace(".", "").isdigit():
         raise CommandError("connect: Network is unreachable", 2)

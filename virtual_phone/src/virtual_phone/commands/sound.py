@@ -84,8 +84,10 @@ async def _volume(call: Call, words: list[str]) -> int:
     if wanted:
         level = _whole(wanted)
         if not least <= level <= most:
-            await call.line(f"[E] Error: invalid volume index {level} for stream {stream} "
-                            f"(should be in [{least}..{most}])")  # fmt: skip
+            await call.line(
+                f"[E] Error: invalid volume index {level} for stream {stream} "
+                f"(should be in [{least}..{most}])"
+            )
             return 0
     level = min(max(level + {"raise": 1, "lower": -1}.get(step, 0), least), most)
     if wanted or step:

@@ -143,7 +143,7 @@ async def logcat(call: Call) -> int:
     """Show the log: -d, -c, -t N, -v FORMAT, -s, -b BUFFER, --pid, filters TAG:LEVEL."""
     found = options(
         call, "dcgGDLSBsb:v:t:T:e:f:n:r:m:", long=("pid=", "format=", "buffer=", "clear", "help")
-    )  # fmt: skip
+    )
     if found.any("c") or "clear" in found:
         call.userland.log.clear()
         return 0

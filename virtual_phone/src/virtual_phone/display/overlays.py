@@ -46,8 +46,12 @@ def dialog_frame(view: View, scene: Scene, bottom_dp: float) -> Rect:
     height = min(view.measured[1], room - m.px(24))
     left = (scene.width - width) // 2
     if view.valign is Align.END:
-        return Rect(left, scene.height - m.px(bottom_dp) - height, left + width,
-                    scene.height - m.px(bottom_dp))  # fmt: skip
+        return Rect(
+            left,
+            scene.height - m.px(bottom_dp) - height,
+            left + width,
+            scene.height - m.px(bottom_dp),
+        )
     y = top + (room - height) // 2
     return Rect(left, y, left + width, y + height)
 
@@ -86,18 +90,33 @@ def _system_page(phone: Phone, name: str) -> PageState:
 
 
 def add(
-    phone: Phone, scene: Scene, view: View, title: str, page_name: str, *,
-    theme: Theme | None = None, focusable: bool = True, type: str = "NOTIFICATION_SHADE",
-) -> Surface:  # fmt: skip
+    phone: Phone,
+    scene: Scene,
+    view: View,
+    title: str,
+    page_name: str,
+    *,
+    theme: Theme | None = None,
+    focusable: bool = True,
+    type: str = "NOTIFICATION_SHADE",
+) -> Surface:
     """Lay a page of the system over the whole screen, and give its surface."""
     state = _system_page(phone, page_name)
     frame = Rect(0, 0, scene.width, scene.height)
     bind(view, state, phone.pressed_in(state))
     lay_out(view, frame, scene.metrics)
     surface = Surface(
-        title, SYSTEM_UI, view, frame, state, type=type, token=0x3C0FFE, theme=theme, modal=True,
+        title,
+        SYSTEM_UI,
+        view,
+        frame,
+        state,
+        type=type,
+        token=0x3C0FFE,
+        theme=theme,
+        modal=True,
         focusable=focusable,
-    )  # fmt: skip
+    )
     scene.surfaces.append(surface)
     return surface
 
@@ -125,10 +144,17 @@ def add_splash(phone: Phone, scene: Scene) -> None:
     lay_out(view, frame, scene.metrics)
     scene.surfaces.append(
         Surface(
-            f"Splash Screen {package}", package, view, frame, PageState("splash"),
-            type="APPLICATION_STARTING", token=0x5B1A54, focusable=False, touchable=False,
+            f"Splash Screen {package}",
+            package,
+            view,
+            frame,
+            PageState("splash"),
+            type="APPLICATION_STARTING",
+            token=0x5B1A54,
+            focusable=False,
+            touchable=False,
         )
-    )  # fmt: skip
+    )
 
 
 def add_heads_up(phone: Phone, scene: Scene, notice: Notice) -> None:
@@ -145,10 +171,16 @@ def add_heads_up(phone: Phone, scene: Scene, notice: Notice) -> None:
     lay_out(view, frame, m)
     scene.surfaces.append(
         Surface(
-            "NotificationShade", SYSTEM_UI, view, frame, state, type="NOTIFICATION_SHADE",
-            token=0x3C0FFE, focusable=False,
+            "NotificationShade",
+            SYSTEM_UI,
+            view,
+            frame,
+            state,
+            type="NOTIFICATION_SHADE",
+            token=0x3C0FFE,
+            focusable=False,
         )
-    )  # fmt: skip
+    )
 
 
 def add_keyboard(phone: Phone, scene: Scene) -> None:
@@ -167,10 +199,16 @@ def add_keyboard(phone: Phone, scene: Scene) -> None:
     lay_out(view, frame, m)
     scene.surfaces.append(
         Surface(
-            "InputMethod", IME, view, frame, state, type="INPUT_METHOD", token=0x1ADE8F,
+            "InputMethod",
+            IME,
+            view,
+            frame,
+            state,
+            type="INPUT_METHOD",
+            token=0x1ADE8F,
             focusable=False,
         )
-    )  # fmt: skip
+    )
 
 
 def add_text_tools(phone: Phone, scene: Scene) -> None:
@@ -212,10 +250,13 @@ def add_toast(phone: Phone, scene: Scene) -> None:
     if not message:
         return
     view = row(
-        text(message, TextStyle(14.5, 400, "on_toast", max_lines=2),
-             id="android:id/message"),
-        fill="toast", radius=24, elevation=4, pad=(20, 14, 20, 14), height=-2,
-    )  # fmt: skip
+        text(message, TextStyle(14.5, 400, "on_toast", max_lines=2), id="android:id/message"),
+        fill="toast",
+        radius=24,
+        elevation=4,
+        pad=(20, 14, 20, 14),
+        height=-2,
+    )
     state = PageState("toast")
     m = scene.metrics
     lay_out(view, Rect(0, 0, scene.width - m.px(64), m.px(120)), m)
@@ -228,10 +269,17 @@ def add_toast(phone: Phone, scene: Scene) -> None:
     lay_out(view, frame, m)
     scene.surfaces.append(
         Surface(
-            "Toast", SYSTEM_UI, view, frame, state, type="TOAST", token=0x70A57, focusable=False,
+            "Toast",
+            SYSTEM_UI,
+            view,
+            frame,
+            state,
+            type="TOAST",
+            token=0x70A57,
+            focusable=False,
             touchable=False,
         )
-    )  # fmt: skip
+    )
 
 
 def add_bars(phone: Phone, scene: Scene) -> None:
@@ -243,18 +291,28 @@ def add_bars(phone: Phone, scene: Scene) -> None:
         role = "on_wallpaper"
     drawings = [icon_of(n.package).drawing for n in phone.state_record.notices]
     status = bars.status_bar(
-        phone, role, list(dict.fromkeys(drawings)), phone.state_record.battery_level,
+        phone,
+        role,
+        list(dict.fromkeys(drawings)),
+        phone.state_record.battery_level,
         phone.state_record.battery_charging,
-    )  # fmt: skip
+    )
     page = _system_page(phone, "bars")
     frame = Rect(0, 0, scene.width, m.px(bars.STATUS_DP))
     lay_out(status, frame, m)
     scene.surfaces.append(
         Surface(
-            "StatusBar", SYSTEM_UI, status, frame, page, type="STATUS_BAR", token=0x57A7B,
-            focusable=False, touchable=False,
+            "StatusBar",
+            SYSTEM_UI,
+            status,
+            frame,
+            page,
+            type="STATUS_BAR",
+            token=0x57A7B,
+            focusable=False,
+            touchable=False,
         )
-    )  # fmt: skip
+    )
     mode = phone.settings.get("secure", "navigation_mode") or "2"
     nav_role = "on_wallpaper" if light else "on_light"
     if phone.keyboard_shown and not phone.shade:
@@ -267,10 +325,17 @@ def add_bars(phone: Phone, scene: Scene) -> None:
     lay_out(nav, bottom, m)
     scene.surfaces.append(
         Surface(
-            "NavigationBar0", SYSTEM_UI, nav, bottom, page, type="NAVIGATION_BAR", token=0x9AB00,
-            focusable=False, touchable=mode == "0",
+            "NavigationBar0",
+            SYSTEM_UI,
+            nav,
+            bottom,
+            page,
+            type="NAVIGATION_BAR",
+            token=0x9AB00,
+            focusable=False,
+            touchable=mode == "0",
         )
-    )  # fmt: skip
+    )
 
 
 def _dark_behind(phone: Phone, scene: Scene) -> bool:

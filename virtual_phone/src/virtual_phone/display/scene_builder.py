@@ -104,18 +104,25 @@ def _application(phone: Phone, scene: Scene) -> None:
         bottom += overlays.nav_dp(phone)
     top_dp = float(bars.STATUS_DP) if main else 0.0
     fill = view.fill or ("" if home else "background")
-    content = stack(view, id="android:id/content", width=MATCH, height=MATCH,
-                    pad=(0, top_dp, 0, bottom))  # fmt: skip
+    content = stack(
+        view, id="android:id/content", width=MATCH, height=MATCH, pad=(0, top_dp, 0, bottom)
+    )
     view.height = MATCH if view.height != MATCH else view.height
-    root = stack(
-        column(content, height=MATCH), width=MATCH, height=MATCH, fill=fill,
-    )  # fmt: skip
+    root = stack(column(content, height=MATCH), width=MATCH, height=MATCH, fill=fill)
     title = f"{task.package}/{page_state.activity}"
     surface = Surface(
-        title, task.package, root, Rect(0, 0, scene.width, scene.height), page_state,
-        activity=page_state.activity, token=page_state.token, task_id=task.id,
-        secure=page.secure, on_back=page.on_back, keeps_wallpaper=home,
-    )  # fmt: skip
+        title,
+        task.package,
+        root,
+        Rect(0, 0, scene.width, scene.height),
+        page_state,
+        activity=page_state.activity,
+        token=page_state.token,
+        task_id=task.id,
+        secure=page.secure,
+        on_back=page.on_back,
+        keeps_wallpaper=home,
+    )
     bind(root, page_state, phone.pressed_in(page_state))
     lay_out(root, surface.frame, scene.metrics)
     scene.surfaces.append(surface)
@@ -142,9 +149,13 @@ def _nameless(phone: Phone, state: PageState) -> tuple[View, Page[msgspec.Struct
 
 
 def _dialog(
-    phone: Phone, scene: Scene, below: Surface, view: View, page: Page[msgspec.Struct],
+    phone: Phone,
+    scene: Scene,
+    below: Surface,
+    view: View,
+    page: Page[msgspec.Struct],
     bottom_dp: float,
-) -> None:  # fmt: skip
+) -> None:
     """Lay a dialog out as a window of its own over the activity that shows it."""
     state = page.state
     bind(view, state, phone.pressed_in(state), prefix="dialog")
@@ -153,12 +164,22 @@ def _dialog(
     lay_out(view, frame, m)
     scene.surfaces.append(
         Surface(
-            below.title, below.package, view, frame, state, type="APPLICATION",
-            activity=below.activity, token=below.token ^ 0x5A5A5, task_id=below.task_id, modal=True,
-            dims=True, secure=page.secure, on_dismiss=page.on_dismiss,
+            below.title,
+            below.package,
+            view,
+            frame,
+            state,
+            type="APPLICATION",
+            activity=below.activity,
+            token=below.token ^ 0x5A5A5,
+            task_id=below.task_id,
+            modal=True,
+            dims=True,
+            secure=page.secure,
+            on_dismiss=page.on_dismiss,
             on_back=_dismisser(page),
         )
-    )  # fmt: skip
+    )
 
 
 def _dismisser(page: Page[msgspec.Struct]) -> Callable[[], bool]:

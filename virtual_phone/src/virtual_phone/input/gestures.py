@@ -19,9 +19,7 @@ from virtual_phone.errors import PhoneError
 from virtual_phone.input import keys
 from virtual_phone.input.touch import EDGE_DP, LONG_PRESS_S, Touch
 from virtual_phone.services import Services
-from virtual_phone.state.records import (
-    PageState,
-)  # fmt: skip
+from virtual_phone.state.records import PageState
 from virtual_phone.ui.bind import field_state, find, path_to
 from virtual_phone.ui.views import Kind, View
 
@@ -32,14 +30,7 @@ if TYPE_CHECKING:
 class Gestures(Services):
     """Take input in display pixels and key codes."""
 
-    def __init__(
-        self,
-        home: Path,
-        *,
-        name: str,
-        seed: int,
-        clock: Callable[[], float],
-    ) -> None:
+    def __init__(self, home: Path, *, name: str, seed: int, clock: Callable[[], float]) -> None:
         super().__init__(home, name=name, seed=seed, clock=clock)
         self._touch = Touch(self)
         self._scrolls: dict[int, tuple[Scene, PageState, str]] = {}
@@ -102,9 +93,16 @@ class Gestures(Services):
         return self._touch.touched
 
     async def swipe(
-        self, x1: float, y1: float, x2: float, y2: float, duration_ms: int, display: int = 0,
-        *, throws: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        duration_ms: int,
+        display: int = 0,
+        *,
+        throws: bool = True,
+    ) -> None:
         """Move a finger in a straight line, taking `duration_ms`.
 
         Args:

@@ -204,8 +204,11 @@ def _navigate(phone: Phone, code: int) -> bool:
         return False
     if code in (k.PAGE_UP, k.PAGE_DOWN):
         return _page(phone, surface, -1 if code == k.PAGE_UP else 1)
-    stops = [v for v in walk(surface.root) if v.acts and v.enabled and not v.clip.empty
-             and not v.hidden_from_tree]  # fmt: skip
+    stops = [
+        v
+        for v in walk(surface.root)
+        if v.acts and v.enabled and not v.clip.empty and not v.hidden_from_tree
+    ]
     at = next((i for i, v in enumerate(stops) if v.focused), None)
     if code in (k.ENTER, k.NUMPAD_ENTER, k.DPAD_CENTER, k.SPACE):
         if at is None:

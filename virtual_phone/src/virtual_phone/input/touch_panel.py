@@ -74,10 +74,13 @@ class TouchPanel:
         """Return the highest value of each axis."""
         width, height = self._size()
         return {
-            Axis.ABS_MT_SLOT: SLOTS - 1, Axis.ABS_MT_TOUCH_MAJOR: 255,
-            Axis.ABS_MT_POSITION_X: width - 1, Axis.ABS_MT_POSITION_Y: height - 1,
-            Axis.ABS_MT_TRACKING_ID: 65535, Axis.ABS_MT_PRESSURE: 255,
-        }  # fmt: skip
+            Axis.ABS_MT_SLOT: SLOTS - 1,
+            Axis.ABS_MT_TOUCH_MAJOR: 255,
+            Axis.ABS_MT_POSITION_X: width - 1,
+            Axis.ABS_MT_POSITION_Y: height - 1,
+            Axis.ABS_MT_TRACKING_ID: 65535,
+            Axis.ABS_MT_PRESSURE: 255,
+        }
 
     def _size(self) -> tuple[int, int]:
         """Return width and height as the phone is held upright: the glass does not turn."""

@@ -19,9 +19,13 @@ SDK = 34
 _ANDROID = "http://schemas.android.com/apk/res/android"
 _NONE = 0xFFFFFFFF
 _ATTRIBUTES = {
-    "label": 0x01010001, "name": 0x01010003, "minSdkVersion": 0x0101020C,
-    "versionCode": 0x0101021B, "versionName": 0x0101021C, "targetSdkVersion": 0x01010270,
-}  # fmt: skip
+    "label": 0x01010001,
+    "name": 0x01010003,
+    "minSdkVersion": 0x0101020C,
+    "versionCode": 0x0101021B,
+    "versionName": 0x0101021C,
+    "targetSdkVersion": 0x01010270,
+}
 """Resource ids of `android:` attributes, from public.xml; the string pool begins with them."""
 _STRING_POOL, _XML, _RESOURCE_MAP = 0x0001, 0x0003, 0x0180
 _NAMESPACE_START, _NAMESPACE_END, _ELEMENT_START, _ELEMENT_END = 0x0100, 0x0101, 0x0102, 0x0103

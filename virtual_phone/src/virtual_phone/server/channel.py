@@ -96,9 +96,17 @@ class Turn(_Request, frozen=True, kw_only=True, tag="turn"):
 
 
 Request = (
-    BeginFault | ClearFaults | ListFaults | AskState | Reset | BeginScenario | TakeSnapshot
-    | RestoreSnapshot | Swipe | Turn
-)  # fmt: skip
+    BeginFault
+    | ClearFaults
+    | ListFaults
+    | AskState
+    | Reset
+    | BeginScenario
+    | TakeSnapshot
+    | RestoreSnapshot
+    | Swipe
+    | Turn
+)
 
 
 class ActiveFault(msgspec.Struct, frozen=True, kw_only=True):

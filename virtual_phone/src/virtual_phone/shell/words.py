@@ -9,23 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from virtual_phone.shell.syntax import (
-    Arithmetic,
-    CommandSubstitution,
-    Parameter,
-    Part,
-    Text,
-    Word,
-)
+from virtual_phone.shell.syntax import Arithmetic, CommandSubstitution, Parameter, Part, Text, Word
 
 MAX_DEPTH = 40
 SPECIAL_PARAMETERS = "?$!#@*-0123456789"
 _OPERATORS = (":-", ":=", ":?", ":+", "##", "#", "%%", "%", "//", "/", ":", "-", "=", "?", "+")
 _PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"$`]+")
 _ESCAPES = {
-    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b",
-    "E": "\x1b", "\\": "\\", "'": "'", '"': '"',
-}  # fmt: skip
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "e": "\x1b",
+    "E": "\x1b",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+}
 
 
 class WordReader:
@@ -184,8 +187,10 @@ class WordReader:
         self.at += 1
         while self.at < len(self.text) and self.text[self.at] != "`":
             if self.text[self.at] == "\\" and self.text[self.at + 1 : self.at + 2] in (
-                "`", "\\", "$",
-            ):  # fmt: skip
+                "`",
+                "\\",
+                "$",
+            ):
                 self.at += 1
             inner.append(self.text[self.at])
             self.at += 1

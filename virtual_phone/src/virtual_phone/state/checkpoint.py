@@ -216,8 +216,9 @@ def _put(path: Path, one: KeptFile) -> None:
             path.symlink_to(target)
         return
     same = facts is not None and (facts.st_size, facts.st_mtime_ns) == (
-        len(one.content), one.modified_ns
-    )  # fmt: skip
+        len(one.content),
+        one.modified_ns,
+    )
     if not same:
         if facts is not None:
             # A new file: what has the old one open, or another name of it, keeps its bytes.

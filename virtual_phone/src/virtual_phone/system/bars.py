@@ -41,14 +41,16 @@ def battery_art(level: int, charging: bool, role: str) -> Callable[[Canvas, Rect
         filled = Rect(body.left, body.top, body.left + round(body.width * level / 100), body.bottom)
         low = level <= 15 and not charging
         canvas.fill(
-            filled, canvas.color("error") if low else color,
+            filled,
+            canvas.color("error") if low else color,
             (radius, radius if level > 90 else 3, radius if level > 90 else 3, radius),
-        )  # fmt: skip
+        )
         middle = (rect.top + rect.bottom) // 2
         canvas.fill(
-            Rect(rect.right - cap + 2, middle - h // 5, rect.right, middle + h // 5), color,
+            Rect(rect.right - cap + 2, middle - h // 5, rect.right, middle + h // 5),
+            color,
             (0, 3, 3, 0),
-        )  # fmt: skip
+        )
 
     return paint
 
@@ -76,8 +78,12 @@ def status_bar(host: Host, role: str, notices: list[str], level: int, charging: 
         *(icon(name, 16, role) for name in notices[:4]),
         space(weight=1),
         *right,
-        width=MATCH, height=STATUS_DP, gap=5, pad=(24, 4, 22, 0), hidden_from_tree=True,
-    )  # fmt: skip
+        width=MATCH,
+        height=STATUS_DP,
+        gap=5,
+        pad=(24, 4, 22, 0),
+        hidden_from_tree=True,
+    )
 
 
 def navigation_bar(
@@ -86,13 +92,23 @@ def navigation_bar(
     """Draw the gesture pill, or three buttons in mode 0."""
     if mode != "0":
         return stack(
-            row(width=118, height=4.5, radius=2.25, fill=role, halign=Align.CENTER,
-                valign=Align.CENTER),
-            width=MATCH, height=NAV_GESTURE_DP,
-        )  # fmt: skip
+            row(
+                width=118,
+                height=4.5,
+                radius=2.25,
+                fill=role,
+                halign=Align.CENTER,
+                valign=Align.CENTER,
+            ),
+            width=MATCH,
+            height=NAV_GESTURE_DP,
+        )
     return row(
         icon_button("keyboard_hide" if keyboard else "arrow_back", "Back", act("back"), tint=role),
         icon_button("radio_off", "Home", act("home"), tint=role),
         icon_button("check_box_blank", "Overview", act("recents"), tint=role, size=20),
-        width=MATCH, height=NAV_BUTTONS_DP, main=Align.BETWEEN, pad=edges(56, 0),
-    )  # fmt: skip
+        width=MATCH,
+        height=NAV_BUTTONS_DP,
+        main=Align.BETWEEN,
+        pad=edges(56, 0),
+    )

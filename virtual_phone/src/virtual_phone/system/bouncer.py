@@ -29,17 +29,29 @@ def bouncer(phone: Services) -> View:
     return column(
         space(weight=1),
         icon("lock", 26, "on_wallpaper", halign=Align.CENTER, id="lock_icon", desc="Locked"),
-        text(state.says or f"Enter {name}", TextStyle(16, 400, "on_wallpaper"),
-             halign=Align.CENTER, id=_ID + "bouncer_primary_message_area"),
-        text(shown or " ", TextStyle(32, 400, "on_wallpaper"), halign=Align.CENTER,
-             id=_ID + ("pinEntry" if is_pin else "passwordEntry"),
-             desc=f"{name[0].upper()}{name[1:]} area"),
+        text(
+            state.says or f"Enter {name}",
+            TextStyle(16, 400, "on_wallpaper"),
+            halign=Align.CENTER,
+            id=_ID + "bouncer_primary_message_area",
+        ),
+        text(
+            shown or " ",
+            TextStyle(32, 400, "on_wallpaper"),
+            halign=Align.CENTER,
+            id=_ID + ("pinEntry" if is_pin else "passwordEntry"),
+            desc=f"{name[0].upper()}{name[1:]} area",
+        ),
         space(24),
         *(_keys(phone) if is_pin else ()),
         space(weight=1),
-        width=MATCH, height=MATCH, pad=edges(36, 48), gap=14, clickable=False,
+        width=MATCH,
+        height=MATCH,
+        pad=edges(36, 48),
+        gap=14,
+        clickable=False,
         id=_ID + ("keyguard_pin_view" if is_pin else "keyguard_password_view"),
-    )  # fmt: skip
+    )
 
 
 def _keys(phone: Services) -> list[View]:
@@ -48,10 +60,17 @@ def _keys(phone: Services) -> list[View]:
 
     def digit_key(digit: str) -> View:
         return _key(
-            text(digit, TextStyle(28, 400, "on_wallpaper"), halign=Align.CENTER,
-                 valign=Align.CENTER, id=_ID + "digit_text"),
-            f"key{digit}", digit, typed(digit),
-        )  # fmt: skip
+            text(
+                digit,
+                TextStyle(28, 400, "on_wallpaper"),
+                halign=Align.CENTER,
+                valign=Align.CENTER,
+                id=_ID + "digit_text",
+            ),
+            f"key{digit}",
+            digit,
+            typed(digit),
+        )
 
     rows = [row(*map(digit_key, line), width=MATCH, gap=16) for line in ("123", "456", "789")]
     delete = icon("backspace", 26, "on_wallpaper", halign=Align.CENTER, valign=Align.CENTER)
@@ -60,13 +79,21 @@ def _keys(phone: Services) -> list[View]:
         _key(delete, "delete_button", "Delete", lambda: lock.erase(phone)),
         digit_key("0"),
         _key(enter, "key_enter", "Enter", lambda: lock.submit(phone)),
-        width=MATCH, gap=16,
-    )  # fmt: skip
+        width=MATCH,
+        gap=16,
+    )
     return [*rows, last]
 
 
 def _key(face: View, name: str, desc: str, act: Callable[[], None]) -> View:
     return stack(
-        face, on_click=act, desc=desc, id=_ID + name, key=f"bouncer {name}", weight=1, height=76,
-        radius=38, fill="scrim",
-    )  # fmt: skip
+        face,
+        on_click=act,
+        desc=desc,
+        id=_ID + name,
+        key=f"bouncer {name}",
+        weight=1,
+        height=76,
+        radius=38,
+        fill="scrim",
+    )

@@ -25,9 +25,12 @@ QUESTIONS: dict[str, tuple[str, str]] = {
     "android.permission.ACCESS_FINE_LOCATION": ("location", "access this device's location"),
     "android.permission.POST_NOTIFICATIONS": ("bell", "send you notifications"),
     "android.permission.READ_MEDIA_IMAGES": ("image", "access photos on this device"),
-}  # fmt: skip
-ONE_TIME = {"android.permission.CAMERA", "android.permission.RECORD_AUDIO",
-            "android.permission.ACCESS_FINE_LOCATION"}  # fmt: skip
+}
+ONE_TIME = {
+    "android.permission.CAMERA",
+    "android.permission.RECORD_AUDIO",
+    "android.permission.ACCESS_FINE_LOCATION",
+}
 
 
 class Answering(Host, Protocol):
@@ -106,21 +109,41 @@ def _permission(host: Answering, state: PageState, label: str) -> View:
             (f"{ids}_foreground_only_button", "allow", "While using the app"),
             (f"{ids}_one_time_button", "once", "Only this time"),
         ]
-    choices.append(("com.android.permissioncontroller:id/permission_deny_button", "deny",
-                    "Don't allow"))  # fmt: skip
+    choices.append(
+        ("com.android.permissioncontroller:id/permission_deny_button", "deny", "Don't allow")
+    )
 
     def choice(id: str, answer: str, label: str) -> View:
         return button(
-            label, lambda: host.answer_prompt(answer), look="tonal", id=id, width=MATCH,
-            height=54, radius=18,
-        )  # fmt: skip
+            label,
+            lambda: host.answer_prompt(answer),
+            look="tonal",
+            id=id,
+            width=MATCH,
+            height=54,
+            radius=18,
+        )
 
     return column(
-        icon(drawing, 30, "accent", halign=Align.CENTER,
-             id="com.android.permissioncontroller:id/permission_icon"),
-        text(f"Allow {label} to {what}?", styled(TITLE, size=20, align=Align.CENTER),
-             id="com.android.permissioncontroller:id/permission_message", width=MATCH),
+        icon(
+            drawing,
+            30,
+            "accent",
+            halign=Align.CENTER,
+            id="com.android.permissioncontroller:id/permission_icon",
+        ),
+        text(
+            f"Allow {label} to {what}?",
+            styled(TITLE, size=20, align=Align.CENTER),
+            id="com.android.permissioncontroller:id/permission_message",
+            width=MATCH,
+        ),
         column(*(choice(*c) for c in choices), gap=4, margin=(0, 10, 0, 0)),
-        width=MATCH, pad=(24, 28, 24, 24), gap=14, fill="surface", radius=28, elevation=8,
+        width=MATCH,
+        pad=(24, 28, 24, 24),
+        gap=14,
+        fill="surface",
+        radius=28,
+        elevation=8,
         id="com.android.permissioncontroller:id/grant_dialog",
-    )  # fmt: skip
+    )

@@ -16,9 +16,7 @@ from virtual_phone.ui.vocabulary import Child, column, edges, icon, row, space, 
 LETTERS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 SYMBOLS = ("1234567890", "@#$_&-+()/", "*\"':;!?")
 MORE_SYMBOLS = ("~`|•√π÷×§Δ", "£¢€¥^°={}\\", "%©®™✓[]")
-EMOJI = (
-    "😀😂😊😍🤔😎😭😡", "👍👎👏🙏💪👋✌️🤝", "❤️🔥🎉✨⭐☀️🌙⚡", "🍎🍕☕🍺🎂🥚🥛🍞",
-)  # fmt: skip
+EMOJI = ("😀😂😊😍🤔😎😭😡", "👍👎👏🙏💪👋✌️🤝", "❤️🔥🎉✨⭐☀️🌙⚡", "🍎🍕☕🍺🎂🥚🥛🍞")
 KEY_DP = 45
 ROW_GAP_DP = 9
 HEIGHT_DP = 4 * KEY_DP + 3 * ROW_GAP_DP + 40 + 12 + 14
@@ -68,30 +66,49 @@ def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) ->
             side.fill = "accent_soft"
     else:
         side = _special(
-            "", to("more" if layer == "symbols" else "symbols"),
+            "",
+            to("more" if layer == "symbols" else "symbols"),
             label="=\\<" if layer == "symbols" else "?123",
-        )  # fmt: skip
+        )
     return column(
         row(
-            _tool("settings"), _tool("copy"), _tool("gallery"), space(weight=1), _tool("mic"),
-            width=MATCH, height=40, pad=edges(16, 0), gap=30,
+            _tool("settings"),
+            _tool("copy"),
+            _tool("gallery"),
+            space(weight=1),
+            _tool("mic"),
+            width=MATCH,
+            height=40,
+            pad=edges(16, 0),
+            gap=30,
         ),
         _row(*map(key, top)),
         _row(*map(key, middle), inset=0 if layer != "letters" else 18),
-        _row(side, space(3), *map(key, bottom), space(3),
-             _special("backspace", lambda: typist.press_key(67))),
         _row(
-            _special("", to("symbols" if layer == "letters" else "letters"),
-                     label="?123" if layer == "letters" else "ABC"),
+            side,
+            space(3),
+            *map(key, bottom),
+            space(3),
+            _special("backspace", lambda: typist.press_key(67)),
+        ),
+        _row(
+            _special(
+                "",
+                to("symbols" if layer == "letters" else "letters"),
+                label="?123" if layer == "letters" else "ABC",
+            ),
             _special("emoji", to("emoji"), weight=1),
             key(","),
             _key("", typed(" "), weight=4.4, label="English"),
             key("."),
             _special(enter_icon, lambda: typist.press_key(66), fill="accent", tint="on_accent"),
         ),
-        fill="keyboard", gap=ROW_GAP_DP, pad=(4, 0, 4, 12 + nav_dp), width=MATCH,
+        fill="keyboard",
+        gap=ROW_GAP_DP,
+        pad=(4, 0, 4, 12 + nav_dp),
+        width=MATCH,
         hidden_from_tree=True,
-    )  # fmt: skip
+    )
 
 
 def _row(*keys: Child, inset: float = 0) -> View:
@@ -100,28 +117,47 @@ def _row(*keys: Child, inset: float = 0) -> View:
 
 def _key(char: str, act: Callable[[], None], *, weight: float = 1, label: str = "") -> View:
     shown = text(
-        label or char, TextStyle(13 if label else 21, 400, "text2" if label else "text"),
-        halign=Align.CENTER, valign=Align.CENTER,
-    )  # fmt: skip
+        label or char,
+        TextStyle(13 if label else 21, 400, "text2" if label else "text"),
+        halign=Align.CENTER,
+        valign=Align.CENTER,
+    )
     return stack(
-        shown, on_click=act, weight=weight, height=KEY_DP, fill="key", radius=8, key=f"key {char}",
+        shown,
+        on_click=act,
+        weight=weight,
+        height=KEY_DP,
+        fill="key",
+        radius=8,
+        key=f"key {char}",
         desc=char,
-    )  # fmt: skip
+    )
 
 
 def _special(
-    drawing: str, act: Callable[[], None], *, label: str = "", weight: float = 1.5,
-    fill: str = "key2", tint: str = "text",
-) -> View:  # fmt: skip
+    drawing: str,
+    act: Callable[[], None],
+    *,
+    label: str = "",
+    weight: float = 1.5,
+    fill: str = "key2",
+    tint: str = "text",
+) -> View:
     shown = (
         text(label, TextStyle(15, 500, tint), halign=Align.CENTER, valign=Align.CENTER)
         if label
         else icon(drawing, 22, tint, halign=Align.CENTER, valign=Align.CENTER)
     )
     return stack(
-        shown, on_click=act, weight=weight, height=KEY_DP, fill=fill,
-        radius=22 if fill == "accent" else 8, key=f"key {drawing or label}", desc=drawing or label,
-    )  # fmt: skip
+        shown,
+        on_click=act,
+        weight=weight,
+        height=KEY_DP,
+        fill=fill,
+        radius=22 if fill == "accent" else 8,
+        key=f"key {drawing or label}",
+        desc=drawing or label,
+    )
 
 
 def _tool(drawing: str) -> View:
@@ -134,17 +170,24 @@ def _emoji(typist: Typist, letters: Callable[[], None], nav_dp: float) -> View:
     def cell(char: str) -> View:
         return stack(
             text(char, TextStyle(25), halign=Align.CENTER, valign=Align.CENTER),
-            on_click=lambda: typist.type_key(char), weight=1, height=KEY_DP, key=f"key {char}",
+            on_click=lambda: typist.type_key(char),
+            weight=1,
+            height=KEY_DP,
+            key=f"key {char}",
             desc=char,
-        )  # fmt: skip
+        )
 
     return column(
         row(text("Emoji", TextStyle(13, 500, "text2")), width=MATCH, height=40, pad=edges(16, 0)),
         *(_row(*map(cell, clusters(line))) for line in EMOJI[:3]),
         _row(
-            _special("", letters, label="ABC"), space(weight=5),
+            _special("", letters, label="ABC"),
+            space(weight=5),
             _special("backspace", lambda: typist.press_key(67)),
         ),
-        fill="keyboard", gap=ROW_GAP_DP, pad=(4, 0, 4, 12 + nav_dp), width=MATCH,
+        fill="keyboard",
+        gap=ROW_GAP_DP,
+        pad=(4, 0, 4, 12 + nav_dp),
+        width=MATCH,
         hidden_from_tree=True,
-    )  # fmt: skip
+    )

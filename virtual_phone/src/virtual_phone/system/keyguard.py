@@ -37,16 +37,34 @@ def keyguard(host: Lockable, dismiss: Callable[[], None]) -> View:
     show = host.settings.flag("secure", "lock_screen_show_notifications")
     return column(
         space(96),
-        text(clock_text(host), TextStyle(92, 300, "on_wallpaper"), halign=Align.CENTER,
-             id="lockscreen_clock_view"),
-        text(f"{local:%a}, {local:%b} {local.day}", TextStyle(19, 400, "on_wallpaper"),
-             halign=Align.CENTER, id="keyguard_date"),
+        text(
+            clock_text(host),
+            TextStyle(92, 300, "on_wallpaper"),
+            halign=Align.CENTER,
+            id="lockscreen_clock_view",
+        ),
+        text(
+            f"{local:%a}, {local:%b} {local.day}",
+            TextStyle(19, 400, "on_wallpaper"),
+            halign=Align.CENTER,
+            id="keyguard_date",
+        ),
         space(36),
         *((notice_card(host, n, opens=False) for n in host.notices()[:3]) if show else ()),
         space(weight=1),
         icon("lock", 26, "on_wallpaper", halign=Align.CENTER, id="lock_icon", desc="Locked"),
-        text("Swipe up to open", TextStyle(14, 400, "on_wallpaper"), halign=Align.CENTER,
-             id="keyguard_indication_text", margin=(0, 14, 0, 48)),
-        width=MATCH, height=MATCH, pad=edges(14, 0), gap=6, on_swipe=swiped, clickable=False,
+        text(
+            "Swipe up to open",
+            TextStyle(14, 400, "on_wallpaper"),
+            halign=Align.CENTER,
+            id="keyguard_indication_text",
+            margin=(0, 14, 0, 48),
+        ),
+        width=MATCH,
+        height=MATCH,
+        pad=edges(14, 0),
+        gap=6,
+        on_swipe=swiped,
+        clickable=False,
         id="com.android.systemui:id/keyguard_root_view",
-    )  # fmt: skip
+    )

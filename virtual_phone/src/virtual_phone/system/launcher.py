@@ -24,7 +24,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 launcher = App(
     package="com.android.launcher3",
@@ -36,9 +36,12 @@ launcher = App(
 )
 
 DOCK = (
-    "com.android.dialer", "com.android.messaging", "com.android.browser", "com.android.camera2",
+    "com.android.dialer",
+    "com.android.messaging",
+    "com.android.browser",
+    "com.android.camera2",
     "com.android.contacts",
-)  # fmt: skip
+)
 COLUMNS = 4
 
 
@@ -60,17 +63,37 @@ def icon_art(app_icon: AppIcon) -> Callable[[Canvas, Rect], None]:
     return paint
 
 
-def shortcut(host: Host, package: str, app_icon: AppIcon, label: str, open_it: Callable[[], None],
-             *, labelled: bool = True, role: str = "on_wallpaper") -> View:  # fmt: skip
+def shortcut(
+    host: Host,
+    package: str,
+    app_icon: AppIcon,
+    label: str,
+    open_it: Callable[[], None],
+    *,
+    labelled: bool = True,
+    role: str = "on_wallpaper",
+) -> View:
     """Draw an app's icon with its name, as one view that starts it."""
     made = column(
         art(icon_art(app_icon), 60, 60, hidden_from_tree=True),
-        text(label, TextStyle(12.5, 500, role, max_lines=1, align=Align.CENTER),
-             hidden_from_tree=True) if labelled else None,
-        cls="android.widget.TextView", desc=label, id="icon", on_click=open_it,
-        on_long_click=open_it_info(host, package), cross=Align.CENTER, gap=7, pad=edges(2, 8),
-        width=84, key=f"icon {package} {labelled}",
-    )  # fmt: skip
+        text(
+            label,
+            TextStyle(12.5, 500, role, max_lines=1, align=Align.CENTER),
+            hidden_from_tree=True,
+        )
+        if labelled
+        else None,
+        cls="android.widget.TextView",
+        desc=label,
+        id="icon",
+        on_click=open_it,
+        on_long_click=open_it_info(host, package),
+        cross=Align.CENTER,
+        gap=7,
+        pad=edges(2, 8),
+        width=84,
+        key=f"icon {package} {labelled}",
+    )
     made.text = label if labelled else ""
     return made
 
@@ -81,9 +104,11 @@ def open_it_info(host: Host, package: str) -> Callable[[], None]:
 
     def act() -> None:
         host.open_page(
-            PageState(""), "com.android.settings",
-            "com.android.settings.applications.InstalledAppDetails", {"package": package},
-        )  # fmt: skip
+            PageState(""),
+            "com.android.settings",
+            "com.android.settings.applications.InstalledAppDetails",
+            {"package": package},
+        )
 
     return act
 
@@ -131,9 +156,13 @@ def home(page: Page[NoState]) -> View:
 
     def tile(package: str, labelled: bool) -> View:
         return shortcut(
-            page.host, package, icons[package], labels[package], _starter(page, package),
+            page.host,
+            package,
+            icons[package],
+            labels[package],
+            _starter(page, package),
             labelled=labelled,
-        )  # fmt: skip
+        )
 
     page.on_back = lambda: True
     white = "on_wallpaper"
@@ -223,11 +252,18 @@ def drawer(page: Page[NoState]) -> View:
             grid(COLUMNS, *tiles, gap=12, pad=edges(10, 8), cls="android.view.ViewGroup")
             if tiles
             else text("No apps found", TextStyle(16, 400, "text2"), margin=edges(24, 24)),
-            id="apps_list_view", pad=(0, 0, 0, 24),
+            id="apps_list_view",
+            pad=(0, 0, 0, 24),
         ),
-        fill="background", width=MATCH, height=MATCH, on_swipe=swiped, clickable=False,
-        id="apps_view", cls="android.widget.RelativeLayout", pad=(0, 8, 0, 0),
-    )  # fmt: skip
+        fill="background",
+        width=MATCH,
+        height=MATCH,
+        on_swipe=swiped,
+        clickable=False,
+        id="apps_view",
+        cls="android.widget.RelativeLayout",
+        pad=(0, 8, 0, 0),
+    )
 
 
 __all__ = ["drawer", "home", "icon_art", "launcher", "shortcut", "stack"]

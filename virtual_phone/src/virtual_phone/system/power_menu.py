@@ -26,11 +26,23 @@ def power_menu(answer: Callable[[str], None]) -> View:
         return column(
             stack(shown, width=72, height=72, radius=36, fill=fill, hidden_from_tree=True),
             text(label, TextStyle(14, 500), id="message"),
-            on_click=lambda: answer(name), key=f"power {name}", cls="android.widget.Button",
-            cross=Align.CENTER, gap=10, pad=edges(10, 12), weight=1, radius=24,
-        )  # fmt: skip
+            on_click=lambda: answer(name),
+            key=f"power {name}",
+            cls="android.widget.Button",
+            cross=Align.CENTER,
+            gap=10,
+            pad=edges(10, 12),
+            weight=1,
+            radius=24,
+        )
 
     return row(
-        *(choice(*one) for one in CHOICES), width=MATCH, fill="surface", radius=28, elevation=8,
-        pad=edges(12, 16), id="global_actions_view", cls="android.widget.FrameLayout",
-    )  # fmt: skip
+        *(choice(*one) for one in CHOICES),
+        width=MATCH,
+        fill="surface",
+        radius=28,
+        elevation=8,
+        pad=edges(12, 16),
+        id="global_actions_view",
+        cls="android.widget.FrameLayout",
+    )

@@ -21,7 +21,7 @@ from virtual_phone.ui.vocabulary import (
     space,
     stack,
     text,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from virtual_phone.state.records import TaskState
@@ -69,27 +69,58 @@ def recents(page: Page[NoState]) -> View:
             row(
                 art(icon_art(icon_of(task.package)), 36, 36, hidden_from_tree=True),
                 text(label, TextStyle(17, 500), weight=1, id="task_name"),
-                width=MATCH, gap=14, pad=(18, 14, 18, 10),
+                width=MATCH,
+                gap=14,
+                pad=(18, 14, 18, 10),
             ),
             stack(
-                art(icon_art(icon_of(task.package)), 72, 72, halign=Align.CENTER,
-                    valign=Align.CENTER, hidden_from_tree=True),
-                width=MATCH, height=150, fill="surface2", radius=18, id="snapshot",
+                art(
+                    icon_art(icon_of(task.package)),
+                    72,
+                    72,
+                    halign=Align.CENTER,
+                    valign=Align.CENTER,
+                    hidden_from_tree=True,
+                ),
+                width=MATCH,
+                height=150,
+                fill="surface2",
+                radius=18,
+                id="snapshot",
             ),
-            on_click=opener(task), on_swipe=closer(task), desc=label, fill="surface", radius=26,
-            pad=(0, 0, 0, 0), elevation=3, key=f"task {task.id}",
-            cls="android.widget.FrameLayout", id="task",
-        )  # fmt: skip
+            on_click=opener(task),
+            on_swipe=closer(task),
+            desc=label,
+            fill="surface",
+            radius=26,
+            pad=(0, 0, 0, 0),
+            elevation=3,
+            key=f"task {task.id}",
+            cls="android.widget.FrameLayout",
+            id="task",
+        )
 
     if not tasks:
-        return column(empty("apps", "No recent items"), fill="background", width=MATCH,
-                      height=MATCH, id="overview_panel")  # fmt: skip
+        return column(
+            empty("apps", "No recent items"),
+            fill="background",
+            width=MATCH,
+            height=MATCH,
+            id="overview_panel",
+        )
     return column(
         recycler(
-            "recents", *(card(t) for t in tasks), gap=16, pad=(34, 24, 34, 24),
-            id="overview_panel",
+            "recents", *(card(t) for t in tasks), gap=16, pad=(34, 24, 34, 24), id="overview_panel"
         ),
-        row(space(weight=1), button("Clear all", clear, look="tonal", id="clear_all"),
-            space(weight=1), width=MATCH, pad=edges(0, 10)),
-        width=MATCH, height=MATCH, id="overview_panel_root", cls="android.widget.FrameLayout",
-    )  # fmt: skip
+        row(
+            space(weight=1),
+            button("Clear all", clear, look="tonal", id="clear_all"),
+            space(weight=1),
+            width=MATCH,
+            pad=edges(0, 10),
+        ),
+        width=MATCH,
+        height=MATCH,
+        id="overview_panel_root",
+        cls="android.widget.FrameLayout",
+    )

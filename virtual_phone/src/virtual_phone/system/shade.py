@@ -27,7 +27,7 @@ from virtual_phone.ui.vocabulary import (
     stack,
     styled,
     text,
-)  # fmt: skip
+)
 
 
 class Shaded(Host, Protocol):
@@ -158,27 +158,66 @@ def _tiles(host: Shaded) -> list[View]:
     turns = s.flag("system", "accelerometer_rotation")
     rows: list[tuple[str, str, str, bool, Callable[[], None]]] = [
         ("Internet", "wifi", "Linewire Home" if wifi else "Off", wifi, flag("global", "wifi_on")),
-        ("Bluetooth", "bluetooth", "On" if s.flag("global", "bluetooth_on") else "Off",
-         s.flag("global", "bluetooth_on"), flag("global", "bluetooth_on")),
-        ("Do Not Disturb", "dnd", "On" if s.flag("global", "zen_mode") else "Off",
-         s.flag("global", "zen_mode"), flag("global", "zen_mode")),
-        ("Flashlight", "flashlight", "On" if s.flag("global", "flashlight_on") else "Off",
-         s.flag("global", "flashlight_on"), flag("global", "flashlight_on")),
-        ("Airplane mode", "airplane", "On" if s.flag("global", "airplane_mode_on") else "Off",
-         s.flag("global", "airplane_mode_on"), flag("global", "airplane_mode_on")),
-        ("Dark theme", "dark_mode", "On" if dark else "Off", dark,
-         lambda: host.set_dark(not dark)),
-        ("Auto-rotate", "auto_rotate",
-         "On" if turns else "Off", turns, lambda: host.set_auto_rotate(not turns)),
-        ("Battery Saver", "battery_saver", "On" if s.flag("global", "low_power") else "Off",
-         s.flag("global", "low_power"), flag("global", "low_power")),
-        ("Location", "location", "On" if s.get("secure", "location_mode") != "0" else "Off",
-         s.get("secure", "location_mode") != "0",
-         lambda: s.put("secure", "location_mode",
-                       "0" if s.get("secure", "location_mode") != "0" else "3")),
-        ("Mobile data", "data", "Linewire" if s.flag("global", "mobile_data") else "Off",
-         s.flag("global", "mobile_data"), flag("global", "mobile_data")),
-    ]  # fmt: skip
+        (
+            "Bluetooth",
+            "bluetooth",
+            "On" if s.flag("global", "bluetooth_on") else "Off",
+            s.flag("global", "bluetooth_on"),
+            flag("global", "bluetooth_on"),
+        ),
+        (
+            "Do Not Disturb",
+            "dnd",
+            "On" if s.flag("global", "zen_mode") else "Off",
+            s.flag("global", "zen_mode"),
+            flag("global", "zen_mode"),
+        ),
+        (
+            "Flashlight",
+            "flashlight",
+            "On" if s.flag("global", "flashlight_on") else "Off",
+            s.flag("global", "flashlight_on"),
+            flag("global", "flashlight_on"),
+        ),
+        (
+            "Airplane mode",
+            "airplane",
+            "On" if s.flag("global", "airplane_mode_on") else "Off",
+            s.flag("global", "airplane_mode_on"),
+            flag("global", "airplane_mode_on"),
+        ),
+        ("Dark theme", "dark_mode", "On" if dark else "Off", dark, lambda: host.set_dark(not dark)),
+        (
+            "Auto-rotate",
+            "auto_rotate",
+            "On" if turns else "Off",
+            turns,
+            lambda: host.set_auto_rotate(not turns),
+        ),
+        (
+            "Battery Saver",
+            "battery_saver",
+            "On" if s.flag("global", "low_power") else "Off",
+            s.flag("global", "low_power"),
+            flag("global", "low_power"),
+        ),
+        (
+            "Location",
+            "location",
+            "On" if s.get("secure", "location_mode") != "0" else "Off",
+            s.get("secure", "location_mode") != "0",
+            lambda: s.put(
+                "secure", "location_mode", "0" if s.get("secure", "location_mode") != "0" else "3"
+            ),
+        ),
+        (
+            "Mobile data",
+            "data",
+            "Linewire" if s.flag("global", "mobile_data") else "Off",
+            s.flag("global", "mobile_data"),
+            flag("global", "mobile_data"),
+        ),
+    ]
     return [_tile(*r) for r in rows]
 
 
@@ -189,12 +228,22 @@ def _tile(label: str, drawing: str, state: str, on: bool, act: Callable[[], None
         column(
             text(label, TextStyle(15, 500, ink, max_lines=1), id="tile_label"),
             text(state, TextStyle(13, 400, ink, max_lines=1), id="app_label"),
-            weight=1, gap=1,
+            weight=1,
+            gap=1,
         ),
-        on_click=act, checkable=True, checked=on, cls="android.widget.Switch",
-        desc=f"{label}, {state}", width=MATCH, height=72, radius=26, pad=edges(18, 0), gap=14,
-        fill="accent" if on else "tile_off", key=f"tile {label}",
-    )  # fmt: skip
+        on_click=act,
+        checkable=True,
+        checked=on,
+        cls="android.widget.Switch",
+        desc=f"{label}, {state}",
+        width=MATCH,
+        height=72,
+        radius=26,
+        pad=edges(18, 0),
+        gap=14,
+        fill="accent" if on else "tile_off",
+        key=f"tile {label}",
+    )
 
 
 def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
@@ -223,15 +272,29 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
     return row(
         art(icon_art(icon_of(notice.package)), 38, 38, hidden_from_tree=True),
         column(
-            row(text(label, CAPTION, id="android:id/app_name_text"),
-                text(f"• {age}", CAPTION, id="android:id/time"), gap=6),
+            row(
+                text(label, CAPTION, id="android:id/app_name_text"),
+                text(f"• {age}", CAPTION, id="android:id/time"),
+                gap=6,
+            ),
             text(notice.title, TextStyle(15.5, 500, max_lines=1), id="android:id/title"),
-            text(notice.text, styled(TextStyle(14.5, 400, "text2"), max_lines=2),
-                 id="android:id/big_text"),
-            weight=1, gap=2,
+            text(
+                notice.text,
+                styled(TextStyle(14.5, 400, "text2"), max_lines=2),
+                id="android:id/big_text",
+            ),
+            weight=1,
+            gap=2,
         ),
-        on_click=act if opens else None, on_swipe=swiped if opens else None, width=MATCH,
-        pad=edges(16, 14), gap=14, radius=24, fill="surface", cls="android.widget.FrameLayout",
-        id="com.android.systemui:id/expandableNotificationRow", cross=Align.START,
+        on_click=act if opens else None,
+        on_swipe=swiped if opens else None,
+        width=MATCH,
+        pad=edges(16, 14),
+        gap=14,
+        radius=24,
+        fill="surface",
+        cls="android.widget.FrameLayout",
+        id="com.android.systemui:id/expandableNotificationRow",
+        cross=Align.START,
         key=f"notice {notice.id}",
-    )  # fmt: skip
+    )

@@ -107,15 +107,22 @@ def _text_mask(
         elif run.face.color:
             glyphs = Image.new("RGBA", (math.ceil(width) + size // 4, height), (0, 0, 0, 0))
             ImageDraw.Draw(glyphs).text(
-                (0, ascent), run.text, font=fonts.font(run.face, size, weight), anchor="ls",
-                embedded_color=True, fill=(96, 96, 96, 255),
-            )  # fmt: skip
+                (0, ascent),
+                run.text,
+                font=fonts.font(run.face, size, weight),
+                anchor="ls",
+                embedded_color=True,
+                fill=(96, 96, 96, 255),
+            )
             colored.append((glyphs, round(x)))
         else:
             draw.text(
-                (x, ascent), run.text, font=fonts.font(run.face, size, weight), anchor="ls",
+                (x, ascent),
+                run.text,
+                font=fonts.font(run.face, size, weight),
+                anchor="ls",
                 fill=255,
-            )  # fmt: skip
+            )
         x += width
     return mask, tuple(colored), ascent
 
@@ -281,9 +288,11 @@ class Canvas:
             return
         mask = _shadow_mask(box.width, box.height, self.length(radius), blur)
         self._paste(
-            mask, box.left - 2 * blur, box.top - 2 * blur + self.length(elevation / 2),
+            mask,
+            box.left - 2 * blur,
+            box.top - 2 * blur + self.length(elevation / 2),
             (0, 0, 0, 54),
-        )  # fmt: skip
+        )
 
     def icon(self, name: str, rect: Rect, color: Color) -> None:
         """Draw a vector icon in a square."""
@@ -317,9 +326,13 @@ class Canvas:
             if seen.empty:
                 continue
             part = glyphs.crop(
-                (seen.left - box.left, seen.top - box.top, seen.right - box.left,
-                 seen.bottom - box.top)
-            )  # fmt: skip
+                (
+                    seen.left - box.left,
+                    seen.top - box.top,
+                    seen.right - box.left,
+                    seen.bottom - box.top,
+                )
+            )
             self.image.paste(part, (seen.left, seen.top), part)
 
     def picture(self, image: Image.Image, rect: Rect, radius: float = 0) -> None:
@@ -332,8 +345,11 @@ class Canvas:
             image = image.resize((box.width, box.height), Image.Resampling.BILINEAR)
         r = self.length(radius)
         area = (
-            seen.left - box.left, seen.top - box.top, seen.right - box.left, seen.bottom - box.top
-        )  # fmt: skip
+            seen.left - box.left,
+            seen.top - box.top,
+            seen.right - box.left,
+            seen.bottom - box.top,
+        )
         part = image.crop(area)
         mask = _rounded_mask(box.width, box.height, (r,) * 4).crop(area) if r else None
         if part.mode == "RGBA":

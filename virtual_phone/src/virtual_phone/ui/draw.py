@@ -107,9 +107,10 @@ def _text(view: View, canvas: Canvas, m: Metrics) -> None:
             side = m.px(18)
             top = round(y + (line - side) / 2)
             canvas.icon(
-                view.icon, Rect(round(x) - m.px(26), top, round(x) - m.px(26) + side, top + side),
+                view.icon,
+                Rect(round(x) - m.px(26), top, round(x) - m.px(26) + side, top + side),
                 color,
-            )  # fmt: skip
+            )
         baseline = y + (line + size * 0.715) / 2
         if style.color == "on_wallpaper":
             canvas.text(x, baseline + m.scale, content, size, style.weight, SHADOW)
@@ -162,10 +163,14 @@ def _field(view: View, canvas: Canvas, m: Metrics) -> None:
         left = round(inner.left + x - shift_x)
         canvas.clip_to(view.clip)
         canvas.fill(
-            Rect(left, round(top + y - shift_y + line * 0.08), left + m.px(2),
-                 round(top + y - shift_y + line * 0.92)),
+            Rect(
+                left,
+                round(top + y - shift_y + line * 0.08),
+                left + m.px(2),
+                round(top + y - shift_y + line * 0.92),
+            ),
             canvas.color("accent"),
-        )  # fmt: skip
+        )
 
 
 def _caret(view: View, text: str, at: int, size: int, line: float) -> tuple[float, float]:
@@ -210,15 +215,13 @@ def _switch(view: View, canvas: Canvas, m: Metrics) -> None:
         canvas.outline(r, canvas.color("switch_off" if view.enabled else "outline"), half, m.px(2))
         thumb, color, x = m.px(8), "switch_off" if view.enabled else "text3", r.left + m.px(16)
     canvas.fill(
-        Rect(x - thumb, middle - thumb, x + thumb, middle + thumb), canvas.color(color),
+        Rect(x - thumb, middle - thumb, x + thumb, middle + thumb),
+        canvas.color(color),
         (thumb,) * 4,
-    )  # fmt: skip
+    )
     if view.checked:
         s = m.px(8)
-        canvas.icon(
-            "check", Rect(x - s, middle - s, x + s, middle + s),
-            canvas.color("accent"),
-        )  # fmt: skip
+        canvas.icon("check", Rect(x - s, middle - s, x + s, middle + s), canvas.color("accent"))
 
 
 def _check(view: View, canvas: Canvas) -> None:
@@ -241,17 +244,20 @@ def _slider(view: View, canvas: Canvas, m: Metrics) -> None:
     x = r.left + round(r.width * min(max(view.value, 0.0), 1.0))
     gap = m.px(6)
     canvas.fill(
-        Rect(r.left, middle - half, max(r.left, x - gap), middle + half), canvas.color("accent"),
+        Rect(r.left, middle - half, max(r.left, x - gap), middle + half),
+        canvas.color("accent"),
         (half, m.px(2), m.px(2), half),
-    )  # fmt: skip
+    )
     canvas.fill(
         Rect(min(r.right, x + gap), middle - half, r.right, middle + half),
-        canvas.color("accent_soft"), (m.px(2), half, half, m.px(2)),
-    )  # fmt: skip
+        canvas.color("accent_soft"),
+        (m.px(2), half, half, m.px(2)),
+    )
     canvas.fill(
         Rect(x - m.px(2), middle - m.px(20), x + m.px(2), middle + m.px(20)),
-        canvas.color("accent"), (m.px(2),) * 4,
-    )  # fmt: skip
+        canvas.color("accent"),
+        (m.px(2),) * 4,
+    )
 
 
 def _progress(view: View, canvas: Canvas) -> None:

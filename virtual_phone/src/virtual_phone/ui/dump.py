@@ -16,13 +16,20 @@ HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SPECIAL = re.compile('[&<>"\n\r\t]')
 _ESCAPES = {
-    "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;",
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "\n": "&#10;",
+    "\r": "&#13;",
     "\t": "&#9;",
-}  # fmt: skip
+}
 _NAF_EXCLUDED = (
-    "android.widget.GridView", "android.widget.GridLayout", "android.widget.ListView",
+    "android.widget.GridView",
+    "android.widget.GridLayout",
+    "android.widget.ListView",
     "android.widget.TableLayout",
-)  # fmt: skip
+)
 TRUE, FALSE = "true", "false"
 
 

@@ -145,7 +145,7 @@ DRAWINGS: dict[str, str] = {
     "wifi_full": "F 12 21 1.6 8.2 5 5.8 8.4 4.5 12 4.1 15.6 4.5 19 5.8 22.4 8.2",
     "wifi_off": "C 12 18.6 2;A 2.2 12 19.4 6.4 -135 -45;A 2.2 12 19.4 10.8 -135 -45;L 2.2 3 3.6 20.4 21",
     "world_clock": "O 2 12 12 9;L 2 12 7 12 12 16 12;C 12 12 1.4",
-}  # fmt: skip
+}
 
 
 def mask(name: str, size: int) -> Image.Image:

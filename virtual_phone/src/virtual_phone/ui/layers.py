@@ -31,8 +31,10 @@ class Layer:
     def __init__(self, view: View, metrics: Metrics) -> None:
         full = Rect(0, 0, view.rect.width, view.rect.height + view.scroll_range)
         # The view's own place stays the screen's; its content begins at the top of the layer.
-        moved = (child.moved(-view.rect.left, view.scroll_y - view.rect.top, full)
-                 for child in view.children)  # fmt: skip
+        moved = (
+            child.moved(-view.rect.left, view.scroll_y - view.rect.top, full)
+            for child in view.children
+        )
         self._content = tuple(moved)
         self._size = full.width, full.height
         self._metrics = metrics

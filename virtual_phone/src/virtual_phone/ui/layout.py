@@ -295,7 +295,11 @@ def _place_grid(view: View, inner: Rect, m: Metrics) -> None:
         for i, child in enumerate(cells):
             x = inner.left + i * (cell + gap)
             _place_in(
-                child, Rect(x, y, x + cell, y + height), view.clip, m,
-                child.halign or Align.CENTER, child.valign,
-            )  # fmt: skip
+                child,
+                Rect(x, y, x + cell, y + height),
+                view.clip,
+                m,
+                child.halign or Align.CENTER,
+                child.valign,
+            )
         y += height + gap

@@ -121,9 +121,13 @@ def space(size: float = 0, *, weight: float = 0) -> View:
 def divider(inset: float = 0) -> View:
     """Draw a hairline across."""
     return View(
-        Kind.SPACE, width=MATCH, height=1, fill="outline", margin=(inset, 0, 0, 0),
+        Kind.SPACE,
+        width=MATCH,
+        height=1,
+        fill="outline",
+        margin=(inset, 0, 0, 0),
         hidden_from_tree=True,
-    )  # fmt: skip
+    )
 
 
 def text(value: str, style: TextStyle = BODY, **attrs: Unpack[Attrs]) -> View:
@@ -146,9 +150,15 @@ def icon(name: str, size: float = 24, tint: str = "text2", **attrs: Unpack[Attrs
 
 
 def icon_button(
-    name: str, desc: str, on_click: Callable[[], None], /, *, tint: str = "text", size: float = 24,
+    name: str,
+    desc: str,
+    on_click: Callable[[], None],
+    /,
+    *,
+    tint: str = "text",
+    size: float = 24,
     **attrs: Unpack[Attrs],
-) -> View:  # fmt: skip
+) -> View:
     """Draw an icon that is a button, 48 dp across."""
     attrs.setdefault("cls", "android.widget.ImageButton")
     attrs.setdefault("width", 48)
@@ -162,9 +172,14 @@ def icon_button(
 
 
 def button(
-    label: str, on_click: Callable[[], None], /, *, look: str = "filled", icon_name: str = "",
+    label: str,
+    on_click: Callable[[], None],
+    /,
+    *,
+    look: str = "filled",
+    icon_name: str = "",
     **attrs: Unpack[Attrs],
-) -> View:  # fmt: skip
+) -> View:
     """Draw a button; `look` is filled, tonal, outlined, text or danger."""
     fill, color = {
         "filled": ("accent", "on_accent"),
@@ -244,17 +259,32 @@ def progress(value: float, **attrs: Unpack[Attrs]) -> View:
 
 
 def field(
-    key: str, /, *, value: str = "", hint: str = "", style: TextStyle = BODY_LARGE,
-    on_text: Callable[[str], None] | None = None, on_submit: Callable[[str], None] | None = None,
-    password: bool = False, multiline: bool = False, **attrs: Unpack[Attrs],
-) -> View:  # fmt: skip
+    key: str,
+    /,
+    *,
+    value: str = "",
+    hint: str = "",
+    style: TextStyle = BODY_LARGE,
+    on_text: Callable[[str], None] | None = None,
+    on_submit: Callable[[str], None] | None = None,
+    password: bool = False,
+    multiline: bool = False,
+    **attrs: Unpack[Attrs],
+) -> View:
     """Draw a text field; `key` keeps what is typed in it across rebuilds."""
     attrs.setdefault("cls", "android.widget.EditText")
     attrs.setdefault("width", MATCH)
     made = View(
-        Kind.FIELD, text=value, hint=hint, style=style, on_text=on_text, on_submit=on_submit,
-        password=password, multiline=multiline, **attrs,
-    )  # fmt: skip
+        Kind.FIELD,
+        text=value,
+        hint=hint,
+        style=style,
+        on_text=on_text,
+        on_submit=on_submit,
+        password=password,
+        multiline=multiline,
+        **attrs,
+    )
     made.key = key
     return made
 

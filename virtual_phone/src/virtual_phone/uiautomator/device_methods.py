@@ -22,10 +22,25 @@ from virtual_phone.uiautomator.rpc import INVALID_PARAMETERS, MethodTable, RpcEr
 from virtual_phone.uiautomator.service import WAIT_LIMIT_S, Service, point_of, steps_of
 
 KEYS = {
-    "home": 3, "back": 4, "left": 21, "right": 22, "up": 19, "down": 20, "center": 23, "menu": 82,
-    "search": 84, "enter": 66, "delete": 67, "del": 67, "recent": 187, "volume_up": 24,
-    "volume_down": 25, "volume_mute": 164, "camera": 27, "power": 26,
-}  # fmt: skip
+    "home": 3,
+    "back": 4,
+    "left": 21,
+    "right": 22,
+    "up": 19,
+    "down": 20,
+    "center": 23,
+    "menu": 82,
+    "search": 84,
+    "enter": 66,
+    "delete": 67,
+    "del": 67,
+    "recent": 187,
+    "volume_up": 24,
+    "volume_down": 25,
+    "volume_mute": 164,
+    "camera": 27,
+    "power": 26,
+}
 KEY_A, KEY_DEL, KEY_PASTE, KEY_POWER, META_CTRL = 29, 67, 279, 26, 0x1000
 TOUCHES = {0: "down", 1: "up", 2: "move", 3: "cancel"}
 ROTATIONS = {"natural": 0, "n": 0, "left": 1, "l": 1, "upsidedown": 2, "u": 2, "right": 3, "r": 3}

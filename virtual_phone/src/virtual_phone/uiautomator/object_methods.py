@@ -142,9 +142,7 @@ class ObjectMethods:
     async def _swipe(self, target: Target, direction: str, steps: float) -> bool:
         return await self._swipe_part(target, direction, 1.0, steps)
 
-    async def _swipe_part(
-        self, target: Target, direction: str, part: float, steps: float
-    ) -> bool:  # fmt: skip
+    async def _swipe_part(self, target: Target, direction: str, part: float, steps: float) -> bool:
         node = await self._service.find(target)
         seen = node.view.clip
         x, y = node.center
@@ -200,9 +198,13 @@ class ObjectMethods:
         return self._service.remember(parent.below("child", child.numbered(number)))
 
     async def _child(
-        self, parent: Selector, child: Selector, says: Callable[[Node], bool], text: str,
+        self,
+        parent: Selector,
+        child: Selector,
+        says: Callable[[Node], bool],
+        text: str,
         scroll: bool,
-    ) -> str:  # fmt: skip
+    ) -> str:
         pattern = parent.below("child", child)
         wanted: list[int] = []
 

@@ -101,9 +101,13 @@ class Service:
     # -- input
 
     async def swipe(
-        self, start: tuple[float, float], end: tuple[float, float], steps: int, *,
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        steps: int,
+        *,
         throws: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Move a finger from a point to another; `throws` as for `Gestures.swipe`."""
         lasting_ms = round(steps_of(steps) * STEP_S * 1000)
         await self.phone.swipe(*start, *end, lasting_ms, throws=throws)

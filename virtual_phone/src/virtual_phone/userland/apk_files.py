@@ -50,6 +50,11 @@ def _apk(info: PackageInfo) -> bytes:
     from virtual_phone.packages.apk_writer import make_apk
 
     return make_apk(
-        info.package, info.version_name, info.version_code, info.label, info.activities,
-        info.launcher_activity, info.permissions,
-    )  # fmt: skip
+        info.package,
+        info.version_name,
+        info.version_code,
+        info.label,
+        info.activities,
+        info.launcher_activity,
+        info.permissions,
+    )

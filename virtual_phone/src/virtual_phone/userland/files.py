@@ -179,9 +179,17 @@ class PhoneFiles(Generic[OwnerT]):
                 return None
             gid = GID_SDCARD if absolute.startswith("/storage") else UID_SHELL
             return FileStat(
-                raw.st_mode, raw.st_size, raw.st_mtime, raw.st_atime, raw.st_ctime,
-                raw.st_ino, 0xFE00, raw.st_nlink, UID_SHELL, gid,
-            )  # fmt: skip
+                raw.st_mode,
+                raw.st_size,
+                raw.st_mtime,
+                raw.st_atime,
+                raw.st_ctime,
+                raw.st_ino,
+                0xFE00,
+                raw.st_nlink,
+                UID_SHELL,
+                gid,
+            )
         mode, size = modes.S_IFDIR | 0o755, 4096
         match node:
             case Directory(mode=permissions):

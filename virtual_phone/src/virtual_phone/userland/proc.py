@@ -28,10 +28,15 @@ KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
 RESIDENT_K, VIRTUAL_K, PAGE_K = 98_304, 14_512_340, 4
 FIELDS_OF_STAT = 52
 MEMORY_K = (
-    ("MemTotal", 7_889_924), ("MemFree", 1_204_112), ("MemAvailable", 4_711_380),
-    ("Buffers", 6_252), ("Cached", 2_113_556), ("SwapCached", 0),
-    ("SwapTotal", 4_194_300), ("SwapFree", 3_682_300),
-)  # fmt: skip
+    ("MemTotal", 7_889_924),
+    ("MemFree", 1_204_112),
+    ("MemAvailable", 4_711_380),
+    ("Buffers", 6_252),
+    ("Cached", 2_113_556),
+    ("SwapCached", 0),
+    ("SwapTotal", 4_194_300),
+    ("SwapFree", 3_682_300),
+)
 LISTENING = "0A"
 
 
@@ -71,8 +76,14 @@ def _stat(land: Userland) -> bytes:
     each = [user, 0, system, idle, 0, 0, 0, 0, 0, 0]
     rows = [f"cpu  {' '.join(str(value * CORES) for value in each)}"]
     rows += [f"cpu{core} {' '.join(map(str, each))}" for core in range(CORES)]
-    rows += ["intr 0", "ctxt 0", f"btime {int(land.boot.at)}", "processes 4242",
-             "procs_running 1", "procs_blocked 0"]  # fmt: skip
+    rows += [
+        "intr 0",
+        "ctxt 0",
+        f"btime {int(land.boot.at)}",
+        "processes 4242",
+        "procs_running 1",
+        "procs_blocked 0",
+    ]
     return ("\n".join(rows) + "\n").encode()
 
 
@@ -172,9 +183,15 @@ def _process_stat(land: Userland, process: Process) -> str:
     del land
     fields = ["0"] * FIELDS_OF_STAT
     fields[:8] = [
-        str(process.pid), f"({_name(process)})", "S", str(process.ppid), str(process.ppid), "0",
-        "0", "-1",
-    ]  # fmt: skip
+        str(process.pid),
+        f"({_name(process)})",
+        "S",
+        str(process.ppid),
+        str(process.ppid),
+        "0",
+        "0",
+        "-1",
+    ]
     fields[17:20] = ["20", "0", "1"]
     fields[21:24] = [str(BORN_TICKS), str(VIRTUAL_K * 1024), str(RESIDENT_K // PAGE_K)]
     return " ".join(fields) + "\n"
@@ -186,12 +203,19 @@ def _process_status(land: Userland, process: Process) -> str:
     return "".join(
         f"{name}:\t{value}\n"
         for name, value in (
-            ("Name", _name(process)), ("State", "S (sleeping)"), ("Tgid", process.pid),
-            ("Pid", process.pid), ("PPid", process.ppid), ("TracerPid", 0),
-            ("Uid", "\t".join([str(number)] * 4)), ("Gid", "\t".join([str(number)] * 4)),
-            ("VmSize", f"{VIRTUAL_K:>8} kB"), ("VmRSS", f"{RESIDENT_K:>8} kB"), ("Threads", 1),
+            ("Name", _name(process)),
+            ("State", "S (sleeping)"),
+            ("Tgid", process.pid),
+            ("Pid", process.pid),
+            ("PPid", process.ppid),
+            ("TracerPid", 0),
+            ("Uid", "\t".join([str(number)] * 4)),
+            ("Gid", "\t".join([str(number)] * 4)),
+            ("VmSize", f"{VIRTUAL_K:>8} kB"),
+            ("VmRSS", f"{RESIDENT_K:>8} kB"),
+            ("Threads", 1),
         )
-    )  # fmt: skip
+    )
 
 
 _FILES: dict[str, Callable[[Userland, Process], str]] = {

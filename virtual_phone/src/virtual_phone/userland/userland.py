@@ -99,16 +99,18 @@ class Userland:
         match change:
             case Change.STARTED:
                 self.note(
-                    "I", "ActivityManager",
-                    f"Start proc {process.record} for next-top-activity",
-                )  # fmt: skip
+                    "I", "ActivityManager", f"Start proc {process.record} for next-top-activity"
+                )
             case Change.STOPPED:
                 self.note("I", "ActivityManager", f"Killing {process.record} (adj 0): stop")
             case Change.CRASHED:
                 said = f"FATAL EXCEPTION: main\nProcess: {process.name}, PID: {process.pid}"
                 self.note("E", "AndroidRuntime", said, pid=process.pid)
-                self.note("I", "ActivityManager", f"Process {process.name} (pid {process.pid}) "
-                          "has died: fg  TOP")  # fmt: skip
+                self.note(
+                    "I",
+                    "ActivityManager",
+                    f"Process {process.name} (pid {process.pid}) has died: fg  TOP",
+                )
             case _:
                 assert_never(change)
 

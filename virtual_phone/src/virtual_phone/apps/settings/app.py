@@ -54,9 +54,16 @@ SUB_PAGES: dict[str, SubPage] = {}
 
 
 def sub_page(
-    name: str, title: str, *, activity: str = "", actions: tuple[str, ...] = (), icon: str = "",
-    color: str = "", summary: str = "", parent: str = "home",
-) -> Callable[[Build], Build]:  # fmt: skip
+    name: str,
+    title: str,
+    *,
+    activity: str = "",
+    actions: tuple[str, ...] = (),
+    icon: str = "",
+    color: str = "",
+    summary: str = "",
+    parent: str = "home",
+) -> Callable[[Build], Build]:
     """Register a function as a sub-page, with the activity and intents that lead to it."""
 
     def register(build: Build) -> Build:
@@ -94,10 +101,18 @@ def _frame(page: Page[NoState], sub: SubPage) -> View:
 
 
 def flag_row(
-    page: Page[NoState], title: str, namespace: str, key: str, *, summary: str = "",
-    icon_name: str = "", off: str = "0", on: str = "1", enabled: bool = True,
+    page: Page[NoState],
+    title: str,
+    namespace: str,
+    key: str,
+    *,
+    summary: str = "",
+    icon_name: str = "",
+    off: str = "0",
+    on: str = "1",
+    enabled: bool = True,
     switch: Callable[[bool], None] | None = None,
-) -> View:  # fmt: skip
+) -> View:
     """Draw a switch row that shows and sets one row of the settings tables, or by `switch`."""
     is_on = (page.settings.get(namespace, key) or off) not in (off, "")
 
@@ -108,22 +123,37 @@ def flag_row(
             page.settings.put(namespace, key, off if is_on else on)
 
     return preference(
-        title, summary=summary, icon_name=icon_name, on_click=toggle, on=is_on, enabled=enabled,
+        title,
+        summary=summary,
+        icon_name=icon_name,
+        on_click=toggle,
+        on=is_on,
+        enabled=enabled,
         key=f"row {title}",
-    )  # fmt: skip
+    )
 
 
 def main_switch(page: Page[NoState], title: str, namespace: str, key: str) -> View:
     """Draw the large switch at the top of a page."""
     is_on = page.settings.flag(namespace, key)
     return row(
-        text(title, TextStyle(19, 500, "on_accent_soft" if is_on else "text"), weight=1,
-             id="switch_text"),
+        text(
+            title,
+            TextStyle(19, 500, "on_accent_soft" if is_on else "text"),
+            weight=1,
+            id="switch_text",
+        ),
         switch(is_on, clickable=False, id="android:id/switch_widget"),
-        on_click=lambda: page.settings.set_flag(namespace, key, not is_on), id="main_switch_bar",
-        fill="accent_soft" if is_on else "surface2", radius=30, width=MATCH, height=74,
-        pad=(22, 0, 18, 0), margin=(16, 0, 16, 18), key=f"main {key}",
-    )  # fmt: skip
+        on_click=lambda: page.settings.set_flag(namespace, key, not is_on),
+        id="main_switch_bar",
+        fill="accent_soft" if is_on else "surface2",
+        radius=30,
+        width=MATCH,
+        height=74,
+        pad=(22, 0, 18, 0),
+        margin=(16, 0, 16, 18),
+        key=f"main {key}",
+    )
 
 
 def slider_row(
@@ -142,14 +172,22 @@ def slider_row(
             slider(value, change, id="android:id/seekbar", desc=title),
             weight=1,
         ),
-        width=MATCH, pad=(18, 12, 22, 6), gap=18, fill="surface", key=f"row {title}",
-    )  # fmt: skip
+        width=MATCH,
+        pad=(18, 12, 22, 6),
+        gap=18,
+        fill="surface",
+        key=f"row {title}",
+    )
 
 
 def choice_row(
-    page: Page[NoState], title: str, options: list[tuple[str, str]], namespace: str, key: str,
+    page: Page[NoState],
+    title: str,
+    options: list[tuple[str, str]],
+    namespace: str,
+    key: str,
     default: str = "",
-) -> View:  # fmt: skip
+) -> View:
     """Draw a row whose value is chosen from a list in a dialog."""
     value = page.settings.get(namespace, key) or default
     label = next((text for v, text in options if v == value), value)
@@ -168,9 +206,13 @@ def link_row(page: Page[NoState], name: str, summary: str | None = None) -> View
     """Draw the row that opens a sub-page."""
     sub = SUB_PAGES[name]
     return preference(
-        sub.title, summary=sub.summary if summary is None else summary, icon_name=sub.icon,
-        icon_fill=sub.color, on_click=open_sub(page, name), key=f"row {sub.title}",
-    )  # fmt: skip
+        sub.title,
+        summary=sub.summary if summary is None else summary,
+        icon_name=sub.icon,
+        icon_fill=sub.color,
+        on_click=open_sub(page, name),
+        key=f"row {sub.title}",
+    )
 
 
 HOME_GROUPS = (
@@ -182,30 +224,44 @@ HOME_GROUPS = (
 )
 
 
-@settings.page(
-    ".Settings",
-    launcher=True,
-    actions=["android.settings.SETTINGS"],
-)
+@settings.page(".Settings", launcher=True, actions=["android.settings.SETTINGS"])
 def home(page: Page[NoState]) -> View:
     """Show the top page: the search box and the groups of sub-pages."""
     return screen(
         recycler(
             "recycler_view",
-            text("Settings", TextStyle(34, 400), pad=(24, 28, 24, 14), width=MATCH,
-                 id="homepage_title"),
+            text(
+                "Settings",
+                TextStyle(34, 400),
+                pad=(24, 28, 24, 14),
+                width=MATCH,
+                id="homepage_title",
+            ),
             row(
                 icon("search", 24, "text2"),
-                text("Search settings", TextStyle(17, 400, "text2"), weight=1,
-                     id="search_action_bar_title"),
-                on_click=page.opener(".SearchActivity"), id="search_action_bar", width=MATCH,
-                height=56, radius=28, fill="surface2", margin=(16, 0, 16, 18), pad=(18, 0, 18, 0),
-                gap=14, cls="android.view.ViewGroup", desc="",
+                text(
+                    "Search settings",
+                    TextStyle(17, 400, "text2"),
+                    weight=1,
+                    id="search_action_bar_title",
+                ),
+                on_click=page.opener(".SearchActivity"),
+                id="search_action_bar",
+                width=MATCH,
+                height=56,
+                radius=28,
+                fill="surface2",
+                margin=(16, 0, 16, 18),
+                pad=(18, 0, 18, 0),
+                gap=14,
+                cls="android.view.ViewGroup",
+                desc="",
             ),
             *(group(*(link_row(page, n) for n in names)) for names in HOME_GROUPS),
-            pad=(0, 0, 0, 40), id="recycler_view",
+            pad=(0, 0, 0, 40),
+            id="recycler_view",
         )
-    )  # fmt: skip
+    )
 
 
 def _index(page: Page[NoState]) -> list[tuple[str, SubPage]]:
@@ -237,22 +293,29 @@ def search(page: Page[NoState]) -> View:
             column(
                 text(title, TextStyle(17, 400), id="android:id/title"),
                 text(_path(sub, title), TextStyle(14, 400, "text2"), id="android:id/summary"),
-                weight=1, gap=2,
+                weight=1,
+                gap=2,
             ),
-            on_click=open_sub(page, sub.name), width=MATCH, min_height=66, pad=(22, 10, 18, 10),
-            gap=18, key=f"hit {sub.name} {title}",
-        )  # fmt: skip
+            on_click=open_sub(page, sub.name),
+            width=MATCH,
+            min_height=66,
+            pad=(22, 10, 18, 10),
+            gap=18,
+            key=f"hit {sub.name} {title}",
+        )
 
     listing = list_page("results_list", *(hit(*h) for h in hits[:40]))
     if wanted and not hits:
         listing = empty("search", "No results", f"Nothing matches “{page.field('query')[:40]}”.")
     return screen(
         search_field(
-            "query", "Search settings", back=page.close,
+            "query",
+            "Search settings",
+            back=page.close,
             clear=(lambda: page.set_field("query", "")) if wanted else None,
         ),
         listing,
-    )  # fmt: skip
+    )
 
 
 def _path(sub: SubPage, title: str) -> str:

@@ -20,7 +20,7 @@ from virtual_phone.ui.patterns import (
     screen,
     search_field,
     title_bar,
-)  # fmt: skip
+)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY,
@@ -37,7 +37,7 @@ from virtual_phone.ui.vocabulary import (
     scroll,
     stack,
     text,
-)  # fmt: skip
+)
 
 LOAD_S = 0.4
 
@@ -86,12 +86,26 @@ class Shop(msgspec.Struct):
 
 def seed(s: Seed) -> Shop:
     """Return a customer with two orders."""
-    return Shop(orders=[
-        Order(1042, [Line("boots", 1, 89.0)], 89.0, s.now - 200_000, "shipped",
-              "12 Harbour Street, Port Ellis"),
-        Order(1037, [Line("mug", 2, 12.0), Line("lamp", 1, 34.5)], 58.5, s.now - 1_400_000,
-              "delivered", "12 Harbour Street, Port Ellis"),
-    ])  # fmt: skip
+    return Shop(
+        orders=[
+            Order(
+                1042,
+                [Line("boots", 1, 89.0)],
+                89.0,
+                s.now - 200_000,
+                "shipped",
+                "12 Harbour Street, Port Ellis",
+            ),
+            Order(
+                1037,
+                [Line("mug", 2, 12.0), Line("lamp", 1, 34.5)],
+                58.5,
+                s.now - 1_400_000,
+                "delivered",
+                "12 Harbour Street, Port Ellis",
+            ),
+        ]
+    )
 
 
 shop = App(
@@ -143,17 +157,27 @@ def main(page: Page[Shop]) -> View:
     return screen(
         body,
         bottom_nav(
-            [("shop", "Shop", "home"), ("cart", f"Cart ({count})" if count else "Cart", "cart"),
-             ("orders", "Orders", "package"), ("account", "Account", "person")],
-            tab, lambda v: page.set("tab", v),
+            [
+                ("shop", "Shop", "home"),
+                ("cart", f"Cart ({count})" if count else "Cart", "cart"),
+                ("orders", "Orders", "package"),
+                ("account", "Account", "person"),
+            ],
+            tab,
+            lambda v: page.set("tab", v),
         ),
-    )  # fmt: skip
+    )
 
 
 def _picture(product: str, height: float) -> View:
     _, _, color, drawing, _ = PRODUCTS[product]
-    return stack(icon(drawing, height * 0.42, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
-                 width=MATCH, height=height, radius=18, fill=color)  # fmt: skip
+    return stack(
+        icon(drawing, height * 0.42, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
+        width=MATCH,
+        height=height,
+        radius=18,
+        fill=color,
+    )
 
 
 def _products(page: Page[Shop]) -> View:
@@ -166,17 +190,32 @@ def _products(page: Page[Shop]) -> View:
             _picture(product, 130),
             text(name, TextStyle(15.5, 500, max_lines=1), id="product_name"),
             text(money(price), TextStyle(15, 400, "text2"), id="product_price"),
-            on_click=page.opener(".ProductActivity", product=product), fill="surface", radius=22,
-            pad=(10, 10, 10, 14), gap=6, key=f"product {product}", id="product_card",
-        )  # fmt: skip
+            on_click=page.opener(".ProductActivity", product=product),
+            fill="surface",
+            radius=22,
+            pad=(10, 10, 10, 14),
+            gap=6,
+            key=f"product {product}",
+            id="product_card",
+        )
 
     if fetching(page):
-        listed = [progress(), recycler("products", grid(2, *(_blank_card() for _ in range(4)),
-                                                        gap=12, pad=edges(16, 8)))]  # fmt: skip
+        listed = [
+            progress(),
+            recycler(
+                "products", grid(2, *(_blank_card() for _ in range(4)), gap=12, pad=edges(16, 8))
+            ),
+        ]
     else:
-        listed = [recycler("products", grid(2, *(card(p) for p in found), gap=12, pad=edges(16, 8))
-                           if found else text("Nothing found", BODY_LARGE, pad=edges(24, 24)),
-                           id="product_list")]  # fmt: skip
+        listed = [
+            recycler(
+                "products",
+                grid(2, *(card(p) for p in found), gap=12, pad=edges(16, 8))
+                if found
+                else text("Nothing found", BODY_LARGE, pad=edges(24, 24)),
+                id="product_list",
+            )
+        ]
     return column(
         text("Larkspur", TextStyle(28, 600, "accent"), pad=(22, 18, 22, 4)),
         search_field("search", "Search products", id="search_box"),
@@ -195,10 +234,15 @@ def fetching(page: Page[Shop]) -> bool:
 
 def _blank_card() -> View:
     """Return the gray shape of a product that has not come yet."""
-    return column(row(width=MATCH, height=130, radius=18, fill="surface2"),
-                  row(width=96, height=14, radius=7, fill="surface2"),
-                  row(width=54, height=14, radius=7, fill="surface2"),
-                  fill="surface", radius=22, pad=(10, 10, 10, 14), gap=10)  # fmt: skip
+    return column(
+        row(width=MATCH, height=130, radius=18, fill="surface2"),
+        row(width=96, height=14, radius=7, fill="surface2"),
+        row(width=54, height=14, radius=7, fill="surface2"),
+        fill="surface",
+        radius=22,
+        pad=(10, 10, 10, 14),
+        gap=10,
+    )
 
 
 @shop.page(".ProductActivity")
@@ -224,11 +268,19 @@ def product_page(page: Page[Shop]) -> View:
             text(money(price), TextStyle(22, 400, "accent"), id="product_price"),
             text(about, TextStyle(16.5, 400, "text2", line_height=1.5), id="product_description"),
             row(icon("truck", 22, "text2"), text("Free delivery in two days", BODY), gap=12),
-            pad=edges(20, 4), gap=10,
+            pad=edges(20, 4),
+            gap=10,
         ),
-        button("Add to cart", add, id="add_to_cart", width=MATCH, height=56, radius=28,
-               margin=edges(20, 14)),
-    )  # fmt: skip
+        button(
+            "Add to cart",
+            add,
+            id="add_to_cart",
+            width=MATCH,
+            height=56,
+            radius=28,
+            margin=edges(20, 14),
+        ),
+    )
 
 
 def _cart(page: Page[Shop]) -> View:
@@ -249,28 +301,64 @@ def _cart(page: Page[Shop]) -> View:
     def line(product: str, count: int) -> View:
         name, price, color, drawing, _ = PRODUCTS[product]
         return row(
-            stack(icon(drawing, 28, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
-                  width=60, height=60, radius=16, fill=color),
-            column(text(name, TextStyle(16, 500, max_lines=1), id="line_name"),
-                   text(money(price * count), CAPTION, id="line_price"), weight=1, gap=3),
-            icon_button("stop", f"Remove one {name}", change(product, -1), size=14, width=40,
-                        height=40, fill="surface2"),
+            stack(
+                icon(drawing, 28, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
+                width=60,
+                height=60,
+                radius=16,
+                fill=color,
+            ),
+            column(
+                text(name, TextStyle(16, 500, max_lines=1), id="line_name"),
+                text(money(price * count), CAPTION, id="line_price"),
+                weight=1,
+                gap=3,
+            ),
+            icon_button(
+                "stop",
+                f"Remove one {name}",
+                change(product, -1),
+                size=14,
+                width=40,
+                height=40,
+                fill="surface2",
+            ),
             text(str(count), TextStyle(17, 500), id="line_count"),
-            icon_button("add", f"Add one {name}", change(product, 1), size=18, width=40, height=40,
-                        fill="surface2"),
-            width=MATCH, gap=12, pad=edges(20, 9), key=f"line {product}",
-        )  # fmt: skip
+            icon_button(
+                "add",
+                f"Add one {name}",
+                change(product, 1),
+                size=18,
+                width=40,
+                height=40,
+                fill="surface2",
+            ),
+            width=MATCH,
+            gap=12,
+            pad=edges(20, 9),
+            key=f"line {product}",
+        )
 
     return column(
         title_bar("Cart"),
         list_page("cart_lines", *(line(p, n) for p, n in data.cart.items()), pad_bottom=10),
-        row(text("Total", TextStyle(18, 500), weight=1),
-            text(money(total_of(data)), TextStyle(20, 600), id="cart_total"), width=MATCH,
-            pad=edges(22, 10)),
-        button("Check out", page.opener(".CheckoutActivity"), id="checkout", width=MATCH,
-               height=56, radius=28, margin=(20, 4, 20, 14)),
+        row(
+            text("Total", TextStyle(18, 500), weight=1),
+            text(money(total_of(data)), TextStyle(20, 600), id="cart_total"),
+            width=MATCH,
+            pad=edges(22, 10),
+        ),
+        button(
+            "Check out",
+            page.opener(".CheckoutActivity"),
+            id="checkout",
+            width=MATCH,
+            height=56,
+            radius=28,
+            margin=(20, 4, 20, 14),
+        ),
         weight=1,
-    )  # fmt: skip
+    )
 
 
 from virtual_phone.apps.shop import orders  # noqa: E402

@@ -9,15 +9,7 @@ from __future__ import annotations
 from virtual_phone.app import Page
 from virtual_phone.apps.shop.app import PRODUCTS, Line, Order, Shop, describe, money, shop, total_of
 from virtual_phone.apps.shop.support import ChatLine, answer
-from virtual_phone.ui.patterns import (
-    alert,
-    empty,
-    group,
-    list_page,
-    preference,
-    screen,
-    title_bar,
-)  # fmt: skip
+from virtual_phone.ui.patterns import alert, empty, group, list_page, preference, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import (
     BODY,
@@ -37,10 +29,15 @@ from virtual_phone.ui.vocabulary import (
     stack,
     styled,
     text,
-)  # fmt: skip
+)
 
-TONES = {"processing": "warn", "shipped": "accent", "delivered": "good", "cancelled": "text2",
-         "returned": "text2"}  # fmt: skip
+TONES = {
+    "processing": "warn",
+    "shipped": "accent",
+    "delivered": "good",
+    "cancelled": "text2",
+    "returned": "text2",
+}
 
 
 @shop.page(".CheckoutActivity")
@@ -87,18 +84,43 @@ def checkout(page: Page[Shop]) -> View:
         scroll(
             "checkout",
             text("Deliver to", TextStyle(15, 500, "accent"), pad=edges(22, 8)),
-            field("address", value=data.address, style=BODY_LARGE, fill="surface", radius=18,
-                  min_height=64, multiline=True, pad=edges(18, 16), margin=edges(16, 0),
-                  id="address", hint="Address"),
+            field(
+                "address",
+                value=data.address,
+                style=BODY_LARGE,
+                fill="surface",
+                radius=18,
+                min_height=64,
+                multiline=True,
+                pad=edges(18, 16),
+                margin=edges(16, 0),
+                id="address",
+                hint="Address",
+            ),
             space(14),
-            group(way("Card •••• 4242", "card"), way("Larkspur balance", "wallet"),
-                  way("Pay on delivery", "pay"), title="Pay with"),
-            group(preference("Items", summary=money(total)), preference("Delivery", summary="Free"),
-                  preference("Total", summary=money(total)), title="Summary"),
+            group(
+                way("Card •••• 4242", "card"),
+                way("Larkspur balance", "wallet"),
+                way("Pay on delivery", "pay"),
+                title="Pay with",
+            ),
+            group(
+                preference("Items", summary=money(total)),
+                preference("Delivery", summary="Free"),
+                preference("Total", summary=money(total)),
+                title="Summary",
+            ),
         ),
-        button(f"Place order • {money(total)}", ask, id="place_order", width=MATCH, height=56,
-               radius=28, margin=edges(20, 14)),
-    )  # fmt: skip
+        button(
+            f"Place order • {money(total)}",
+            ask,
+            id="place_order",
+            width=MATCH,
+            height=56,
+            radius=28,
+            margin=edges(20, 14),
+        ),
+    )
 
 
 def orders(page: Page[Shop]) -> View:
@@ -107,17 +129,29 @@ def orders(page: Page[Shop]) -> View:
 
     def item(order: Order) -> View:
         return column(
-            row(text(f"Order {order.id}", TextStyle(17, 500), weight=1, id="order_number"),
-                text(order.status.capitalize(), TextStyle(14, 600, TONES[order.status]),
-                     id="order_status"), width=MATCH),
+            row(
+                text(f"Order {order.id}", TextStyle(17, 500), weight=1, id="order_number"),
+                text(
+                    order.status.capitalize(),
+                    TextStyle(14, 600, TONES[order.status]),
+                    id="order_status",
+                ),
+                width=MATCH,
+            ),
             text(describe(order), styled(BODY, color="text2", max_lines=1), id="order_items"),
             text(f"{money(order.total)} • {when_text(page.now, order.when)}", CAPTION),
-            on_click=page.opener(".OrderActivity", order=str(order.id)), fill="surface", radius=22,
-            pad=edges(20, 16), margin=(16, 5, 16, 5), gap=4, key=f"order {order.id}",
-        )  # fmt: skip
+            on_click=page.opener(".OrderActivity", order=str(order.id)),
+            fill="surface",
+            radius=22,
+            pad=edges(20, 16),
+            margin=(16, 5, 16, 5),
+            gap=4,
+            key=f"order {order.id}",
+        )
 
-    return column(title_bar("Orders"), list_page("orders", *(item(o) for o in page.data.orders)),
-                  weight=1)  # fmt: skip
+    return column(
+        title_bar("Orders"), list_page("orders", *(item(o) for o in page.data.orders)), weight=1
+    )
 
 
 @shop.page(".OrderActivity")
@@ -137,39 +171,89 @@ def order_page(page: Page[Shop]) -> View:
     if page.local("sure") and what:
         close = page.setter("sure", "")
         page.show_dialog(
-            alert(f"{verb}?", f"{money(order.total)} will be refunded to {order.paid_with}.",
-                  button("Keep", close, look="text"), button(verb, change, look="text")), close,
-        )  # fmt: skip
+            alert(
+                f"{verb}?",
+                f"{money(order.total)} will be refunded to {order.paid_with}.",
+                button("Keep", close, look="text"),
+                button(verb, change, look="text"),
+            ),
+            close,
+        )
     steps = ("processing", "shipped", "delivered")
     reached = steps.index(order.status) if order.status in steps else -1
     return screen(
         title_bar(f"Order {order.id}", back=page.close),
         scroll(
             "order",
-            row(icon("check_circle", 28, "good"), text("Thank you! Your order is placed.",
-                TextStyle(17, 500), weight=1, id="order_placed"), width=MATCH, gap=14,
-                pad=edges(22, 8)) if page.args.get("placed") else None,
-            text(order.status.capitalize(), TextStyle(30, 500, TONES[order.status]),
-                 pad=edges(22, 6), id="order_status"),
-            *(row(icon("check_circle" if i <= reached else "radio_off", 22,
-                       "good" if i <= reached else "text3"),
-                  text(s.capitalize(), TextStyle(16, 400)), gap=14, pad=edges(24, 7))
-              for i, s in enumerate(steps) if reached >= 0),
+            row(
+                icon("check_circle", 28, "good"),
+                text(
+                    "Thank you! Your order is placed.",
+                    TextStyle(17, 500),
+                    weight=1,
+                    id="order_placed",
+                ),
+                width=MATCH,
+                gap=14,
+                pad=edges(22, 8),
+            )
+            if page.args.get("placed")
+            else None,
+            text(
+                order.status.capitalize(),
+                TextStyle(30, 500, TONES[order.status]),
+                pad=edges(22, 6),
+                id="order_status",
+            ),
+            *(
+                row(
+                    icon(
+                        "check_circle" if i <= reached else "radio_off",
+                        22,
+                        "good" if i <= reached else "text3",
+                    ),
+                    text(s.capitalize(), TextStyle(16, 400)),
+                    gap=14,
+                    pad=edges(24, 7),
+                )
+                for i, s in enumerate(steps)
+                if reached >= 0
+            ),
             space(12),
-            group(*(preference(PRODUCTS[n.product][0], summary=f"{n.count} × {money(n.price)}",
-                               icon_name=PRODUCTS[n.product][3]) for n in order.lines),
-                  preference("Total", summary=money(order.total)), title="Items"),
-            group(preference("Delivered to", summary=order.address, icon_name="location"),
-                  preference("Paid with", summary=order.paid_with, icon_name="card")),
+            group(
+                *(
+                    preference(
+                        PRODUCTS[n.product][0],
+                        summary=f"{n.count} × {money(n.price)}",
+                        icon_name=PRODUCTS[n.product][3],
+                    )
+                    for n in order.lines
+                ),
+                preference("Total", summary=money(order.total)),
+                title="Items",
+            ),
+            group(
+                preference("Delivered to", summary=order.address, icon_name="location"),
+                preference("Paid with", summary=order.paid_with, icon_name="card"),
+            ),
         ),
         row(
-            button("Get help", page.opener(".SupportActivity", order=str(order.id)), look="tonal",
-                   weight=1, height=52, radius=26),
+            button(
+                "Get help",
+                page.opener(".SupportActivity", order=str(order.id)),
+                look="tonal",
+                weight=1,
+                height=52,
+                radius=26,
+            ),
             button(verb, page.setter("sure"), look="outlined", weight=1, height=52, radius=26)
-            if verb else None,
-            width=MATCH, gap=12, pad=edges(20, 12),
+            if verb
+            else None,
+            width=MATCH,
+            gap=12,
+            pad=edges(20, 12),
         ),
-    )  # fmt: skip
+    )
 
 
 def account(page: Page[Shop]) -> View:
@@ -178,15 +262,27 @@ def account(page: Page[Shop]) -> View:
         title_bar("Account"),
         recycler(
             "account",
-            group(preference("Casey Morgan", summary="casey@example.org", icon_name="person"),
-                  preference("Address", summary=page.data.address, icon_name="location")),
-            group(preference("Help centre", summary="Delivery, returns, payments",
-                             icon_name="help", on_click=page.opener(".HelpActivity")),
-                  preference("Chat with support", summary="Usually answers at once",
-                             icon_name="support", on_click=page.opener(".SupportActivity"))),
+            group(
+                preference("Casey Morgan", summary="casey@example.org", icon_name="person"),
+                preference("Address", summary=page.data.address, icon_name="location"),
+            ),
+            group(
+                preference(
+                    "Help centre",
+                    summary="Delivery, returns, payments",
+                    icon_name="help",
+                    on_click=page.opener(".HelpActivity"),
+                ),
+                preference(
+                    "Chat with support",
+                    summary="Usually answers at once",
+                    icon_name="support",
+                    on_click=page.opener(".SupportActivity"),
+                ),
+            ),
         ),
         weight=1,
-    )  # fmt: skip
+    )
 
 
 HELP = (
@@ -207,13 +303,28 @@ def help_page(page: Page[Shop]) -> View:
         title_bar("Help centre", back=page.close),
         recycler(
             "help",
-            group(*(preference(q, summary=a if page.local(f"q{i}") else "", icon_name="help",
-                               on_click=page.setter(f"q{i}", "" if page.local(f"q{i}") else "1"),
-                               key=f"question {i}") for i, (q, a) in enumerate(HELP))),
-            button("Chat with support", page.opener(".SupportActivity"), look="tonal",
-                   margin=edges(20, 10), height=52, radius=26),
+            group(
+                *(
+                    preference(
+                        q,
+                        summary=a if page.local(f"q{i}") else "",
+                        icon_name="help",
+                        on_click=page.setter(f"q{i}", "" if page.local(f"q{i}") else "1"),
+                        key=f"question {i}",
+                    )
+                    for i, (q, a) in enumerate(HELP)
+                )
+            ),
+            button(
+                "Chat with support",
+                page.opener(".SupportActivity"),
+                look="tonal",
+                margin=edges(20, 10),
+                height=52,
+                radius=26,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 ANSWER_S = 0.8
@@ -243,9 +354,14 @@ def support(page: Page[Shop]) -> View:
         host.after(ANSWER_S, reply)
 
     def bubble(line: ChatLine) -> View:
-        made = text(line.body, TextStyle(16.5, 400, "on_bubble_out" if line.mine else "text"),
-                    fill="bubble_out" if line.mine else "bubble_in", radius=20, pad=edges(16, 10),
-                    id="chat_message")  # fmt: skip
+        made = text(
+            line.body,
+            TextStyle(16.5, 400, "on_bubble_out" if line.mine else "text"),
+            fill="bubble_out" if line.mine else "bubble_in",
+            radius=20,
+            pad=edges(16, 10),
+            id="chat_message",
+        )
         made.halign = Align.END if line.mine else Align.START
         return stack(made, width=MATCH, pad=(56, 0, 0, 0) if line.mine else (0, 0, 56, 0))
 

@@ -28,10 +28,21 @@ class ContactRows:
     phone: Phone
     raw: bool = False
     columns: ClassVar[tuple[str, ...]] = (
-        "_id", "contact_id", "display_name", "display_name_alt", "sort_key", "lookup", "starred",
-        "has_phone_number", "photo_uri", "times_contacted", "last_time_contacted", "account_type",
-        "account_name", "deleted",
-    )  # fmt: skip
+        "_id",
+        "contact_id",
+        "display_name",
+        "display_name_alt",
+        "sort_key",
+        "lookup",
+        "starred",
+        "has_phone_number",
+        "photo_uri",
+        "times_contacted",
+        "last_time_contacted",
+        "account_type",
+        "account_name",
+        "deleted",
+    )
 
     @property
     def _data(self) -> Contacts:
@@ -41,13 +52,20 @@ class ContactRows:
         """Return everybody."""
         return [
             {
-                "_id": one.id, "contact_id": one.id, "display_name": one.name,
-                "display_name_alt": one.name, "sort_key": one.name, "lookup": f"0r{one.id}",
-                "starred": int(one.starred), "has_phone_number": int(bool(one.phone)),
-                "times_contacted": 0, "last_time_contacted": 0, "deleted": 0,
+                "_id": one.id,
+                "contact_id": one.id,
+                "display_name": one.name,
+                "display_name_alt": one.name,
+                "sort_key": one.name,
+                "lookup": f"0r{one.id}",
+                "starred": int(one.starred),
+                "has_phone_number": int(bool(one.phone)),
+                "times_contacted": 0,
+                "last_time_contacted": 0,
+                "deleted": 0,
             }
             for one in sorted(self._data.contacts, key=lambda one: one.id)
-        ]  # fmt: skip
+        ]
 
     def insert(self, values: Values) -> None:
         """Make a raw contact; its name and number come as rows of `data`."""
@@ -80,9 +98,17 @@ class ContactDataRows:
     phone: Phone
     only: str = ""
     columns: ClassVar[tuple[str, ...]] = (
-        "_id", "raw_contact_id", "contact_id", "mimetype", "display_name", "data1", "data2",
-        "data3", "starred", "lookup",
-    )  # fmt: skip
+        "_id",
+        "raw_contact_id",
+        "contact_id",
+        "mimetype",
+        "display_name",
+        "data1",
+        "data2",
+        "data3",
+        "starred",
+        "lookup",
+    )
 
     @property
     def _data(self) -> Contacts:
@@ -96,12 +122,19 @@ class ContactDataRows:
             for place, (kind, value) in enumerate(details):
                 if not value or (self.only and kind != self.only):
                     continue
-                found.append({
-                    "_id": one.id * 3 + place, "raw_contact_id": one.id, "contact_id": one.id,
-                    "mimetype": kind, "display_name": one.name, "data1": value,
-                    "data2": value.split()[0] if kind == NAME else 2 if kind == PHONE else 1,
-                    "starred": int(one.starred), "lookup": f"0r{one.id}",
-                })  # fmt: skip
+                found.append(
+                    {
+                        "_id": one.id * 3 + place,
+                        "raw_contact_id": one.id,
+                        "contact_id": one.id,
+                        "mimetype": kind,
+                        "display_name": one.name,
+                        "data1": value,
+                        "data2": value.split()[0] if kind == NAME else 2 if kind == PHONE else 1,
+                        "starred": int(one.starred),
+                        "lookup": f"0r{one.id}",
+                    }
+                )
         return found
 
     def insert(self, values: Values) -> None:

@@ -72,8 +72,13 @@ async def _act(
         return
     if verb == "query":
         shown = [name for name in values.get("--projection", [""])[0].split(":") if name]
-        chosen = select(table.rows(), table.columns, shown=shown, where=where,
-                        order=values.get("--sort", [""])[0])  # fmt: skip
+        chosen = select(
+            table.rows(),
+            table.columns,
+            shown=shown,
+            where=where,
+            order=values.get("--sort", [""])[0],
+        )
         if not chosen:
             await call.line("No result found.")
         for at, row in enumerate(chosen):

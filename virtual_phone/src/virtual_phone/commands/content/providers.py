@@ -91,10 +91,26 @@ class SmsRows:
     phone: Phone
     box: str = ""
     columns: ClassVar[tuple[str, ...]] = (
-        "_id", "thread_id", "address", "person", "date", "date_sent", "protocol", "read", "status",
-        "type", "reply_path_present", "subject", "body", "service_center", "locked", "sub_id",
-        "error_code", "creator", "seen",
-    )  # fmt: skip
+        "_id",
+        "thread_id",
+        "address",
+        "person",
+        "date",
+        "date_sent",
+        "protocol",
+        "read",
+        "status",
+        "type",
+        "reply_path_present",
+        "subject",
+        "body",
+        "service_center",
+        "locked",
+        "sub_id",
+        "error_code",
+        "creator",
+        "seen",
+    )
 
     @property
     def _data(self) -> Messages:
@@ -112,15 +128,25 @@ class SmsRows:
             unread = not message.mine and message in thread.messages[-thread.unread :] * bool(
                 thread.unread
             )
-            found.append({
-                "_id": message.id, "thread_id": thread.id, "address": thread.number,
-                "date": int(message.when * 1000),
-                "date_sent": 0 if message.mine else int(message.when * 1000),
-                "protocol": None if message.mine else 0, "read": int(not unread), "status": -1,
-                "type": 5 if message.status == "failed" else kind, "body": message.body,
-                "locked": 0, "sub_id": 1, "error_code": 0, "creator": "com.android.messaging",
-                "seen": 1,
-            })  # fmt: skip
+            found.append(
+                {
+                    "_id": message.id,
+                    "thread_id": thread.id,
+                    "address": thread.number,
+                    "date": int(message.when * 1000),
+                    "date_sent": 0 if message.mine else int(message.when * 1000),
+                    "protocol": None if message.mine else 0,
+                    "read": int(not unread),
+                    "status": -1,
+                    "type": 5 if message.status == "failed" else kind,
+                    "body": message.body,
+                    "locked": 0,
+                    "sub_id": 1,
+                    "error_code": 0,
+                    "creator": "com.android.messaging",
+                    "seen": 1,
+                }
+            )
         return sorted(found, key=lambda row: -int(row["date"] or 0))
 
     def _numbered(self) -> list[tuple[Thread, Message]]:
@@ -197,13 +223,17 @@ class CallRows(_ReadOnly):
         calls = state_of(self._phone, "com.android.dialer", Calls).calls
         return [
             {
-                "_id": len(calls) - i, "number": one.number, "date": int(one.when * 1000),
-                "duration": 0, "type": self._TYPES.get(one.kind, 2),
+                "_id": len(calls) - i,
+                "number": one.number,
+                "date": int(one.when * 1000),
+                "duration": 0,
+                "type": self._TYPES.get(one.kind, 2),
                 "new": int(one.kind == "missed"),
-                "name": one.name if one.name != one.number else None, "countryiso": "US",
+                "name": one.name if one.name != one.number else None,
+                "countryiso": "US",
             }
             for i, one in enumerate(calls)
-        ]  # fmt: skip
+        ]
 
 
 class EventRows(_ReadOnly):
@@ -227,21 +257,30 @@ class EventRows(_ReadOnly):
         events = state_of(self._phone, "com.android.calendar", Events).events
         return [
             {
-                "_id": one.id, "calendar_id": 1, "title": one.title,
-                "eventLocation": one.place or None, "dtstart": _stamp_ms(one.day, one.start),
-                "dtend": _stamp_ms(one.day, one.end), "allDay": 0,
+                "_id": one.id,
+                "calendar_id": 1,
+                "title": one.title,
+                "eventLocation": one.place or None,
+                "dtstart": _stamp_ms(one.day, one.start),
+                "dtend": _stamp_ms(one.day, one.end),
+                "allDay": 0,
             }
             for one in events
-        ]  # fmt: skip
+        ]
 
 
 class PictureRows(_ReadOnly):
     """`content://media/external/images/media`."""
 
     columns: ClassVar[tuple[str, ...]] = (
-        "_id", "_display_name", "_data", "_size", "mime_type", "date_modified",
+        "_id",
+        "_display_name",
+        "_data",
+        "_size",
+        "mime_type",
+        "date_modified",
         "relative_path",
-    )  # fmt: skip
+    )
 
     def __init__(self, phone: Phone) -> None:
         self._phone = phone
@@ -250,14 +289,16 @@ class PictureRows(_ReadOnly):
         """Return the pictures of the shared storage, the oldest first."""
         return [
             {
-                "_id": number, "_display_name": one.name,
-                "_data": f"/storage/emulated/0/{one.path}", "_size": one.size,
+                "_id": number,
+                "_display_name": one.name,
+                "_data": f"/storage/emulated/0/{one.path}",
+                "_size": one.size,
                 "mime_type": mimetypes.guess_type(one.name)[0] or "image/*",
                 "date_modified": int(one.modified),
                 "relative_path": one.path.removesuffix(one.name),
             }
             for number, one in enumerate(reversed(self._phone.storage.pictures()), 1)
-        ]  # fmt: skip
+        ]
 
 
 def _stamp_ms(day: str, clock: str) -> int | None:

@@ -24,18 +24,20 @@ def dump_telephony(phone: Phone, words: list[str]) -> str:
     calling = any(page.activity.endswith(IN_CALL) for task in phone.tasks() for page in task.pages)
     off = phone.settings.flag("global", "airplane_mode_on")
     data = phone.settings.flag("global", "mobile_data") and not off
-    return "\n".join([
-        "last known state:",
-        "  Phone Id=0",
-        f"    mCallState={OFFHOOK if calling else IDLE}",
-        "    mRingingCallState=0",
-        f"    mForegroundCallState={1 if calling else 0}",
-        f"    mServiceState={{mVoiceRegState={POWER_OFF if off else IN_SERVICE}"
-        f"({'POWER_OFF' if off else 'IN_SERVICE'}), mDataRegState="
-        f"{POWER_OFF if off else IN_SERVICE}({'POWER_OFF' if off else 'IN_SERVICE'})}}",
-        f"    mDataConnectionState={CONNECTED if data else DISCONNECTED}",
-        f"    mUserMobileDataState={str(phone.settings.flag('global', 'mobile_data')).lower()}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "last known state:",
+            "  Phone Id=0",
+            f"    mCallState={OFFHOOK if calling else IDLE}",
+            "    mRingingCallState=0",
+            f"    mForegroundCallState={1 if calling else 0}",
+            f"    mServiceState={{mVoiceRegState={POWER_OFF if off else IN_SERVICE}"
+            f"({'POWER_OFF' if off else 'IN_SERVICE'}), mDataRegState="
+            f"{POWER_OFF if off else IN_SERVICE}({'POWER_OFF' if off else 'IN_SERVICE'})}}",
+            f"    mDataConnectionState={CONNECTED if data else DISCONNECTED}",
+            f"    mUserMobileDataState={str(phone.settings.flag('global', 'mobile_data')).lower()}",
+        ]
+    )
 
 
 def idle_values(phone: Phone) -> dict[str, str]:
@@ -43,11 +45,14 @@ def idle_values(phone: Phone) -> dict[str, str]:
     forced = phone.state_record.policies.forced_idle
     state = "IDLE" if forced else "ACTIVE"
     return {
-        "deep": state, "light": "OVERRIDE" if forced else "ACTIVE", "force": _word(forced),
-        "quick": "false", "screen": _word(phone.screen_on),
+        "deep": state,
+        "light": "OVERRIDE" if forced else "ACTIVE",
+        "force": _word(forced),
+        "quick": "false",
+        "screen": _word(phone.screen_on),
         "charging": _word(phone.state_record.battery_charging),
         "network": _word(not phone.settings.flag("global", "airplane_mode_on")),
-    }  # fmt: skip
+    }
 
 
 def idle_enabled(phone: Phone, mode: str) -> bool:
@@ -64,16 +69,21 @@ def dump_deviceidle(phone: Phone, words: list[str]) -> str:
     del words
     values = idle_values(phone)
     listed = phone.state_record.policies.awake_list
-    return "\n".join([
-        "  Settings:",
-        f"  mLightEnabled={_word(idle_enabled(phone, 'light'))}  "
-        f"mDeepEnabled={_word(idle_enabled(phone, 'deep'))}",
-        f"  mForceIdle={values['force']}", f"  mScreenOn={values['screen']}",
-        f"  mScreenLocked={_word(phone.locked)}", f"  mNetworkConnected={values['network']}",
-        f"  mCharging={values['charging']}", f"  mState={values['deep']}",
-        f"  mLightState={values['light']}",
-        *(["  Whitelist user apps:", *(f"    {name}" for name in listed)] if listed else []),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "  Settings:",
+            f"  mLightEnabled={_word(idle_enabled(phone, 'light'))}  "
+            f"mDeepEnabled={_word(idle_enabled(phone, 'deep'))}",
+            f"  mForceIdle={values['force']}",
+            f"  mScreenOn={values['screen']}",
+            f"  mScreenLocked={_word(phone.locked)}",
+            f"  mNetworkConnected={values['network']}",
+            f"  mCharging={values['charging']}",
+            f"  mState={values['deep']}",
+            f"  mLightState={values['light']}",
+            *(["  Whitelist user apps:", *(f"    {name}" for name in listed)] if listed else []),
+        ]
+    )
 
 
 def location_on(phone: Phone) -> bool:

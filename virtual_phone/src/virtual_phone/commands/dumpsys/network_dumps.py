@@ -46,14 +46,16 @@ def dump_wifi(phone: Phone, words: list[str]) -> str:
             "Security type: -1, Supplicant state: DISCONNECTED"
         )
     state = "CONNECTED/CONNECTED" if on else "DISCONNECTED/DISCONNECTED"
-    return "\n".join([
-        f"Wi-Fi is {'enabled' if on else 'disabled'}",
-        "Verbose logging is off",
-        f"mAirplaneModeOn {str(phone.settings.flag('global', 'airplane_mode_on')).lower()}",
-        f"mWifiInfo {info}",
-        f"mNetworkInfo [type: WIFI[], state: {state}, reason: (unspecified), extra: (none), "
-        f"failover: false, available: {str(on).lower()}, roaming: false]",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"Wi-Fi is {'enabled' if on else 'disabled'}",
+            "Verbose logging is off",
+            f"mAirplaneModeOn {str(phone.settings.flag('global', 'airplane_mode_on')).lower()}",
+            f"mWifiInfo {info}",
+            f"mNetworkInfo [type: WIFI[], state: {state}, reason: (unspecified), extra: (none), "
+            f"failover: false, available: {str(on).lower()}, roaming: false]",
+        ]
+    )
 
 
 def dump_connectivity(phone: Phone, words: list[str]) -> str:
@@ -68,40 +70,46 @@ def dump_connectivity(phone: Phone, words: list[str]) -> str:
     if cell:
         networks.append((CELL_NETWORK, "CELLULAR", "rmnet0", _CELL_ABILITIES))
     kinds = {"WIFI": "WIFI", "CELLULAR": "MOBILE[LTE]"}
-    return "\n".join([
-        f"Active default network: {networks[0][0] if networks else 'none'}",
-        "",
-        "Current Networks:",
-        *(
-            f"  NetworkAgentInfo{{network{{{number}}}  ni{{{kinds[kind]} CONNECTED extra: }}  "
-            f"lp{{{{InterfaceName: {device}}}}}  nc{{[ Transports: {kind} "
-            f"Capabilities: {abilities} ]}}}}"
-            for number, kind, device, abilities in networks
-        ),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"Active default network: {networks[0][0] if networks else 'none'}",
+            "",
+            "Current Networks:",
+            *(
+                f"  NetworkAgentInfo{{network{{{number}}}  ni{{{kinds[kind]} CONNECTED extra: }}  "
+                f"lp{{{{InterfaceName: {device}}}}}  nc{{[ Transports: {kind} "
+                f"Capabilities: {abilities} ]}}}}"
+                for number, kind, device, abilities in networks
+            ),
+        ]
+    )
 
 
 def dump_user(phone: Phone, words: list[str]) -> str:
     """Return the report of the user manager; the phone has one user."""
     del phone, words
-    return "\n".join([
-        "Current user: 0",
-        "Users:",
-        f"  {_OWNER} serialNo=0 isPrimary=true",
-        "    Type: android.os.usertype.full.SYSTEM",
-        f"    Flags: {_OWNER_FLAGS}",
-        "    State: RUNNING_UNLOCKED",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "Current user: 0",
+            "Users:",
+            f"  {_OWNER} serialNo=0 isPrimary=true",
+            "    Type: android.os.usertype.full.SYSTEM",
+            f"    Flags: {_OWNER_FLAGS}",
+            "    State: RUNNING_UNLOCKED",
+        ]
+    )
 
 
 def dump_trust(phone: Phone, words: list[str]) -> str:
     """Return the report of the trust manager: only a secret makes a phone a locked device."""
     del words
     locked = int(phone.locked and lock.is_secure(phone))
-    return "\n".join([
-        "Trust manager state:",
-        ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, trustManaged=0, '
-        f"deviceLocked={locked}, isActiveUnlockRunning=0, strongAuthRequired=0x0",
-        "   Enabled agents:",
-        "   Events:",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "Trust manager state:",
+            ' User "Owner" (id=0, flags=0x4c13) (current): trustState=UNTRUSTED, trustManaged=0, '
+            f"deviceLocked={locked}, isActiveUnlockRunning=0, strongAuthRequired=0x0",
+            "   Enabled agents:",
+            "   Events:",
+        ]
+    )

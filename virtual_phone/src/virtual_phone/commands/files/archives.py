@@ -131,10 +131,15 @@ class Reader:
         slash = "/" if info.isdir() or decode(block[:100].rstrip(b"\0")).endswith("/") else ""
         name = name or info.name.rstrip("/") + slash
         entry = Entry(
-            name, info.type, info.mode & 0o7777, info.size,
+            name,
+            info.type,
+            info.mode & 0o7777,
+            info.size,
             float(min(max(info.mtime, 0), LATEST_S)),
-            link or info.linkname, info.uname, info.gname,
-        )  # fmt: skip
+            link or info.linkname,
+            info.uname,
+            info.gname,
+        )
         if not entry.is_file or entry.link:
             self._left = self._padding = 0
         return entry

@@ -129,9 +129,15 @@ async def _add(job: TarJob, sink: Sink, path: str, kept: str, found: FileStat, b
     try:
         users = {} if "numeric-owner" in job.flags else USERS
         entry = Entry(
-            kept, kind, found.mode, size, found.mtime, link,
-            users.get(found.uid, ""), users.get(found.gid, ""),
-        )  # fmt: skip
+            kept,
+            kind,
+            found.mode,
+            size,
+            found.mtime,
+            link,
+            users.get(found.uid, ""),
+            users.get(found.gid, ""),
+        )
         if "v" in job.flags:
             await call.err(kept)
         await sink.write(header(entry, uid=found.uid, gid=found.gid))

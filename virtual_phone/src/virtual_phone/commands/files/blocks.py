@@ -41,8 +41,20 @@ async def cmp(call: Call) -> int:
 async def dd(call: Call) -> int:
     """Copy blocks."""
     values = dict(word.partition("=")[::2] for word in call.args)
-    unknown = set(values) - {"if", "of", "bs", "count", "skip", "seek", "conv", "status", "ibs",
-                             "obs", "iflag", "oflag"}  # fmt: skip
+    unknown = set(values) - {
+        "if",
+        "of",
+        "bs",
+        "count",
+        "skip",
+        "seek",
+        "conv",
+        "status",
+        "ibs",
+        "obs",
+        "iflag",
+        "oflag",
+    }
     if unknown:
         raise CommandError(f"dd: bad argument '{sorted(unknown)[0]}'")
     size = whole_number(call, values.get("bs", "512"))

@@ -150,8 +150,13 @@ async def touch(call: Call) -> int:
 def _parse_time(call: Call, text: str) -> float:
     if re.fullmatch(r"@\d+", text):
         return float(text[1:])
-    for template in ("%Y%m%d%H%M.%S", "%Y%m%d%H%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
-                     "%Y-%m-%d"):  # fmt: skip
+    for template in (
+        "%Y%m%d%H%M.%S",
+        "%Y%m%d%H%M",
+        "%Y-%m-%dT%H:%M:%S",
+        "%Y-%m-%d %H:%M:%S",
+        "%Y-%m-%d",
+    ):
         try:
             import calendar
 
@@ -269,9 +274,11 @@ async def ln(call: Call) -> int:
 @command("chmod")
 async def chmod(call: Call) -> int:
     """Set permission bits, octal or symbolic."""
-    found = options(call, "RvfT:", leading=True) if not call.args[:1] or not re.match(
-        r"-[rwxX]", call.args[0]
-    ) else None  # fmt: skip
+    found = (
+        options(call, "RvfT:", leading=True)
+        if not call.args[:1] or not re.match(r"-[rwxX]", call.args[0])
+        else None
+    )
     words = found.operands if found else call.args
     if len(words) < 2:
         raise CommandError('chmod: Needs 2 arguments (see "chmod --help")')
@@ -281,9 +288,10 @@ async def chmod(call: Call) -> int:
             paths = [path]
             if found is not None and "R" in found and call.files.stat(path, call.cwd).is_dir:
                 paths = [
-                    one for here, names in walk(call, path)
+                    one
+                    for here, names in walk(call, path)
                     for one in (here, *(join(here, name) for name in names))
-                ]  # fmt: skip
+                ]
             for one in dict.fromkeys(paths):
                 mode = call.files.stat(one, call.cwd).mode
                 call.files.chmod(one, _new_mode(call, words[0], mode), call.cwd)

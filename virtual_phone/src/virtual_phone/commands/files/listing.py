@@ -130,9 +130,13 @@ def human(size: int) -> str:
 
 
 _KINDS = {
-    modes.S_IFREG: "regular file", modes.S_IFDIR: "directory", modes.S_IFLNK: "symbolic link",
-    modes.S_IFCHR: "character device", modes.S_IFIFO: "fifo", modes.S_IFSOCK: "socket",
-}  # fmt: skip
+    modes.S_IFREG: "regular file",
+    modes.S_IFDIR: "directory",
+    modes.S_IFLNK: "symbolic link",
+    modes.S_IFCHR: "character device",
+    modes.S_IFIFO: "fifo",
+    modes.S_IFSOCK: "socket",
+}
 
 
 @command("stat")
@@ -156,9 +160,11 @@ async def stat(call: Call) -> int:
         times = "".join(
             f"\n{label}: {_stamp(at)}"
             for label, at in (
-                ("Access", entry.atime), ("Modify", entry.mtime), ("Change", entry.ctime),
+                ("Access", entry.atime),
+                ("Modify", entry.mtime),
+                ("Change", entry.ctime),
             )
-        )  # fmt: skip
+        )
         await call.line(
             f"  File: {path}\n"
             f"  Size: {entry.size}\t Blocks: {(entry.size + 511) // 512}\t IO Blocks: 512\t{kind}\n"
@@ -178,15 +184,31 @@ def _stamp(at: float) -> str:
 
 def _stat_format(template: str, path: str, entry: FileStat) -> str:
     values = {
-        "a": f"{entry.mode & 0o7777:o}", "A": mode_text(entry.mode), "n": path, "N": f"`{path}'",
-        "s": str(entry.size), "b": str((entry.size + 511) // 512), "B": "512",
-        "F": _KINDS.get(modes.S_IFMT(entry.mode), "unknown"), "f": f"{entry.mode:x}",
-        "u": str(entry.uid), "U": USERS.get(entry.uid, str(entry.uid)), "g": str(entry.gid),
-        "G": USERS.get(entry.gid, str(entry.gid)), "h": str(entry.links), "i": str(entry.inode),
-        "X": str(int(entry.atime)), "Y": str(int(entry.mtime)), "Z": str(int(entry.ctime)),
-        "x": _stamp(entry.atime), "y": _stamp(entry.mtime), "z": _stamp(entry.ctime),
-        "d": str(entry.device), "%": "%", "o": "4096",
-    }  # fmt: skip
+        "a": f"{entry.mode & 0o7777:o}",
+        "A": mode_text(entry.mode),
+        "n": path,
+        "N": f"`{path}'",
+        "s": str(entry.size),
+        "b": str((entry.size + 511) // 512),
+        "B": "512",
+        "F": _KINDS.get(modes.S_IFMT(entry.mode), "unknown"),
+        "f": f"{entry.mode:x}",
+        "u": str(entry.uid),
+        "U": USERS.get(entry.uid, str(entry.uid)),
+        "g": str(entry.gid),
+        "G": USERS.get(entry.gid, str(entry.gid)),
+        "h": str(entry.links),
+        "i": str(entry.inode),
+        "X": str(int(entry.atime)),
+        "Y": str(int(entry.mtime)),
+        "Z": str(int(entry.ctime)),
+        "x": _stamp(entry.atime),
+        "y": _stamp(entry.mtime),
+        "z": _stamp(entry.ctime),
+        "d": str(entry.device),
+        "%": "%",
+        "o": "4096",
+    }
     return re.sub(r"%(.)", lambda match: values.get(match.group(1), match.group()), template)
 
 
@@ -194,8 +216,11 @@ def _stat_format(template: str, path: str, entry: FileStat) -> str:
 async def df(call: Call) -> int:
     """Show the space of file systems."""
     found = options(call, "HPkhit:a")
-    rows = [("/dev/block/dm-0", "/"), ("/dev/block/dm-5", "/data"),
-            ("/dev/fuse", "/storage/emulated")]  # fmt: skip
+    rows = [
+        ("/dev/block/dm-0", "/"),
+        ("/dev/block/dm-5", "/data"),
+        ("/dev/fuse", "/storage/emulated"),
+    ]
     if found.operands:
         rows = []
         for path in found.operands:
@@ -205,8 +230,12 @@ async def df(call: Call) -> int:
                 rows.append(("/dev/fuse", "/storage/emulated"))
             else:
                 on_data = at.startswith("/data")
-                rows.append(("/dev/block/dm-5" if on_data else "/dev/block/dm-0",
-                             "/data" if on_data else "/"))  # fmt: skip
+                rows.append(
+                    (
+                        "/dev/block/dm-5" if on_data else "/dev/block/dm-0",
+                        "/data" if on_data else "/",
+                    )
+                )
     scaled = "h" in found or "H" in found
     head = "Size  Used Avail" if scaled else "1K-blocks     Used Available"
     await call.line(f"{'Filesystem':<15} {head:>30} Use% Mounted on")
@@ -236,9 +265,11 @@ async def du(call: Call) -> int:
                 inner = join(here, name)
                 total += sizes.get(inner, 0) or call.files.stat(inner, call.cwd, follow=False).size
             sizes[here] = total
-        rows = list(sizes.items()) if sizes and "s" not in found else [
-            (path, sizes.get(path, entry.size))
-        ]  # fmt: skip
+        rows = (
+            list(sizes.items())
+            if sizes and "s" not in found
+            else [(path, sizes.get(path, entry.size))]
+        )
         for here, size in rows:
             shown = human(size) if "h" in found else str((size + 1023) // 1024)
             await call.line(f"{shown}\t{here}")

@@ -16,16 +16,46 @@ from virtual_phone.shell.call import Call, CommandError, decode
 
 LETTERS = "opkchxtvJjzSOmX:T:C:f:"
 LONG = (
-    "create", "extract", "list", "verbose", "gzip", "to-stdout", "touch", "file=", "directory=",
-    "exclude=", "exclude-from=", "files-from=", "full-time", "no-recursion", "numeric-owner",
-    "overwrite", "dereference", "keep-old", "no-same-owner", "no-same-permissions",
-    "same-permissions", "strip-components=", "xz", "bzip2",
-)  # fmt: skip
+    "create",
+    "extract",
+    "list",
+    "verbose",
+    "gzip",
+    "to-stdout",
+    "touch",
+    "file=",
+    "directory=",
+    "exclude=",
+    "exclude-from=",
+    "files-from=",
+    "full-time",
+    "no-recursion",
+    "numeric-owner",
+    "overwrite",
+    "dereference",
+    "keep-old",
+    "no-same-owner",
+    "no-same-permissions",
+    "same-permissions",
+    "strip-components=",
+    "xz",
+    "bzip2",
+)
 _SHORT = {
-    "create": "c", "extract": "x", "list": "t", "verbose": "v", "gzip": "z", "to-stdout": "O",
-    "touch": "m", "file": "f", "directory": "C", "dereference": "h", "keep-old": "k", "xz": "J",
+    "create": "c",
+    "extract": "x",
+    "list": "t",
+    "verbose": "v",
+    "gzip": "z",
+    "to-stdout": "O",
+    "touch": "m",
+    "file": "f",
+    "directory": "C",
+    "dereference": "h",
+    "keep-old": "k",
+    "xz": "J",
     "bzip2": "j",
-}  # fmt: skip
+}
 MOST_LIST_BYTES = 1024 * 1024
 MOST_DEPTH = 100
 

@@ -29,9 +29,12 @@ from virtual_phone.shell.call import Call, FileSink
 MOST_PATH = 4096
 """PATH_MAX of the kernel."""
 _TYPE_BITS = {
-    tarfile.SYMTYPE: 0o120000, tarfile.CHRTYPE: 0o020000, tarfile.BLKTYPE: 0o060000,
-    tarfile.DIRTYPE: 0o040000, tarfile.FIFOTYPE: 0o010000,
-}  # fmt: skip
+    tarfile.SYMTYPE: 0o120000,
+    tarfile.CHRTYPE: 0o020000,
+    tarfile.BLKTYPE: 0o060000,
+    tarfile.DIRTYPE: 0o040000,
+    tarfile.FIFOTYPE: 0o010000,
+}
 
 
 class _Ahead:
@@ -106,9 +109,13 @@ def _stripped(name: str, count: int) -> str:
 
 
 async def _extract(
-    job: TarJob, reader: Reader, entry: Entry, name: str, base: str,
+    job: TarJob,
+    reader: Reader,
+    entry: Entry,
+    name: str,
+    base: str,
     folders: list[tuple[str, float]],
-) -> None:  # fmt: skip
+) -> None:
     call = job.call
     if len(name) > MOST_PATH:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))

@@ -112,8 +112,9 @@ async def _apk(call: Call, values: dict[str, str], path: str) -> bytes:
         except OSError as error:
             raise CommandError(
                 f"Error: failed to open file: {path}\nError: Unable to open file: {path}\n"
-                "Consider using a file under /data/local/tmp/", 255,
-            ) from error  # fmt: skip
+                "Consider using a file under /data/local/tmp/",
+                255,
+            ) from error
     if "-S" not in values:
         raise CommandError("Error: must either specify a package size or an APK file", 1)
     size = whole_number(call, values["-S"])
@@ -138,13 +139,15 @@ def _add(call: Call, manifest: Manifest, *, downgrade: bool) -> None:
     if known is not None and known.system:
         raise CommandError(
             "Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: Existing package "
-            f"{manifest.package} signatures do not match newer version; ignoring!]", 1,
-        )  # fmt: skip
+            f"{manifest.package} signatures do not match newer version; ignoring!]",
+            1,
+        )
     if known is not None and known.version_code > manifest.version_code and not downgrade:
         raise CommandError(
             "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code "
-            f"{manifest.version_code} is older than current {known.version_code}]", 1,
-        )  # fmt: skip
+            f"{manifest.version_code} is older than current {known.version_code}]",
+            1,
+        )
     mark = hashlib.sha256(manifest.package.encode()).hexdigest()[:22]
     used = {info.uid for info in packages.list()}
     uid = known.uid if known else next(n for n in range(FIRST_UID, 20_000) if n not in used)

@@ -146,9 +146,11 @@ async def _list_packages(call: Call, words: list[str]) -> int:
             continue
         if filters and filters[0] not in info.package:
             continue
-        row = f"package:{apk_path(info)}={info.package}" if "-f" in letters else (
-            f"package:{info.package}"
-        )  # fmt: skip
+        row = (
+            f"package:{apk_path(info)}={info.package}"
+            if "-f" in letters
+            else (f"package:{info.package}")
+        )
         if versioned:
             row += f" versionCode:{info.version_code}"
         if "-i" in letters:
@@ -190,8 +192,9 @@ async def _grant(call: Call, verb: str, words: list[str]) -> int:
     if package not in call.phone.packages:
         raise CommandError(
             f"\nException occurred while executing '{verb}':\n"
-            f"java.lang.IllegalArgumentException: Unknown package: {package}", 255,
-        )  # fmt: skip
+            f"java.lang.IllegalArgumentException: Unknown package: {package}",
+            255,
+        )
     if verb == "grant":
         call.phone.grant(package, permission)
     else:
@@ -253,8 +256,11 @@ async def _uninstall(call: Call, words: list[str]) -> int:
     try:
         call.phone.uninstall(package)
     except PhoneError:
-        await call.line("Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]" if not info.system
-                        else "Failure [DELETE_FAILED_INTERNAL_ERROR]")  # fmt: skip
+        await call.line(
+            "Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]"
+            if not info.system
+            else "Failure [DELETE_FAILED_INTERNAL_ERROR]"
+        )
         return 1
     await call.line("Success")
     return 0
@@ -265,8 +271,9 @@ async def _enable(call: Call, verb: str, words: list[str]) -> int:
     if package not in call.phone.packages:
         raise CommandError(
             f"\nException occurred while executing '{verb}':\n"
-            f"java.lang.IllegalArgumentException: Unknown package: {package}", 255,
-        )  # fmt: skip
+            f"java.lang.IllegalArgumentException: Unknown package: {package}",
+            255,
+        )
     if verb == "enable":
         await call.line(f"Package {package} new state: enabled")
         return 0

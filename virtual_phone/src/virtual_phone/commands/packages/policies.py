@@ -14,8 +14,13 @@ from virtual_phone.commands.dumpsys.device_dumps import idle_enabled, idle_value
 from virtual_phone.shell.call import Call, CommandError, command
 
 BUCKETS = {
-    "active": 10, "working_set": 20, "frequent": 30, "rare": 40, "restricted": 45, "never": 50,
-}  # fmt: skip
+    "active": 10,
+    "working_set": 20,
+    "frequent": 30,
+    "rare": 40,
+    "restricted": 45,
+    "never": 50,
+}
 MODES = ("allow", "ignore", "deny", "default", "foreground")
 _OPERATIONS = """
     COARSE_LOCATION FINE_LOCATION GPS VIBRATE READ_CONTACTS WRITE_CONTACTS READ_CALL_LOG
@@ -71,13 +76,15 @@ async def _app_ops(call: Call, words: list[str]) -> int:
     match [word for word in words if word != "--uid"]:
         case ["get", package]:
             modes = kept.get(_known(call, package), {})
-            await call.line("\n".join(f"{name}: {mode}" for name, mode in modes.items())
-                            or "No operations.")  # fmt: skip
+            await call.line(
+                "\n".join(f"{name}: {mode}" for name, mode in modes.items()) or "No operations."
+            )
         case ["get", package, name]:
             operation = _operation(name)
             mode = kept.get(_known(call, package), {}).get(operation)
-            await call.line(f"{operation}: {mode}" if mode else
-                            "No operations.\nDefault mode: default")  # fmt: skip
+            await call.line(
+                f"{operation}: {mode}" if mode else "No operations.\nDefault mode: default"
+            )
         case ["set", package, name, mode]:
             operation = _operation(name)
             if mode not in MODES:
@@ -140,9 +147,9 @@ async def _idle(call: Call, words: list[str]) -> int:
         case ["whitelist" | "sys-whitelist" | "except-idle-whitelist"]:
             uid = call.phone.processes.uid_of
             rows = [f"system,{name},{uid(name)}" for name in SYSTEM_AWAKE]
-            await call.line("\n".join(
-                [*rows, *(f"user,{name},{uid(name)}" for name in policies.awake_list)]
-            ))  # fmt: skip
+            await call.line(
+                "\n".join([*rows, *(f"user,{name},{uid(name)}" for name in policies.awake_list)])
+            )
         case ["whitelist", *changes]:
             for change in changes:
                 await _change_awake(call, change)

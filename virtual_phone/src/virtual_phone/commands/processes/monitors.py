@@ -76,14 +76,18 @@ async def vmstat(call: Call) -> int:
     found = options(call, "n")
     pause_s = _bounded(found.operands[0], LONGEST_PAUSE_S) if found.operands else 0.0
     rounds = _bounded(found.operands[1], MOST_ROUNDS) if len(found.operands) > 1 else 0.0
-    await call.line("procs ------------memory------------ ----swap--- -----io---- ---system-- "
-                    "----cpu----")  # fmt: skip
-    await call.line(" r  b    swpd    free   buff   cache    si    so    bi    bo    in    cs "
-                    "us sy id wa")  # fmt: skip
+    await call.line(
+        "procs ------------memory------------ ----swap--- -----io---- ---system-- ----cpu----"
+    )
+    await call.line(
+        " r  b    swpd    free   buff   cache    si    so    bi    bo    in    cs us sy id wa"
+    )
     done = 0
     while True:
-        await call.line(f" 1  0 {512_000:>7} {TOTAL_K - USED_K:>7} {6_252:>6} {2_113_556:>7} "
-                        f"{0:>5} {0:>5} {0:>5} {0:>5} {0:>5} {0:>5}  3  2 95  0")  # fmt: skip
+        await call.line(
+            f" 1  0 {512_000:>7} {TOTAL_K - USED_K:>7} {6_252:>6} {2_113_556:>7} "
+            f"{0:>5} {0:>5} {0:>5} {0:>5} {0:>5} {0:>5}  3  2 95  0"
+        )
         done += 1
         if not pause_s or (rounds and done >= rounds):
             return 0
@@ -91,8 +95,9 @@ async def vmstat(call: Call) -> int:
 
 
 def _listeners(call: Call, kind: str) -> list[str]:
-    return [name.partition(":")[2] for name in call.userland.sockets.names()
-            if name.startswith(kind)]  # fmt: skip
+    return [
+        name.partition(":")[2] for name in call.userland.sockets.names() if name.startswith(kind)
+    ]
 
 
 @command("netstat")
@@ -113,8 +118,9 @@ async def netstat(call: Call) -> int:
         await call.line(f"Active UNIX domain sockets ({kinds or 'w/o servers'})")
         await call.line("Proto RefCnt Flags       Type       State           I-Node Path")
         for number, name in enumerate(_listeners(call, "local") if servers else []):
-            await call.line(f"unix  2      [ ACC ]     STREAM     LISTENING {20_000 + number:>12} "
-                            f"@{name}")  # fmt: skip
+            await call.line(
+                f"unix  2      [ ACC ]     STREAM     LISTENING {20_000 + number:>12} @{name}"
+            )
     return 0
 
 

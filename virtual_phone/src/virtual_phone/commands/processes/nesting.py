@@ -101,8 +101,9 @@ async def wrapped(call: Call) -> int:
     status = await call.shell.run_argv(words, call.streams, functions=False)
     if call.name == "time":
         spent = asyncio.get_running_loop().time() - started
-        await call.err(f"    {int(spent // 60)}m{spent % 60:05.2f}s real     0m00.00s user     "
-                       "0m00.00s system")  # fmt: skip
+        await call.err(
+            f"    {int(spent // 60)}m{spent % 60:05.2f}s real     0m00.00s user     0m00.00s system"
+        )
     return status
 
 

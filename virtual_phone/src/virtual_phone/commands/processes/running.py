@@ -78,9 +78,14 @@ async def facts(call: Call) -> int:
         await call.line("/dev/pts/0" if call.terminal else "not a tty")
         return int(not call.terminal)
     await call.line(
-        {"groups": "shell input log adb", "logname": "shell", "hostname": "localhost",
-         "nproc": "8", "arch": "x86_64"}[call.name]
-    )  # fmt: skip
+        {
+            "groups": "shell input log adb",
+            "logname": "shell",
+            "hostname": "localhost",
+            "nproc": "8",
+            "arch": "x86_64",
+        }[call.name]
+    )
     return 0
 
 
@@ -127,17 +132,29 @@ async def ps(call: Call) -> int:
     await call.line(f"{'USER':<13}{numbers} {'WCHAN':<16} ADDR S {'NAME':<27}")
     for one in everyone:
         name = one.args if "f" in found else one.name
-        await call.line(f"{one.user:<13}{one.pid:>6}{one.ppid:>7}{14_512_340:>11}{98_304:>7} "
-                        f"{'do_epoll_wait':<16}    0 S {name}")  # fmt: skip
+        await call.line(
+            f"{one.user:<13}{one.pid:>6}{one.ppid:>7}{14_512_340:>11}{98_304:>7} "
+            f"{'do_epoll_wait':<16}    0 S {name}"
+        )
     return 0 if everyone else 1
 
 
 def _ps_field(one: Process, name: str) -> str:
     return {
-        "PID": str(one.pid), "PPID": str(one.ppid), "USER": one.user, "UID": one.user,
-        "NAME": one.name, "CMD": one.name, "COMM": one.name[:15], "ARGS": one.args,
-        "CMDLINE": one.args, "S": "S", "STAT": "S", "RSS": "98304", "VSZ": "14512340",
-    }.get(name, "-")  # fmt: skip
+        "PID": str(one.pid),
+        "PPID": str(one.ppid),
+        "USER": one.user,
+        "UID": one.user,
+        "NAME": one.name,
+        "CMD": one.name,
+        "COMM": one.name[:15],
+        "ARGS": one.args,
+        "CMDLINE": one.args,
+        "S": "S",
+        "STAT": "S",
+        "RSS": "98304",
+        "VSZ": "14512340",
+    }.get(name, "-")
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
@@ -213,8 +230,11 @@ async def _kill_one(call: Call, word: str, number: signal.Signals | None) -> int
     else:
         found = [one for one in everyone if one.name == word and one.pid != call.pid]
     if not found:
-        await call.err(f"/system/bin/sh: kill: {word}: No such process" if call.name == "kill"
-                       else f"{call.name}: {word}: No such process")  # fmt: skip
+        await call.err(
+            f"/system/bin/sh: kill: {word}: No such process"
+            if call.name == "kill"
+            else f"{call.name}: {word}: No such process"
+        )
         return 1
     for one in found:
         if number is None:

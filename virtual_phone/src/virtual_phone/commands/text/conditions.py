@@ -130,9 +130,13 @@ class _Condition:
             return times[0] > times[1] if operator == "-nt" else times[0] < times[1]
         one, two = self._number(left), self._number(right)
         return {
-            "-eq": one == two, "-ne": one != two, "-lt": one < two,
-            "-le": one <= two, "-gt": one > two, "-ge": one >= two,
-        }[operator]  # fmt: skip
+            "-eq": one == two,
+            "-ne": one != two,
+            "-lt": one < two,
+            "-le": one <= two,
+            "-gt": one > two,
+            "-ge": one >= two,
+        }[operator]
 
     def _mtime(self, path: str) -> float:
         try:

@@ -278,8 +278,15 @@ async def tr(call: Call) -> int:
 
 def _characters(text: str) -> str:
     text = unescape(text)[0]
-    classes = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z",
-               "lower": "a-z", "space": " \t\n\r\f\v", "punct": "!-/:-@[-`{-~"}  # fmt: skip
+    classes = {
+        "alpha": "a-zA-Z",
+        "digit": "0-9",
+        "alnum": "a-zA-Z0-9",
+        "upper": "A-Z",
+        "lower": "a-z",
+        "space": " \t\n\r\f\v",
+        "punct": "!-/:-@[-`{-~",
+    }
     for name, ranges in classes.items():
         text = text.replace(f"[:{name}:]", ranges)
 

@@ -50,8 +50,9 @@ async def xxd(call: Call) -> int:
     columns = found.number(call, "c", 0) or (12 if include else 16)
     group = found.number(call, "g", 2) or MOST_COLUMNS + 1
     if not 0 < columns <= MOST_COLUMNS:
-        raise CommandError(f"xxd: {columns} > {MOST_COLUMNS}" if columns > 0 else
-                           f"xxd: {columns} < 0")  # fmt: skip
+        raise CommandError(
+            f"xxd: {columns} > {MOST_COLUMNS}" if columns > 0 else f"xxd: {columns} < 0"
+        )
     if plain:
         columns, group = 30, MOST_COLUMNS + 1
     opened = 0
@@ -139,9 +140,7 @@ _ASCII = (  # noqa: SIM905 - thirty-three words read better than a list of them
     "nul soh stx etx eot enq ack bel bs ht nl vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can "
     "em sub esc fs gs rs us sp"
 ).split()
-_ESCAPES = {
-    0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
-}  # fmt: skip
+_ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
 _ALIASES = {"b": "o1", "c": "c", "d": "u2", "o": "o2", "s": "d2", "x": "x2"}
 _TYPE = re.compile(r"([acdoux])([1-8]|[CSIL])?")
 _SIZES = {"C": 1, "S": 2, "I": 4, "L": 8}

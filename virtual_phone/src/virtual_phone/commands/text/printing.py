@@ -12,8 +12,17 @@ from virtual_phone.shell.call import Call, CommandError, command, decode
 from virtual_phone.userland.proc import KERNEL
 
 MAX_WIDTH = 100_000
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v",
-           "\\": "\\", "e": "\x1b"}  # fmt: skip
+_SIMPLE = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "\\": "\\",
+    "e": "\x1b",
+}
 
 
 def unescape(text: str) -> tuple[str, bool]:
