@@ -180,7 +180,7 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
         self.usage = PictureUsage(settings.data_dir, settings.retention) if settings else None
-        self._summons = AttentionSignals(self, settings)
+        self._signals = AttentionSignals(self, settings)
         self._replay = replay
         self._errors_s: list[float] = []
         self._lost_said = ""
@@ -322,7 +322,7 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self._refresh_top()
 
     async def on_event(self, event: Event) -> None:
-        self._summons.note(event)
+        self._signals.note(event)
         if is_input(event):
             await self.gate.take(joined(event))
         else:
@@ -364,7 +364,7 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
 
     def _on_second(self) -> None:
         self._refresh_top()
-        self.guarded("calling the operator", self._summons.look)
+        self.guarded("calling the operator", self._signals.look)
         if self.usage is not None and self.usage.is_due and self.painted.is_set():
             self.spawn(self.usage.look(), "reading the size of the pictures", Wait.NOT)
         look_after(self._driver)

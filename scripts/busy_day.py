@@ -71,7 +71,7 @@ async def live_yesterday(settings: Settings) -> None:
     from agent.store.embedded.sqlite_store import SqliteStore
     from agent.tasks.plan import PlanTask
     from agent.tasks.regular import RegularTask
-    from console.core.device_setup import VIRTUAL, Phones, make_rack
+    from console.core.device_setup import VIRTUAL, Phones, make_fleet
 
     def clock() -> int:
         return wall_clock_ms() - _DAY_MS
@@ -83,7 +83,7 @@ async def live_yesterday(settings: Settings) -> None:
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=await make_rack(settings, VIRTUAL, phones, is_owner=True),
+            rack=await make_fleet(settings, VIRTUAL, phones, is_owner=True),
             models=lambda session: model_for(session, settings),
             verifiers=lambda model: verifying_for(model, settings),
             task=RegularTask,

@@ -34,10 +34,6 @@ Streams = tuple[
 ]
 
 
-class TooLong(Exception):
-    """A server sent a message beyond the bound."""
-
-
 @asynccontextmanager
 async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Any]:
     """Start a server and speak over its pipes.

@@ -41,7 +41,3 @@ class Pins:
         with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(kept)))
         Path(name).replace(self._path)
-
-    def has_file(self) -> bool:
-        """Return whether anything was ever accepted here."""
-        return self._path.exists()

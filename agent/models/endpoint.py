@@ -33,7 +33,7 @@ class Provider(StrEnum):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One endpoint."""
+    """Where a model is asked: address, wire and key."""
 
     base_url: str
     provider: Provider = Provider.COMPATIBLE

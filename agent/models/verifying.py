@@ -7,15 +7,12 @@ before the work begins, not at its end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from agent.models.model import Model
 from agent.records import GoalVerdict
-
-if TYPE_CHECKING:
-    pass
 
 SAME = "same"
 OFF = "off"

@@ -1,6 +1,6 @@
 """Which devices a core of this process sees: the operator's phones, virtual ones, or none.
 
-Not a rack itself. Invariants: virtual phones hang on an adb server of our own, so that the
+Not a fleet itself. Invariants: virtual phones hang on an adb server of our own, so that the
 operator's is neither needed nor touched for them; nothing is started that nobody asked for.
 """
 
@@ -109,7 +109,7 @@ class Phones:
             await self.server.end_leftover()
 
 
-async def make_rack(
+async def make_fleet(
     settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False
 ) -> AdbFleet | EmptyFleet:
     """Make the rack of a core, with adb servers that answer.
@@ -155,13 +155,13 @@ async def make_rack(
         addresses,
         revive=revive,
         labels=Labels(settings.data_dir / "devices.json"),
-        key=rack_key(settings),
+        key=fleet_key(settings),
         scrcpy=scrcpy,
         resources=ResourceLedger(settings.data_dir / FOLDER),
     )
 
 
-def rack_key(settings: Settings) -> str:
+def fleet_key(settings: Settings) -> str:
     """Name the owner of a data directory among all who may drive a phone.
 
     The same in its next life: what a killed owner marked as driven is then its successor's.

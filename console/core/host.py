@@ -20,7 +20,7 @@ from agent.errors import DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState
 from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode
-from console.core.device_setup import NO_DEVICES, Devices, Phones, devices_for, make_rack
+from console.core.device_setup import NO_DEVICES, Devices, Phones, devices_for, make_fleet
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
@@ -215,11 +215,11 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     from agent.tasks.regular import RegularTask
 
     servers = McpServers(settings.mcp.servers, settings.data_dir)
-    rack = await make_rack(settings, devices, phones, is_owner=True)
+    fleet = await make_fleet(settings, devices, phones, is_owner=True)
     runtime = await Runtime.spawn(
         settings,
         store=store,
-        rack=rack,
+        rack=fleet,
         models=lambda session: model_for(session, settings),
         verifiers=lambda model: verifying_for(model, settings),
         task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),

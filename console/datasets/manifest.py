@@ -22,7 +22,7 @@ _PATH = re.compile(r"(episodes|steps|events|blobs)/part-\d{5,9}\.parquet")
 
 
 class DatasetFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One file."""
+    """A file of the dataset, as a reader checks it."""
 
     path: str
     """Below the folder, with slashes."""

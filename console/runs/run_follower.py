@@ -74,7 +74,7 @@ class Follower:
         """The newest event that was taken in."""
         self._host: Host | None = None
         self._manner = manner
-        self._desk = QuestionPrompts(manner.answers, timeout_s=manner.answer_timeout_s)
+        self._prompts = QuestionPrompts(manner.answers, timeout_s=manner.answer_timeout_s)
         self._members: dict[str, Session] = {}
         self._stopping_until = 0.0
         self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
@@ -90,7 +90,7 @@ class Follower:
         """Say which tree is followed, and on which core; again when another core takes over."""
         self._host = host
         self.root_id = root_id
-        self._desk.use(host.core)
+        self._prompts.use(host.core)
 
     def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
         """Start from a stored picture: the members of the tree, and what is asked in it."""
@@ -99,7 +99,7 @@ class Follower:
                 self._members[session.session_id] = session
         for question in questions:
             if question.session_id in self._members:
-                self._desk.open(question)
+                self._prompts.open(question)
 
     def judge_from(self, event_id: int) -> None:
         """Let only a picture that has this event in it say what has settled or is asked."""
@@ -117,7 +117,7 @@ class Follower:
                         return code
                     if coming is None:
                         coming = asyncio.ensure_future(anext(feed))
-                    watched: list[asyncio.Future[Any]] = [coming, *self._desk.waits_for()]
+                    watched: list[asyncio.Future[Any]] = [coming, *self._prompts.waits_for()]
                     if not self._stopping_until:
                         watched.append(asked)
                     await asyncio.wait(
@@ -127,7 +127,7 @@ class Follower:
                         event, coming = self._received(coming), None
                         await self._take(event)
         finally:
-            self._desk.put_away()
+            self._prompts.put_away()
             left = [task for task in (asked, coming) if task is not None]
             for task in left:
                 task.cancel()
@@ -159,11 +159,11 @@ class Follower:
             case TaskStarted():
                 self._broken.discard(event.session_id)
             case RequestUserInput(question=question):
-                self._desk.open(question)
+                self._prompts.open(question)
             case QuestionAnswered(question_id=question_id):
-                self._desk.close(question_id)
+                self._prompts.close(question_id)
             case QuestionClosed(question_id=question_id):
-                self._desk.close(question_id, unanswered=True)
+                self._prompts.close(question_id, unanswered=True)
             case _:
                 pass
         await self._tell(event)
@@ -200,14 +200,14 @@ class Follower:
             self._timed_out = True
         if stop.asked.is_set() or self._timed_out:
             self._stopping_until = now + STOP_BOUND_S
-            self._desk.put_away()
+            self._prompts.put_away()
             await self._request_stop()
             return None
         if not self._is_caught_up:
             return None
-        if self._rests() and self._desk.leave_to_others():
+        if self._rests() and self._prompts.leave_to_others():
             return ExitCode.NEEDS_ANSWER
-        return ExitCode.NEEDS_ANSWER if await self._desk.attend() else None
+        return ExitCode.NEEDS_ANSWER if await self._prompts.attend() else None
 
     @property
     def _is_caught_up(self) -> bool:
@@ -223,13 +223,13 @@ class Follower:
                 return self._done(root)
             case SessionState.FAILED:
                 self._say_failed(root)
-                return ExitCode.NEEDS_ANSWER if self._desk.went_unanswered else ExitCode.FAILED
+                return ExitCode.NEEDS_ANSWER if self._prompts.went_unanswered else ExitCode.FAILED
             case SessionState.CANCELLED:
                 say(f"switchboard: session {root.session_id} was cancelled")
                 return ExitCode.FAILED
             case _:
                 pass
-        if not self._rests() or self._desk.due_at():
+        if not self._rests() or self._prompts.due_at():
             return None
         if self._broken and not stop.asked.is_set() and not self._timed_out:
             self._say_failed(root)
@@ -304,7 +304,7 @@ class Follower:
         if self._stopping_until:
             due = self._stopping_until
         else:
-            moments = (self._deadline, self._desk.due_at())
+            moments = (self._deadline, self._prompts.due_at())
             due = min((moment for moment in moments if moment), default=0.0)
         left = due - time.monotonic() if due else LOOK_S
         return min(max(0.0, left), LOOK_S)

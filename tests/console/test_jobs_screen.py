@@ -114,7 +114,7 @@ async def jobs_of(seat: Seat) -> JobsScreen:
     await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
     screen = seat.app.screen
     assert isinstance(screen, JobsScreen)
-    await seat.until(lambda: screen.lists.shelf(Tab.JOBS).is_read and screen.record, "a page")
+    await seat.until(lambda: screen.lists.pager(Tab.JOBS).is_read and screen.record, "a page")
     return screen
 
 

@@ -52,7 +52,7 @@ async def test_of_a_hundred_thousand_jobs_a_few_pages_are_held_and_any_one_is_fo
         async with console(core=core) as seat:
             screen = await jobs_of(seat)
             queues = [op for op in core.reads if isinstance(op, JobQueue)]
-            assert [len(screen.lists.shelf(Tab.JOBS).records), len(queues)] == [PAGE, 1]
+            assert [len(screen.lists.pager(Tab.JOBS).records), len(queues)] == [PAGE, 1]
             for page in range(2, 6):
                 await seat.press("G")
                 await standing(seat, screen, -1, page * PAGE)

@@ -12,7 +12,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import AdbSettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from console.core.device_setup import CONNECTED, Phones, make_rack
+from console.core.device_setup import CONNECTED, Phones, make_fleet
 
 
 @asynccontextmanager
@@ -25,7 +25,7 @@ async def owned_core(directory: Path, server: str) -> AsyncIterator[AdbFleet]:
     )
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(SqliteStore.open(directory))
-        rack = await make_rack(settings, CONNECTED, Phones(settings), is_owner=True)
+        rack = await make_fleet(settings, CONNECTED, Phones(settings), is_owner=True)
         assert isinstance(rack, AdbFleet)
         core = await Runtime.spawn(
             settings, store=store, rack=rack, models=lambda session: Pilot(), task=RegularTask

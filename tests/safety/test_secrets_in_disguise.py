@@ -17,7 +17,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.texts import judge_text
 from agent.safety.redacting.finding import Kind, find
 from agent.safety.redacting.numbers import card_lengths, passes_luhn
-from agent.safety.redacting.redaction import find_card, find_secrets, redact, redact_secrets
+from agent.safety.redacting.redaction import find_secrets, redact, redact_secrets
 from agent.safety.redacting.secrets import is_secret_field
 from agent.safety.typed_text import TypedText
 from tests.safety.buttons import element
@@ -49,7 +49,6 @@ def test_a_card_is_found_whatever_stands_between_its_digits(card: str, data: st.
         + data.draw(st.one_of(st.just(""), SEPARATORS))
         for digit in card
     )
-    assert find_card(written), written
     assert judge_text(written).decision is Decision.BLOCK
     left = redact_secrets(f"buy it with {written}")
     assert "[CARD REDACTED]" in left

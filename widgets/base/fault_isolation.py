@@ -89,7 +89,7 @@ def _tell(widget: Widget, error: Exception, doing: str) -> None:
     widget.app.post_message(Broke(error, f"{type(widget).__name__} {doing}"))
 
 
-def make_sturdy(widget: Widget) -> None:
+def isolate_faults(widget: Widget) -> None:
     """Guard a widget that is not `FaultIsolated`, such as Textual's own, or that draws its own
     lines.
     """
@@ -158,7 +158,7 @@ class FaultIsolatedApp(_Run):
     def _register_child(
         self, parent: DOMNode, child: Widget, before: int | None, after: int | None
     ) -> None:
-        make_sturdy(child)
+        isolate_faults(child)
         if isinstance(child, Screen):
             laying_out.follow(child, self.in_open_cause)
         super()._register_child(parent, child, before, after)

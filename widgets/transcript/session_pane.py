@@ -44,7 +44,6 @@ class SessionPane(FaultIsolated, Vertical):
 
     @property
     def transcript(self) -> TranscriptView:
-        """The transcript."""
         return self.query_one(TranscriptView)
 
     def show_view(

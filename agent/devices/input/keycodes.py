@@ -38,7 +38,7 @@ _BUTTONS = {Button.DELETE: "DEL", Button.RECENTS: "APP_SWITCH"}
 
 
 def button_code(button: Button) -> int:
-    """Give the code of a button."""
+    """Return Android's key code of a button that a model may press."""
     return KEY_CODES[_BUTTONS.get(button, button.value)]
 
 

@@ -131,26 +131,6 @@ class Dialect:
         return not self._since(3, 0)
 
     @property
-    def has_uhid(self) -> bool:
-        """Input devices can be created."""
-        return self._since(2, 4)
-
-    @property
-    def has_uhid_destroy(self) -> bool:
-        """Input devices can be removed."""
-        return self._since(2, 7)
-
-    @property
-    def uhid_has_name(self) -> bool:
-        """Creating an input device names it."""
-        return self._since(2, 7)
-
-    @property
-    def uhid_has_ids(self) -> bool:
-        """Creating an input device gives vendor and product."""
-        return self._since(3, 1)
-
-    @property
     def has_start_app(self) -> bool:
         """An app can be started by message."""
         return self._since(3, 0)
@@ -159,11 +139,6 @@ class Dialect:
     def has_reset_video(self) -> bool:
         """A new key frame can be asked for."""
         return self._since(3, 1)
-
-    @property
-    def has_resize(self) -> bool:
-        """A virtual display can be resized."""
-        return self._since(4, 0)
 
 
 def dialect(version: str) -> Dialect:

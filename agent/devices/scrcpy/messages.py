@@ -36,12 +36,8 @@ class Kind(IntEnum):
     SET_CLIPBOARD = 9
     DISPLAY_POWER = 10
     ROTATE = 11
-    UHID_CREATE = 12
-    UHID_INPUT = 13
-    UHID_DESTROY = 14
     START_APP = 16
     RESET_VIDEO = 17
-    RESIZE_DISPLAY = 21
 
 
 class KeyAction(IntEnum):
@@ -166,37 +162,6 @@ def display_power(ways: Dialect, *, on: bool) -> bytes:
     return bytes([Kind.DISPLAY_POWER, (2 if ways.display_power_is_mode else 1) if on else 0])
 
 
-def uhid_create(
-    ways: Dialect,
-    device: int,
-    descriptor: bytes,
-    *,
-    name: str = "",
-    vendor: int = 0,
-    product: int = 0,
-) -> bytes:
-    """Encode the appearance of an input device; the descriptor is HID's."""
-    _need(ways.has_uhid, ways, "create input devices")
-    out = struct.pack(">BH", Kind.UHID_CREATE, device)
-    if ways.uhid_has_ids:
-        out += struct.pack(">HH", vendor, product)
-    if ways.uhid_has_name:
-        out += _short(name)
-    return out + struct.pack(">H", len(descriptor)) + descriptor
-
-
-def uhid_input(ways: Dialect, device: int, report: bytes) -> bytes:
-    """Encode a report of an input device."""
-    _need(ways.has_uhid, ways, "create input devices")
-    return struct.pack(">BHH", Kind.UHID_INPUT, device, len(report)) + report
-
-
-def uhid_destroy(ways: Dialect, device: int) -> bytes:
-    """Encode the removal of an input device."""
-    _need(ways.has_uhid_destroy, ways, "remove input devices")
-    return struct.pack(">BH", Kind.UHID_DESTROY, device)
-
-
 def start_app(ways: Dialect, name: str) -> bytes:
     """Encode starting an app: a package, `+` before it stops it first, `?` searches by label."""
     _need(ways.has_start_app, ways, "start apps")
@@ -207,12 +172,6 @@ def reset_video(ways: Dialect) -> bytes:
     """Encode the wish for a new configuration and key frame."""
     _need(ways.has_reset_video, ways, "send a key frame when asked")
     return plain(Kind.RESET_VIDEO)
-
-
-def resize_display(ways: Dialect, width: int, height: int) -> bytes:
-    """Encode another size for a virtual display, in pixels."""
-    _need(ways.has_resize, ways, "resize a display")
-    return struct.pack(">BHH", Kind.RESIZE_DISPLAY, width, height)
 
 
 def _pointer(pointer: int) -> bytes:

@@ -32,11 +32,6 @@ def find_secrets(text: str) -> tuple[Found, ...]:
     return tuple(one for one in find(text) if one.kind not in PERSONAL)
 
 
-def find_card(text: str) -> bool:
-    """Tell whether a text holds a payment card number, however its digits are written."""
-    return any(one.kind is Kind.CARD for one in find(text))
-
-
 def redact_secrets(text: str) -> str:
     """Take out cards, social security numbers, codes, PINs, passwords and keys."""
     return _settled(text, personal=False)

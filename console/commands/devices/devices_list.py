@@ -166,18 +166,18 @@ async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
             return (await client.overview()).devices
         finally:
             await client.close()
-    from console.core.device_setup import CONNECTED, Phones, make_rack
+    from console.core.device_setup import CONNECTED, Phones, make_fleet
 
-    rack = await make_rack(settings, CONNECTED, Phones(settings))
-    await rack.start()
+    fleet = await make_fleet(settings, CONNECTED, Phones(settings))
+    await fleet.start()
     try:
-        await await_details(rack)
-        return rack.devices()
+        await await_details(fleet)
+        return fleet.devices()
     finally:
-        await rack.close()
+        await fleet.close()
 
 
-async def await_details(rack: Fleet) -> None:
+async def await_details(fleet: Fleet) -> None:
     """Give every phone that is online a moment to say what it is."""
     import asyncio
 
@@ -186,10 +186,10 @@ async def await_details(rack: Fleet) -> None:
     def is_known(info: DeviceInfo) -> bool:
         return info.state is not DeviceState.ONLINE or bool(info.android or info.note)
 
-    changes = rack.changes()
+    changes = fleet.changes()
     try:
         async with asyncio.timeout(DETAILS_BOUND_S):
-            while not all(is_known(info) for info in rack.devices()):
+            while not all(is_known(info) for info in fleet.devices()):
                 await anext(changes)
     except TimeoutError:
         return

@@ -38,7 +38,7 @@ class Reached:
     serial: str
     """What its server lists it as."""
     extras: DeviceAdmin
-    rack: AdbFleet
+    fleet: AdbFleet
 
 
 def run_with_phone(
@@ -103,29 +103,29 @@ async def reached(
         raise failure
     # Nothing of a command needs a warm channel, which takes longer to make than it would save.
     resources = ResourceLedger(settings.data_dir / FOLDER)
-    rack = AdbFleet(
+    fleet = AdbFleet(
         addresses,
         labels=Labels(settings.data_dir / "devices.json"),
         scrcpy=ScrcpySettings(settings.scrcpy.server, video=watches, control=False),
         resources=resources,
     )
-    await rack.start()
+    await fleet.start()
     try:
-        name = serial_of(serial, rack.devices()) if serial else _only(rack.devices())
+        name = serial_of(serial, fleet.devices()) if serial else _only(fleet.devices())
         # The first lists are there: what is in none of them is no phone that is about to answer.
-        rack.reach(name)
-        device = await rack.wait_for(name, timeout_s=WAIT_S)
-        client, listed = rack.reach(device.serial)
-        info = next(one for one in rack.devices() if one.serial == device.serial)
+        fleet.reach(name)
+        device = await fleet.wait_for(name, timeout_s=WAIT_S)
+        client, listed = fleet.reach(device.serial)
+        info = next(one for one in fleet.devices() if one.serial == device.serial)
         extras = DeviceAdmin(client, device.serial, resources=resources)
-        phone = Reached(info, device, client, listed, extras, rack)
+        phone = Reached(info, device, client, listed, extras, fleet)
         if not drives:
             yield phone
             return
-        async with rack.lease(device.serial, DRIVER):
+        async with fleet.lease(device.serial, DRIVER):
             yield phone
     finally:
-        await rack.close()
+        await fleet.close()
 
 
 def _only(infos: tuple[DeviceInfo, ...]) -> str:

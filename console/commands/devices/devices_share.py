@@ -43,7 +43,7 @@ def share(ctx: click.Context, serial: str, side: int, hz: float) -> None:
         from agent.devices.frames.shared_view import share as share_frames
 
         async with reached(settings, serial, drives=False, watches=True) as phone:
-            frames = phone.rack.frames(phone.info.serial, width_px=side, height_px=side, max_hz=hz)
+            frames = phone.fleet.frames(phone.info.serial, width_px=side, height_px=side, max_hz=hz)
             with stop.graceful():
                 sharing = asyncio.create_task(
                     share_frames(frames, on_address=click.echo, on_trouble=say)

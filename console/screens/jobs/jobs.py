@@ -68,7 +68,7 @@ class JobsScreen(JobsActs):
     def on_mount(self) -> None:
         self.lists = JobLists(self.console_app.core, self.console_app.spawn, self._show)
         self.review = JobReview(self.console_app, self.query_one("#job-card", QuestionCard))
-        self.lists.shelf(self.tab).wish("")
+        self.lists.pager(self.tab).wish("")
 
     def _show(self) -> None:
         if self.is_running and self.is_attached:
@@ -101,8 +101,8 @@ class JobsScreen(JobsActs):
         now_ms = self.console_app.now_ms()
         table = self.table
         width = table.text_width
-        shelf = self.lists.shelf(self.tab)
-        table.say_when_empty(self._nothing(shelf.is_read))
+        pager = self.lists.pager(self.tab)
+        table.say_when_empty(self._nothing(pager.is_read))
         self.query_one("#job-tabs", PartsLine).show(self._tabs(state))
         self.query_one("#job-heading", PartsLine).show(self.lists.heading(self.tab, width))
         table.show_rows(self.lists.rows(self.tab, state, now_ms=now_ms, width=width))
@@ -142,10 +142,10 @@ class JobsScreen(JobsActs):
             is_here = tab is self.tab
             parts.append((f" {tab.value} ", "bold $foreground reverse" if is_here else "$muted"))
             parts.append((f"{unread[tab]} " if unread[tab] else "", "bold $ask"))
-        shelf = self.lists.shelf(self.tab)
-        held = len(shelf.records)
-        more = " of more" if shelf.has_after or shelf.has_before else ""
-        parts.append((f"  {held}{more}" if shelf.is_read else "", "$faint"))
+        pager = self.lists.pager(self.tab)
+        held = len(pager.records)
+        more = " of more" if pager.has_after or pager.has_before else ""
+        parts.append((f"  {held}{more}" if pager.is_read else "", "$faint"))
         return tuple(parts)
 
     # --- reading ----------
@@ -179,13 +179,13 @@ class JobsScreen(JobsActs):
         return next((run.session_id for run in runs if run.session_id), "")
 
     def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
-        shelf = self.lists.shelf(self.tab)
+        pager = self.lists.pager(self.tab)
         keys = [row.key for row in self.table.rows]
         at = keys.index(event.key) if event.key in keys else 0
         if event.by_operator and at >= len(keys) - _READ_ON_ROWS:
-            shelf.go_on()
+            pager.go_on()
         elif event.by_operator and at < _READ_ON_ROWS:
-            shelf.go_back()
+            pager.go_back()
         self.refresh_all()
 
     # --- lists, filter, detail ----------
@@ -202,13 +202,13 @@ class JobsScreen(JobsActs):
         self.tab = tab
         self.table.show_rows(())
         self._look_for = self._cursors.get(tab, "")
-        self.lists.shelf(tab).wish(self.wanted)
+        self.lists.pager(tab).wish(self.wanted)
         self.refresh_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.input.id == "filter" and event.value.strip() != self.wanted:
             self.wanted = event.value.strip()
-            self.lists.shelf(self.tab).wish(self.wanted)
+            self.lists.pager(self.tab).wish(self.wanted)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input.id == "filter":

@@ -120,7 +120,7 @@ class JobsActs(ConsoleScreen):
         made = reply.job or reply.watcher or reply.commitment
         if made is not None:
             self.look_for(event.tab, made.id)
-        await self.lists.shelf(event.tab).read_now()
+        await self.lists.pager(event.tab).read_now()
 
     @abstractmethod
     def look_for(self, tab: Tab, number: int) -> None:
@@ -194,7 +194,7 @@ class JobsActs(ConsoleScreen):
                 return
             if done:
                 app.say(done)
-            await self.lists.shelf(self.tab).read_now()
+            await self.lists.pager(self.tab).read_now()
 
         app.spawn(carry_out(), type(op).__name__)
 

@@ -56,7 +56,7 @@ class JobLists:
         self._commitments: Pager[Commitment] = Pager(self._read_commitments, spawn, changed)
         self._seen: State | None = None
 
-    def shelf(self, tab: Tab) -> Pager[Any]:
+    def pager(self, tab: Tab) -> Pager[Any]:
         """Give the pages of a list."""
         shelves: dict[Tab, Pager[Any]] = {
             Tab.JOBS: self._jobs,
@@ -75,9 +75,9 @@ class JobLists:
         )
         for tab, now, then in pairs:
             if then is not None and now is not then:
-                self.shelf(tab).stale()
+                self.pager(tab).stale()
             else:
-                self.shelf(tab).tick()
+                self.pager(tab).tick()
 
     # --- rows ----------
 
@@ -169,5 +169,5 @@ def _commitment_place(one: Commitment) -> tuple[int, int]:
     return (1, one.due_at) if one.due_at else (2, -one.id)
 
 
-def _newest(shelf: Pager[Any], known: Mapping[int, Any]) -> tuple[Any, ...]:
-    return tuple(known.get(one.id, one) for one in shelf.records)
+def _newest(pager: Pager[Any], known: Mapping[int, Any]) -> tuple[Any, ...]:
+    return tuple(known.get(one.id, one) for one in pager.records)

@@ -100,32 +100,13 @@ def test_display_power_was_a_mode_before_version_3() -> None:
     assert messages.display_power(NOW, on=False) == bytes([10, 0])
 
 
-def test_input_devices_come_report_and_go() -> None:
-    descriptor = bytes(range(1, 12))
-    created = messages.uhid_create(NOW, 42, descriptor, name="ABC", vendor=0x1234, product=0x5678)
-    assert created == bytes.fromhex("0c 002a 1234 5678 03 414243 000b") + descriptor
-    assert messages.uhid_create(dialect("2.7"), 42, descriptor, name="ABC") == (
-        bytes.fromhex("0c 002a 03 414243 000b") + descriptor
-    )
-    assert messages.uhid_create(dialect("2.4"), 42, descriptor) == (
-        bytes.fromhex("0c 002a 000b") + descriptor
-    )
-    assert messages.uhid_input(NOW, 42, bytes(range(1, 6))) == bytes.fromhex("0d002a00050102030405")
-    assert messages.uhid_destroy(NOW, 42) == bytes.fromhex("0e002a")
-
-
 def test_an_app_is_started_by_name() -> None:
     assert messages.start_app(NOW, "firefox") == bytes([16, 7]) + b"firefox"
-    assert messages.resize_display(dialect("4.0"), 1920, 1080) == bytes.fromhex("15 0780 0438")
 
 
 @pytest.mark.parametrize("version", ["1.24", "2.7"])
 def test_what_came_later_is_refused_to_older_servers(version: str) -> None:
-    for wish in (
-        lambda ways: messages.start_app(ways, "x"),
-        messages.reset_video,
-        lambda ways: messages.resize_display(ways, 1, 1),
-    ):
+    for wish in (lambda ways: messages.start_app(ways, "x"), messages.reset_video):
         with pytest.raises(DeviceError, match=version):
             wish(dialect(version))
 

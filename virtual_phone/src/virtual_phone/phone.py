@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,9 +35,6 @@ from virtual_phone.state.records import (
 from virtual_phone.state.storage import FirstFile, SharedStorage
 from virtual_phone.ui.dump import dump
 from virtual_phone.well_formed import json_of, well_formed_value
-
-if TYPE_CHECKING:
-    pass
 
 
 class Phone(Gestures):

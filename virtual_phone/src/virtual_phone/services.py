@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from virtual_phone import lock
 from virtual_phone.activities import HOME_PACKAGE
@@ -21,10 +20,6 @@ from virtual_phone.running import AppProcesses, Change
 from virtual_phone.state.records import PageState, StartResult, TaskState, UnknownActivityError
 from virtual_phone.state.storage import SharedStorage
 from virtual_phone.well_formed import well_formed
-
-if TYPE_CHECKING:
-    pass
-
 
 SPLASH_S = 0.3
 

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from virtual_phone.core import MOVE_STEP_S, TAP_S
 from virtual_phone.display.scene import Scene, Surface
@@ -22,9 +21,6 @@ from virtual_phone.services import Services
 from virtual_phone.state.records import PageState
 from virtual_phone.ui.bind import field_state, find, path_to
 from virtual_phone.ui.views import Kind, View
-
-if TYPE_CHECKING:
-    pass
 
 
 class Gestures(Services):

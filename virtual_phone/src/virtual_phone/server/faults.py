@@ -15,7 +15,7 @@ from virtual_phone.errors import PhoneError
 
 
 class FaultKind(StrEnum):
-    """The faults."""
+    """What can be wrong with a phone on demand."""
 
     DISCONNECT = "disconnect"
     UNAUTHORIZED = "unauthorized"

@@ -127,7 +127,6 @@ class Call:
 
     @property
     def phone(self) -> Phone:
-        """The phone."""
         return self.shell.userland.phone
 
     @property

@@ -360,9 +360,9 @@ def bluetooth(page: P) -> list[View]:
                         d,
                         summary="Saved",
                         icon_name=kinds.get(d, "devices"),
-                        on_click=lambda d=d: forget(d),
+                        on_click=lambda d=d: forget(d),  # type: ignore[misc]
                         key=f"paired {d}",
-                    )  # type: ignore[misc]
+                    )
                     for d in paired
                 ),
                 title="Saved devices",
