@@ -33,7 +33,7 @@ class Provider(StrEnum):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a model is asked: address, wire and key."""
+    """Where a model is asked, and by which wire."""
 
     base_url: str
     provider: Provider = Provider.COMPATIBLE
