@@ -25,6 +25,7 @@ from agent.protocol import Op, WheelAct, WheelText
 from console.app import SwitchboardApp
 from console.input.gate import is_input
 from console.keys import two_acts
+from console.latency_stats import Pulse
 from console.screens.deck import deck
 from console.screens.deck.deck import DeckScreen
 from console.screens.history import replay
@@ -96,10 +97,18 @@ class BurstApp(SwitchboardApp):
         await super().on_event(event)
 
 
+class UntimedPulse(Pulse):
+    """Notes nothing: how long looks took, and how many there were, goes by the clock."""
+
+    def note(self, serial: str, took_ms: int) -> None:
+        return
+
+
 async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) -> bool:
     """Serve one script; False when nothing more comes."""
     core = ScriptedCore()
     app = BurstApp(core, title="burst")
+    app.bridge.pulse = UntimedPulse()
     app.note_what_keys_meet(core)
     opened = asyncio.create_task(app.run_async())
     try:
