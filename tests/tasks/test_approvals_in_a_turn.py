@@ -22,6 +22,7 @@ async def test_safety_a_click_by_number_on_a_send_button_waits_for_approval() ->
     assert '"Send"' in context.questions[0].text
     assert counter.count == 1
     assert results(context)[0].startswith("OK: ")
+    assert results(context)[0].endswith("The operator approved it.")
 
 
 @pytest.mark.parametrize("answer", [None, "Deny", "maybe"])

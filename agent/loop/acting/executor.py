@@ -7,6 +7,7 @@ away, has the outcome unknown; the observation that verifies is the next step's.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -46,6 +47,7 @@ from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.gestures.pointing import smallest_at
 from agent.tools.planned_action import Anchor, PhoneTool
 
+APPROVED = "The operator approved it."
 _FOCUS_S = 2.0
 
 
@@ -109,6 +111,8 @@ class Actor:
         act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked, covered=covered)
         if act.outcome is not ActionOutcome.FAILED:
             self.guard.done(deed, screen)
+            if ruling.approved:
+                act = dataclasses.replace(act, text=f"{act.text} {APPROVED}")
         else:
             self.guard.undone()
         return act

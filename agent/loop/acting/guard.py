@@ -68,6 +68,8 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     refusal: str = ""
     waited: bool = False
     """A person was waited for, so the screen may have changed."""
+    approved: bool = False
+    """The operator was asked about the act and said yes."""
     secret: str | None = None
     """What the operator gave to be typed in the place of a stand-in."""
     instead: str | None = None
@@ -270,7 +272,7 @@ class Guard:
         if is_yes(answer):
             self._granted().take(subject, answer)
             self._approved(verdict, deed, screen)
-            return Ruling(waited=True, instead=instead)
+            return Ruling(waited=True, approved=True, instead=instead)
         self._denied.add(key)
         return Ruling(refusal=blocked(refused_because(answer)), waited=True)
 
