@@ -97,7 +97,7 @@ async def test_a_dialog_opens_and_closes_in_results_and_changes_over_a_page_that
         'A dialog opened: "Delete contact?".',
         "The dialog closed.",
         'A dialog opened: "Delete contact?".',
-        'The dialog closed. Removed: "Anna".',
+        'The dialog closed. Removed: "Anna". The operator approved it.',
     ]
     seen = [m.observation for m in context.of(ObservationRecorded)]  # type: ignore[attr-defined]
     assert [one.change for one in seen[1:]] == [
