@@ -495,6 +495,10 @@ class Expected:
         one.has_turn = one.begun = True
         self.queues[one.serial].append(one)
 
+    def come_to_rest(self) -> None:
+        """Let follow what follows, after `stopped` was taken back."""
+        self._settle()
+
     def _settle(self) -> None:
         """Let everything run to where it waits."""
         moved = not self.stopped

@@ -9,7 +9,10 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
+from itertools import permutations
 from pathlib import Path
+from typing import TypeAlias
 from unittest.mock import patch
 
 from hypothesis import strategies as st
@@ -57,6 +60,37 @@ phone = st.sampled_from(PHONES)
 client = st.sampled_from(CLIENTS)
 pick = st.integers(0, 99)
 secrets = st.sampled_from([False, False, True])
+
+
+Expect: TypeAlias = Callable[[Expected], None]
+Call: TypeAlias = tuple[str, Op, Expect]
+AT_ONCE = frozenset({"stop", "cancel", "pause", "attach", "delete", "prune", "tell"})
+"""What is sent at once. A told session hangs, so that it rests at one place only."""
+
+
+def _at_once(kind: str, session_id: str, by: str) -> tuple[Op, Expect]:
+    """Return an op and what the model makes of it."""
+    match kind:
+        case "stop":
+            return Interrupt(session_id=session_id), lambda m: m.stop(m.all[session_id])
+        case "cancel":
+            return SessionCancel(session_id=session_id), lambda m: m.cancel(m.all[session_id])
+        case "pause":
+            return SessionPause(session_id=session_id), lambda m: m.pause(m.all[session_id])
+        case "attach":
+            return (
+                SessionAttach(session_id=session_id, drive=True),
+                lambda m: m.attach(m.all[session_id], by, drive=True),
+            )
+        case "delete":
+            return SessionDelete(session_id=session_id), lambda m: m.delete(m.all[session_id])
+        case "tell":
+            return (
+                UserInput(session_id=session_id, text=said("hangs")),
+                lambda m: m.tell(m.all[session_id], "hangs", by),
+            )
+        case _:
+            return SessionPrune(), lambda m: m.prune()
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -268,6 +302,70 @@ class Lifecycle(RuleBasedStateMachine):
         one = self.one(number, lambda one: one.parent is None)
         if one is not None:
             self.play(by, NoticeDone(session_id=one.session_id), lambda: self.expected.done(one))
+
+    @rule(
+        numbers=st.lists(pick, min_size=2, max_size=3),
+        kinds=st.lists(st.sampled_from(sorted(AT_ONCE)), min_size=3, max_size=3),
+        clients=st.lists(client, min_size=3, max_size=3),
+    )
+    def several_at_once(self, numbers: list[int], kinds: list[str], clients: list[str]) -> None:
+        """Ops that are in flight together come out as in one of their orders."""
+        calls: list[Call] = []
+        for number, kind, by in zip(numbers, kinds, clients, strict=False):
+            one = self.one(number, lambda one: not one.program)
+            if one is not None:
+                calls.append((by, *_at_once(kind, one.session_id, by)))
+        if len(calls) < 2:
+            return
+        refused = self.runner.run(self.world.ask_at_once([(by, op) for by, op, _ in calls]))
+        orders = permutations(range(len(calls)))
+        possible = [
+            model
+            for order in orders
+            for rests in (True, False)
+            for model, said in [self._in_order(calls, order, rests=rests)]
+            if said == refused
+        ]
+        after = f"at once: {[(by, op) for by, op, _ in calls]}, refused: {refused}"
+        self.runner.run(self._compare_any(after, possible))
+
+    def _in_order(
+        self, calls: list[Call], order: tuple[int, ...], *, rests: bool
+    ) -> tuple[Expected, list[bool]]:
+        """Play calls one after the other in a copy of the model.
+
+        Args:
+            rests: whether all comes to rest between two of them.
+        """
+        model, refused = deepcopy(self.expected), [False] * len(calls)
+        model.stopped = not rests
+        for at in order:
+            try:
+                calls[at][2](model)
+            except (Refused, KeyError):
+                refused[at] = True
+        model.stopped = False
+        model.come_to_rest()
+        return model, refused
+
+    async def _compare_any(self, after: str, possible: list[Expected]) -> None:
+        type(self).steps += 1
+        before, wrong = self.expected, ["no order of these ops refuses what the core refuses"]
+        for looks in range(self.looks if possible else 0):
+            for model in possible:
+                self.expected = model
+                wrong = await self._differences()
+                if not wrong:
+                    await _a_moment()
+                    wrong = await self._differences()
+                if not wrong:
+                    self.log.note(f"{after}, alike after {looks} looks")
+                    return
+            await asyncio.sleep(LOOK_EVERY_S)
+        self.expected = before
+        self.log.note(after)
+        told = await explained(self.world, self.log, wrong, looks=self.looks)
+        raise Difference(f"After {after}:\n{told}")
 
     # --- clients ----------
 

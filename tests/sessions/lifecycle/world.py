@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from pathlib import Path
 
 from msgspec import structs
 from msgspec.structs import replace
 
-from agent.errors import RuntimeDiedError, SwitchboardError
+from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
 from agent.loop.timing import Pace
 from agent.protocol import DirectCall, Event, Op, Reply
 from agent.records import DirectStatus, Session
@@ -132,6 +133,15 @@ class World:
     async def ask(self, name: str, op: Op) -> Reply:
         async with asyncio.timeout(PATIENCE_S):
             return await self.clients[name].request(op)
+
+    async def ask_at_once(self, ops: Sequence[tuple[str, Op]]) -> list[bool]:
+        """Send ops before any is replied to; returns which of them were refused."""
+        asked = (self.ask(name, op) for name, op in ops)
+        outcomes = await asyncio.gather(*asked, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                assert isinstance(outcome, WrongStateError | UsageError), outcome
+        return [isinstance(outcome, BaseException) for outcome in outcomes]
 
     async def ask_and_die(self, name: str, op: Op) -> None:
         """End the core between the commit of what an op stores first and the telling of it."""
