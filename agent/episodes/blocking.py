@@ -33,7 +33,7 @@ class BlockingPhones:
 
     Args:
         wanted: which phones; so many virtual ones as a number.
-        tasks: what can be asked for.
+        tasks: what can be asked for; those of `read_tasks`, which need no operator.
         folder: where virtual ones live, nobody else's; a temporary one by default.
         adb: the adb program; empty: the one that is found.
         server: the operator's adb server, for emulators and real phones.

@@ -24,7 +24,7 @@ import gymnasium
 import console.gymnasium
 from agent.devices.pool.virtual_channel import begin_fault
 from agent.episodes.blocking import BlockingPhones
-from agent.exercises.suite import EXERCISES
+from console.evaluation.suites import BUILT_IN, read_tasks
 
 LONGEST_S = 120.0
 PHONES = 2
@@ -70,7 +70,7 @@ KILLS: dict[str, Callable[[Path], None]] = {
 def play(moments: int, *, seed: int, folder: Path) -> Counter[str]:
     """Play while things are killed; returns what happened."""
     chance, counts = random.Random(seed), Counter[str]()
-    with BlockingPhones(PHONES, EXERCISES, folder=folder) as phones:
+    with BlockingPhones(PHONES, read_tasks(BUILT_IN), folder=folder) as phones:
         env = gymnasium.make_vec(
             console.gymnasium.NAME,
             num_envs=PHONES,

@@ -19,15 +19,18 @@ from gymnasium.utils.env_checker import check_env
 
 from agent.episodes.blocking import BlockingPhones
 from agent.errors import UsageError, WrongStateError
-from agent.exercises.suite import EXERCISES
+from console.evaluation.suites import BUILT_IN, read_tasks
 from console.gymnasium import NAME
 from console.gymnasium.spaces import TOOL_NAMES
 from tests.gymnasium.random_agent import play
 
+TASKS = read_tasks(BUILT_IN)
+"""Without those that are done by asking: nothing has to be done for them here."""
+
 
 @pytest.fixture(scope="module")
 def phones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingPhones]:
-    with BlockingPhones(2, EXERCISES, folder=tmp_path_factory.mktemp("gym")) as opened:
+    with BlockingPhones(2, TASKS, folder=tmp_path_factory.mktemp("gym")) as opened:
         yield opened
 
 
@@ -124,7 +127,7 @@ def test_many_phones_act_at_once_and_begin_anew(phones: BlockingPhones) -> None:
     try:
         seen, infos = env.reset(seed=[4, None])
         assert env.observation_space.contains(seen) and len(set(infos["serial"])) == 2
-        assert infos["task"][0] == EXERCISES[4 % len(EXERCISES)].name
+        assert infos["task"][0] == TASKS[4 % len(TASKS)].name
         home = {**env.single_action_space.sample(), "tool": TOOL_NAMES.index("press_button")}
         wrong = gymnasium.vector.utils.concatenate(
             env.single_action_space,
