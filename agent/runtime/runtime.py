@@ -280,10 +280,11 @@ class Runtime(StoredLookUps):
             )
 
     async def _let_go(self, client: ClientInfo) -> None:
+        # What it drove settles first to what it came to: a goal that failed was not cancelled.
         try:
-            await self._direct_calls.leave(client)
-        finally:
             await self._attaching.leave(client)
+        finally:
+            await self._direct_calls.leave(client)
 
     def events(
         self, *, after: int | None = None
