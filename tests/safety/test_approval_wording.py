@@ -46,3 +46,12 @@ def test_an_app_is_named_by_its_card_or_its_package_and_by_nothing_else() -> Non
     assert known_name("com.example.wallet", library) == "Wallet"
     assert known_name("org.telegram.messenger", library) == "Telegram"
     assert known_name("com.evil.wallet", library) == ""
+
+
+def test_an_act_whose_effect_is_not_known_is_stated_as_the_press_that_it_is() -> None:
+    effect = Effect(verb=EffectVerb.UNKNOWN, control="Redeem", app="com.air.miles")
+    why = '"Redeem" is the last button here, and its effect is not known'
+    lines = approval_question(effect, 'Press "Redeem".', why).splitlines()
+    assert lines[:2] == ['Press "Redeem" in com.air.miles?', f'Press "Redeem". ({why}.)']
+    silent = headline(replace(effect, control="unlabeled"))
+    assert silent.startswith("Do something that cannot be read")

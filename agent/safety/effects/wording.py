@@ -82,7 +82,8 @@ def headline(effect: Effect) -> str:
             return f'Create standing work: "{content or effect.control}"'
         case V.UNKNOWN:
             if any(map(str.isalpha, effect.control)) and effect.control != _NAMELESS:
-                return f'Press "{effect.control}"{app}, which does something that is not known'
+                # What it does, if anything tells, is the reason that stands below.
+                return f'Press "{effect.control}"{app}'
             return f'Do something that cannot be read: "{effect.control or effect.screen}"{app}'
         case V.SWITCH | V.LEAVE_APP | V.PRESS | V.TYPE | V.NAVIGATE:
             return f'Press "{effect.control}"{app}'

@@ -57,7 +57,7 @@ def _answers_request(element: Element, page: Page) -> Finding | None:
     if not any(M.DECLINE in read(_title(e)).whole for e in beside):
         return None
     said = f'"{element.label[:60]}" answers what somebody asked for'
-    return Finding(V.SEND, said, element=element)
+    return Finding(V.UNKNOWN, said, element=element)
 
 
 def _shows_to_everyone(element: Element, page: Page) -> Finding | None:
@@ -68,8 +68,8 @@ def _shows_to_everyone(element: Element, page: Page) -> Finding | None:
     heading = next((e for e in reversed(above) if M.AUDIENCE in read(e.label).found), None)
     if heading is None:
         return None
-    said = f'"{element.label[:60]}" below "{heading.label[:60]}" lets everybody in'
-    return Finding(V.PROTECTION, said, element=element)
+    said = f'"{element.label[:60]}" below "{heading.label[:60]}" opens it to everybody'
+    return Finding(V.GRANT, said, element=element)
 
 
 def _joins_call(element: Element, page: Page) -> Finding | None:
@@ -77,8 +77,8 @@ def _joins_call(element: Element, page: Page) -> Finding | None:
         return None
     if not any(M.MEETING in read(e.label).found for e in (*page.texts, *page.pressables)):
         return None
-    said = f'"{element.label[:60]}" joins a call, where others see and hear'
-    return Finding(V.CALL, said, element=element)
+    said = f'"{element.label[:60]}" joins a call, where others see and hear you'
+    return Finding(V.UNKNOWN, said, element=element)
 
 
 def _asks_for_money(element: Element, page: Page) -> Finding | None:
@@ -88,7 +88,7 @@ def _asks_for_money(element: Element, page: Page) -> Finding | None:
     if page.is_home or not any(amounts(e.label) or amounts(e.value) for e in shown):
         return None
     said = f'"{element.label[:60]}" asks somebody for money'
-    return Finding(V.SEND, said, element=element)
+    return Finding(V.UNKNOWN, said, element=element)
 
 
 def _says_outcome(element: Element, page: Page) -> Finding | None:
@@ -128,14 +128,14 @@ def _consents(element: Element, page: Page) -> Finding | None:
     reading = read(_title(element))
     widest = {M.PERMIT, M.SCOPE} <= reading.found
     if element.checkable and not element.checked and widest:
-        return Finding(V.GRANT, f'"{element.label[:60]}" lets all of them', element=element)
+        return Finding(V.GRANT, f'"{element.label[:60]}" allows all of them', element=element)
     if M.CONSENT not in read(page.title).found or _speaks_of_cookies(page):
         return None
     if element.checkable and element.checked:
         return None
     if not element.checkable and (M.OPENER in reading.found or not _is_final(element, page)):
         return None
-    said = f'"{element.label[:60]}" of "{page.title[:60]}" may let somebody have it'
+    said = f'"{element.label[:60]}" of "{page.title[:60]}" gives somebody access'
     return Finding(V.GRANT, said, element=element)
 
 
@@ -149,8 +149,8 @@ def _operates(element: Element, page: Page) -> Finding | None:
         return None
     if not (_starts(element, page) or _toggles(element, page) or _is_named(element, page)):
         return None
-    said = f'"{element.label[:60]}" may move something in the world'
-    return Finding(V.PROTECTION, said, element=element)
+    said = f'"{element.label[:60]}" operates a device in the real world'
+    return Finding(V.UNKNOWN, said, element=element)
 
 
 def _starts(element: Element, page: Page) -> bool:
@@ -184,7 +184,7 @@ def _commits(element: Element, page: Page) -> Finding | None:
     if not _is_final(element, page):
         return None
     reading = read(_title(element))
-    said = f'"{element.label[:60]}" ends the page, and hands in what it says'
+    said = f'"{element.label[:60]}" submits what this page says'
     values = (*page.texts, *page.pressables)
     filled = bool(page.filled) or any(" | " in e.label or e.checked for e in values)
     if M.PUBLISH in reading.head:
@@ -243,7 +243,7 @@ def _is_unknown(element: Element, page: Page) -> Finding | None:
     if element.label[:1].isdigit() and not amounts(element.label):
         # "10 days", "3 of 12": how much is shown.
         return None
-    said = f'"{element.label[:60]}" ends the page, and does what is not known'
+    said = f'"{element.label[:60]}" is the last button here, and its effect is not known'
     return Finding(V.UNKNOWN, said, element=element)
 
 
