@@ -8,40 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import UsageError
-from agent.protocol import JobChanged, JobsDropped
-from agent.records import Job, JobStatus
+from agent.records import JobStatus
 from agent.store.embedded.job_trigrams import lookup
-from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
+from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.queries.job_words import ENDED, named, of_status
+from tests.store.conformance.test_job_words import changed, found
 from tests.store.conftest import make_job
-
-
-def changed(*jobs: Job) -> tuple[EventDraft, ...]:
-    return tuple(EventDraft("", JobChanged(job=job, reason="test")) for job in jobs)
-
-
-async def found(store: SqliteStore, query: str) -> tuple[list[int], list[int]]:
-    """Give the ids that the list gives, and those of all pages of the queue."""
-    listed = [job.id for job in await store.jobs(query=query)]
-    paged: list[int] = []
-    after = ""
-    while True:
-        page = await store.job_pages.page(query=query, limit=3, after=after)
-        paged += [job.id for job in page.jobs]
-        after = page.after
-        if not after:
-            return listed, paged
-
-
-async def test_what_is_found_follows_an_edit_and_an_end(store: SqliteStore) -> None:
-    job = make_job(1, title="Water the plants")
-    await store.append(*changed(job, make_job(2, title="Feed the cat")))
-    assert await found(store, "PLANT") == ([1], [1])
-    await store.append(*changed(replace(job, title="Wash the car")))
-    assert await found(store, "plant") == ([], [])
-    assert await found(store, "the ca") == ([2, 1], [1, 2])
-    await store.append(EventDraft("", JobsDropped(job_ids=(1,))))
-    assert await found(store, "the ca") == ([2], [2])
 
 
 async def test_a_claim_writes_nothing_into_the_index_of_words(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def changed(*jobs: Job) -> tuple[EventDraft, ...]:
 
 
 async def found(store: Store, query: str) -> tuple[list[int], list[int]]:
-    """Give the ids that the list gives, and those of all pages of the queue."""
+    """Return the ids that the list has, and those of all pages of the queue."""
     listed = [job.id for job in await store.jobs(query=query)]
     paged: list[int] = []
     after = ""
