@@ -1,9 +1,10 @@
 """One episode on a pooled phone: a task's starting state, actions, what is seen, what it is worth.
 
-Knows nothing of those who step it. Invariants: a phone that refuses an action is said in the
-observation and ends nothing; a phone that is lost, or can no more be looked at, ends the episode as
-truncated and is put back, so that the next reset has another; the reward is the task's checker on
-the phone's true state, 1 once and 0 else; a phone is put back once, however an episode ends.
+Knows none of its callers: OpenEnv, Gymnasium, plain Python. Invariants: a phone that refuses an
+action is said in the observation and ends nothing; a phone that is lost, or can no more be looked
+at, ends the episode as truncated and is put back, so that the next reset has another; the reward is
+the task's checker on the phone's true state, 1 once and 0 else; a phone is put back once, however
+an episode ends.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Episode:
         pool: open; its phones are virtual ones where a task has a starting state or a checker.
         tasks: what can be asked for; by name, or by seed.
         looks: what an observation holds: `pixels`, `tree` or `both`.
-        size_px: width and height of `Seen.rgb`; None: there is none.
+        size_px: width and height of `Seen.rgb`; None leaves `rgb` empty.
         max_steps: how long an episode is at most; 0: as its task says.
         wait_s: how long a reset waits for a free phone.
         recorder: stores the episodes; None: nobody does.
@@ -347,7 +348,10 @@ class Episode:
 
     async def _restore(self, taken: PooledPhone, snapshot: bytes) -> None:
         if not snapshot.startswith(_GZIP) or len(snapshot) > MOST_STATE_BYTES:
-            raise UsageError("`snapshot` is none.", "Give the bytes that `save` returned.")
+            raise UsageError(
+                "`snapshot` is not a saved state of a phone.",
+                "Pass the bytes that `save` returned.",
+            )
         line = f"restore {len(snapshot)}\n".encode()
         said = _words(await _exchange(taken, CONTROL, line + snapshot))
         if said != "done":

@@ -1,4 +1,4 @@
-"""The phones of episodes: a pool with an adb server of its own, for virtual ones.
+"""The phones of episodes: a pool; virtual phones get an adb server of their own.
 
 Invariant: what is started here ends here, the adb server last.
 """

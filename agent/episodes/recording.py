@@ -72,7 +72,7 @@ TAG = "episode"
 EPISODES = "episodes"
 """The folder of them in the operator's data directory."""
 _AT_ONCE = 8
-"""Episodes that are written at once; whoever ends one more waits."""
+"""How many episodes are written at the same time; ending one more waits."""
 _TITLE_CHARS = 80
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _UNTASKED = "An episode without a task"
@@ -91,7 +91,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """Where episodes are kept, and which."""
 
     folder: Path
-    """A data directory of its own: `switchboard --data-dir FOLDER`."""
+    """A separate data directory, read with `switchboard --data-dir FOLDER`."""
     which: Which = Which.ALL
     share: float = 1.0
     """Of these, which share, by chance that the episode's id decides."""

@@ -251,7 +251,7 @@ def state_change(was: Element, now: Element, name: str, *, focus: bool = False) 
 
     Args:
         name: what the element is called.
-        focus: whether it is said that a field got the focus.
+        focus: whether a field that got the focus is reported.
     """
     if now.checkable and was.checked != now.checked:
         return f"{name} is now {_on(now)}"

@@ -1,8 +1,8 @@
 """Find what a page's last button does by what the page says of it: who sees, what goes, who joins.
 
-Looked at last: a label that is known, a payment, a message and a dialog come before it. Invariant:
-a page's one last button whose words nobody has listed is asked about; what is listed as harmless,
-what opens, chooses or goes on is not.
+Looked at last: a label that is known, a payment and a message come before it. Invariant: a page's
+one last button whose words are on no list is asked about; what is listed as harmless, what opens,
+chooses or goes on is not.
 """
 
 from __future__ import annotations
