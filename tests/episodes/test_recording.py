@@ -21,6 +21,7 @@ from agent.protocol import ObservationRecorded, ToolCallFinished, ToolCallReques
 from agent.records import ActionOutcome, GoalVerdict, SessionState, VerifiedBy
 from agent.settings import PoolSettings
 from agent.store.embedded.sqlite_store import SqliteStore
+from tests.digits import holds_number
 from tests.episodes.test_episode import middle
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +86,7 @@ async def test_an_episode_is_a_session_whose_verdict_is_the_checkers(
         calls = [msg for msg in msgs if isinstance(msg, ToolCallRequested)]
         assert [msg.tool for msg in calls] == ["tap"] * 4 and all(msg.point for msg in calls)
         typed = [event.msg for event in await store.session_events(used_up.session_id)]
-        assert "4111" not in str(typed)
+        assert not holds_number(str(typed), "4111") and "41111111" not in str(typed)
         ends = [msg.outcome for msg in typed if isinstance(msg, ToolCallFinished)]
         assert ends == [ActionOutcome.DONE] * 4
         assert await store.search("bluetooth")

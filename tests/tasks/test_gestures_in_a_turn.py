@@ -13,6 +13,7 @@ from agent.safety.effects.verdict import Risk
 from agent.tools.arguments import BadArguments
 from agent.tools.gestures.links import check_link
 from agent.tools.registry import schemas
+from tests.digits import holds_number
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task
@@ -144,7 +145,7 @@ async def test_a_pin_is_asked_for_once_pressed_by_the_harness_and_stored_nowhere
     kept += [blob.decode("latin-1") for blob in context.blobs.values()]
     kept += [repr(request) for request in model.requests]
     for text in kept:
-        assert PIN not in text
+        assert not holds_number(text, PIN)
     pressed = context.of(ToolCallRequested)[1]
     assert isinstance(pressed, ToolCallRequested)
     assert (pressed.path, pressed.point, pressed.element) == ((), None, None)
