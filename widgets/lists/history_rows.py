@@ -10,21 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
-from textual.content import Content
-
 from agent.records import DeviceInfo, SearchHit, Session, SessionState, VerifiedBy
 from agent.text import one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts, steady
+from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists.columns import fit
 from widgets.lists.session_rows import device_name, session_title
 
 _SNIPPET_CHARS = 300
 COLUMNS_FROM = 130
 """Columns from which on facts stand in columns of their own."""
-_SIZES = (16, 16, 8, 10, 7)
-"""Cells of phone, model, steps, tokens and money."""
-_OUTCOME, _WHEN = 26, 12
+_OUTCOME, _WHEN, _GAP = 28, 12, 2
 _KIND_CELLS = 11
 _KINDS = {
     "session_configured": "goal",
@@ -73,16 +70,17 @@ def stored_rows(
             (f" {mark.glyph} ", mark.style),
             (session_title(session), "$foreground"),
         )
-        facts = _facts(session, devices)
+        facts = tuple(text(session, devices) for _, _, text in _FACTS)
         outcome = _outcome(session, mark)
         when = moment(session.created_ms, now_ms)
         chosen: Parts = (("▣ picked  ", "bold $ask"),) if one == picked else ()
         if width >= COLUMNS_FROM:
-            in_columns = "".join(_cell(*one) for one in zip(facts, _SIZES, strict=True))
+            sizes = (size for _, size, _ in _FACTS)
+            in_columns = "".join(fit(*one, _GAP) for one in zip(facts, sizes, strict=True))
             right: Parts = (
                 *chosen,
                 (in_columns, "$muted"),
-                (_cell(outcome, _OUTCOME), mark.style),
+                (fit(outcome, _OUTCOME, _GAP), mark.style),
                 (f"{when:>{_WHEN}}", "$faint"),
             )
             rows.append(Row(one, (Line(left, right),)))
@@ -100,23 +98,39 @@ def column_titles(width: int) -> Parts:
     """Name the columns of `stored_rows`; nothing where there are none."""
     if width < COLUMNS_FROM:
         return ()
-    titles = zip(("phone", "model", "steps", "tokens", "cost"), _SIZES, strict=True)
-    named = "".join(_cell(title, size) for title, size in titles)
-    return ((f"{named}{_cell('outcome', _OUTCOME)}{'began':>{_WHEN}}", "$faint"),)
+    named = "".join(fit(title, size, _GAP) for title, size, _ in _FACTS)
+    return ((f"{named}{fit('outcome', _OUTCOME, _GAP)}{'began':>{_WHEN}}", "$faint"),)
 
 
-def _facts(session: Session, devices: Mapping[str, DeviceInfo]) -> tuple[str, str, str, str, str]:
-    """Return phone, model, steps, tokens and money; empty what there is none of."""
-    usage = session.usage
-    used = usage.input_tokens + usage.output_tokens
+_Devices = Mapping[str, DeviceInfo]
+
+
+def _phone(session: Session, devices: _Devices) -> str:
+    return device_name(session.serial, devices) if session.serial else ""
+
+
+def _steps(session: Session, devices: _Devices) -> str:
     count = session.last_step
-    return (
-        device_name(session.serial, devices) if session.serial else "",
-        one_line(session.model.rpartition("/")[2], 40),
-        f"{count} step{'' if count == 1 else 's'}" if count else "",
-        f"{formatting.tokens(used)} tok" if used else "",
-        formatting.money(usage.cost_usd) if usage.cost_usd else "",
-    )
+    return f"{count} step{'' if count == 1 else 's'}" if count else ""
+
+
+def _tokens(session: Session, devices: _Devices) -> str:
+    used = session.usage.input_tokens + session.usage.output_tokens
+    return f"{formatting.tokens(used)} tok" if used else ""
+
+
+def _cost(session: Session, devices: _Devices) -> str:
+    return formatting.money(session.usage.cost_usd) if session.usage.cost_usd else ""
+
+
+_FACTS: tuple[tuple[str, int, Callable[[Session, _Devices], str]], ...] = (
+    ("phone", 18, _phone),
+    ("model", 18, lambda session, devices: one_line(session.model.rpartition("/")[2], 40)),
+    ("steps", 10, _steps),
+    ("tokens", 12, _tokens),
+    ("cost", 9, _cost),
+)
+"""The facts of a session: name, cells, and what there is to say; empty where there is nothing."""
 
 
 def _outcome(session: Session, mark: status.Mark) -> str:
@@ -137,12 +151,6 @@ def moment(at_ms: int, now_ms: int) -> str:
     if at.date() == now.date():
         return f"{at:%H:%M}"
     return f"{at:%b} {at.day} {at:%H:%M}" if at.year == now.year else f"{at:%Y-%m-%d}"
-
-
-def _cell(text: str, size: int) -> str:
-    """Fit a text into a column and the space behind it."""
-    cut = Content(steady(text)).truncate(size, ellipsis=True)
-    return cut.plain + " " * (size + 2 - cut.cell_length)
 
 
 def hit_rows(

@@ -15,6 +15,8 @@ from agent.text import clean, one_line
 from widgets.base import formatting, status
 from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists import columns
+from widgets.lists.columns import Column
 from widgets.lists.job_words import (
     REVIEW_PHASES,
     asked,
@@ -27,9 +29,6 @@ from widgets.lists.job_words import (
 from widgets.lists.run_plot import run_mark, run_plot
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
-_COLUMNS = (("status", 13), ("type", 10), ("next", 11), ("every", 16), ("fails", 6))
-_NORMAL = (("status", 13), ("next", 11), ("every", 13), ("fails", 6))
-_NARROW = (("status", 13), ("next", 11))
 _NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
 _BESIDE = 5
 """Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
@@ -67,32 +66,37 @@ def repeat(job: Job) -> str:
 
 def heading(width: int) -> Parts:
     """Write the heading that stands over `job_rows`."""
-    columns = "".join(f"{name:<{size}}" for name, size in _columns(width))
-    return ((f"  {columns}title", "$faint"),)
+    return columns.heading(_COLUMNS, width)
 
 
-def _columns(width: int) -> tuple[tuple[str, int], ...]:
-    if width >= _WIDE_FROM:
-        return _COLUMNS
-    return _NORMAL if width >= _NORMAL_FROM else _NARROW
+def _status(job: Job, now_ms: int) -> tuple[str, str]:
+    mark = status.JOB[job.status]
+    return f"{mark.glyph} {mark.word}", mark.style
+
+
+def _fails(job: Job, now_ms: int) -> tuple[str, str]:
+    return str(job.failure_count or "·"), "$bad" if job.failure_count else "$faint"
+
+
+_COLUMNS: tuple[Column[Job], ...] = (
+    Column("status", ((0, 13),), _status),
+    Column("type", ((_WIDE_FROM, 10),), lambda job, now_ms: (term(job.type), "$muted")),
+    Column("next", ((0, 11),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
+    Column(
+        "every",
+        ((_NORMAL_FROM, 13), (_WIDE_FROM, 16)),
+        lambda job, now_ms: (repeat(job), "$muted"),
+    ),
+    Column("fails", ((_NORMAL_FROM, 6),), _fails),
+)
+"""The columns of the table: all that a column is stands in its row."""
 
 
 def job_rows(jobs: Iterable[Job], *, now_ms: int, width: int) -> list[Row]:
     """List jobs in the order given, one line each."""
     rows: list[Row] = []
     for job in jobs:
-        mark = status.JOB[job.status]
-        cells: dict[str, tuple[str, str]] = {
-            "status": (f"{mark.glyph} {mark.word}", mark.style),
-            "type": (term(job.type), "$muted"),
-            "next": (wake(job, now_ms), "$foreground"),
-            "every": (repeat(job), "$muted"),
-            "fails": (str(job.failure_count or "·"), "$bad" if job.failure_count else "$faint"),
-        }
-        line: list[tuple[str, str]] = []
-        for name, size in _columns(width):
-            text, style = cells[name]
-            line.append((f"{one_line(text, size - 1):<{size}}", style))
+        line = list(columns.cells(_COLUMNS, job, now_ms=now_ms, width=width))
         if job.unread_result:
             line.append(("◎ ", "$ask"))
         title = one_line(job.title or job.prompt, 200)

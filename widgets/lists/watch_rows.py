@@ -15,9 +15,9 @@ from agent.text import clean, one_line
 from widgets.base import formatting, status
 from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists import columns
+from widgets.lists.columns import Column
 
-_WATCHER_COLUMNS = (("status", 11), ("looks at", 14), ("every", 8), ("found", 7), ("fails", 6))
-_COMMITMENT_COLUMNS = (("status", 12), ("due", 13))
 _WIDE_FROM = 70
 _KINDS = {
     WatcherType.TIME: "a time",
@@ -31,30 +31,40 @@ _KINDS = {
 
 def watcher_heading(width: int) -> Parts:
     """Write the heading that stands over `watcher_rows`."""
-    return _heading(_watcher_columns(width))
+    return columns.heading(_WATCHER_COLUMNS, width)
 
 
-def _watcher_columns(width: int) -> tuple[tuple[str, int], ...]:
-    return _WATCHER_COLUMNS if width >= _WIDE_FROM else _WATCHER_COLUMNS[:2]
+def _watcher_status(one: Watcher, now_ms: int) -> tuple[str, str]:
+    mark = status.WATCHER[one.status]
+    return f"{mark.glyph} {mark.word}", "$ask" if one.unread else mark.style
+
+
+def _found(one: Watcher, now_ms: int) -> tuple[str, str]:
+    return str(one.fired_count or "·"), "$good" if one.fired_count else "$faint"
+
+
+def _fails(one: Watcher, now_ms: int) -> tuple[str, str]:
+    return str(one.failure_count or "·"), "$bad" if one.failure_count else "$faint"
+
+
+_WATCHER_COLUMNS: tuple[Column[Watcher], ...] = (
+    Column("status", ((0, 11),), _watcher_status),
+    Column("looks at", ((0, 14),), lambda one, now_ms: (_KINDS[one.type], "$foreground")),
+    Column("every", ((_WIDE_FROM, 8),), lambda one, now_ms: (_every(one.schedule_json), "$muted")),
+    Column("found", ((_WIDE_FROM, 7),), _found),
+    Column("fails", ((_WIDE_FROM, 6),), _fails),
+)
 
 
 def watcher_rows(watchers: Iterable[Watcher], *, now_ms: int, width: int) -> list[Row]:
     """List watchers, one line each."""
     rows: list[Row] = []
     for one in watchers:
-        mark = status.WATCHER[one.status]
-        cells: dict[str, tuple[str, str]] = {
-            "status": (f"{mark.glyph} {mark.word}", "$ask" if one.unread else mark.style),
-            "looks at": (_KINDS[one.type], "$foreground"),
-            "every": (_every(one.schedule_json), "$muted"),
-            "found": (str(one.fired_count or "·"), "$good" if one.fired_count else "$faint"),
-            "fails": (str(one.failure_count or "·"), "$bad" if one.failure_count else "$faint"),
-        }
+        cells = columns.cells(_WATCHER_COLUMNS, one, now_ms=now_ms, width=width)
         right: Parts = ()
         if width >= 100 and one.last_result:
             right = ((one_line(one.last_result, 60), "$muted"),)
-        title = one_line(one.title, 200)
-        rows.append(_row(one.id, _watcher_columns(width), cells, title, right))
+        rows.append(_row(one.id, cells, one.title, right))
     return rows
 
 
@@ -87,24 +97,29 @@ def watcher_detail(one: Watcher, now_ms: int) -> Parts:
 
 def commitment_heading(width: int) -> Parts:
     """Write the heading that stands over `commitment_rows`."""
-    del width
-    return _heading(_COMMITMENT_COLUMNS)
+    return columns.heading(_COMMITMENT_COLUMNS, width)
+
+
+def _commitment_status(one: Commitment, now_ms: int) -> tuple[str, str]:
+    mark = status.COMMITMENT[one.status]
+    return f"{mark.glyph} {mark.word}", mark.style
+
+
+_COMMITMENT_COLUMNS: tuple[Column[Commitment], ...] = (
+    Column("status", ((0, 12),), _commitment_status),
+    Column("due", ((0, 13),), lambda one, now_ms: (_due(one, now_ms), "$foreground")),
+)
 
 
 def commitment_rows(commitments: Iterable[Commitment], *, now_ms: int, width: int) -> list[Row]:
     """List commitments, one line each."""
     rows: list[Row] = []
     for one in commitments:
-        mark = status.COMMITMENT[one.status]
-        cells = {
-            "status": (f"{mark.glyph} {mark.word}", mark.style),
-            "due": (_due(one, now_ms), "$foreground"),
-        }
+        cells = columns.cells(_COMMITMENT_COLUMNS, one, now_ms=now_ms, width=width)
         right: Parts = ()
         if width >= 100 and one.description:
             right = ((one_line(one.description, 60), "$muted"),)
-        title = one_line(one.title, 200)
-        rows.append(_row(one.id, _COMMITMENT_COLUMNS, cells, title, right))
+        rows.append(_row(one.id, cells, one.title, right))
     return rows
 
 
@@ -131,19 +146,9 @@ def commitment_detail(one: Commitment, now_ms: int) -> Parts:
 # --- pieces ----------
 
 
-def _heading(columns: Iterable[tuple[str, int]]) -> Parts:
-    return (("  " + "".join(f"{name:<{size}}" for name, size in columns) + "title", "$faint"),)
-
-
-def _row(
-    number: int,
-    columns: Iterable[tuple[str, int]],
-    cells: Mapping[str, tuple[str, str]],
-    title: str,
-    right: Parts,
-) -> Row:
-    line = [(f"{cells[name][0][: size - 1]:<{size}}", cells[name][1]) for name, size in columns]
-    return Row(str(number), (Line((*line, (title, "$foreground")), right),))
+def _row(number: int, cells: Parts, title: str, right: Parts) -> Row:
+    titled: Parts = (*cells, (one_line(title, 200), "$foreground"))
+    return Row(str(number), (Line(titled, right),))
 
 
 def _facts(title: str, facts: Iterable[tuple[str, str, str]]) -> Parts:
