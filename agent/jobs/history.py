@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent.protocol import (
     AbortReason,
+    CloseReason,
     ErrorEvent,
     Event,
     QuestionAnswered,
@@ -25,7 +26,6 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Job, RunOutcome, RunRecord, RunStatus, Session, SessionState
-from agent.sessions.registry.open_questions import NO_ANSWER
 from agent.sessions.rules.rollup import published
 
 DIAGNOSTICS_LIMIT_CHARS = 2000
@@ -128,7 +128,7 @@ def lapses(events: Sequence[Event]) -> int:
             case RequestUserInput(question=question) if question.review is not None:
                 asked.add(question.question_id)
             case QuestionClosed(question_id=closed, reason=reason) if closed in asked:
-                count += reason == NO_ANSWER
+                count += reason == CloseReason.EXPIRED
             case _:
                 pass
     return count

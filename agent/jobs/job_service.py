@@ -23,6 +23,7 @@ from agent.jobs.schedule import paused, read, resumed, run_now, stopped
 from agent.jobs.triggers import Triggers
 from agent.loop.task_context import JobOp
 from agent.protocol import (
+    CloseReason,
     Event,
     JobCreate,
     JobEdit,
@@ -229,7 +230,7 @@ class JobService:
                 return ()
             checkpoint = review_rules.checkpoint_of(before)
             closed = QuestionClosed(
-                question_id=checkpoint.question_id, reason="its job was stopped"
+                question_id=checkpoint.question_id, reason=CloseReason.JOB_STOPPED
             )
             return (EventDraft(checkpoint.session_id, closed),)
 

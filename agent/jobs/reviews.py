@@ -17,6 +17,7 @@ from agent.jobs.records import JobRecords, changing
 from agent.jobs.runs import Runs, Told
 from agent.jobs.schedule import failed
 from agent.protocol import (
+    CloseReason,
     ErrorEvent,
     Event,
     EventMsg,
@@ -39,7 +40,6 @@ from agent.records import (
 )
 from agent.safety.approval import is_yes, typed_instead
 from agent.sessions.registry.live_session import LiveSession
-from agent.sessions.registry.open_questions import NO_ANSWER
 from agent.sessions.registry.services import Services
 from agent.sessions.turns.job_turns import JobTurns
 from agent.store.store import EventDraft
@@ -172,7 +172,7 @@ class Reviews:
             waits = job.status is JobStatus.AWAITING_REVIEW
             if not waits or checkpoint.question_id != question_id:
                 return
-            if reason == NO_ANSWER and await self._went_on_without(job, now_ms):
+            if reason == CloseReason.EXPIRED and await self._went_on_without(job, now_ms):
                 return
             after = review_rules.unanswered(job, reason, now_ms)
             outcome = (
@@ -192,7 +192,7 @@ class Reviews:
                         await self._measured(job, live), outcome, now_ms, why=after.last_result
                     )
                     drafts[1] = EventDraft("", RunChanged(run=run))
-                    if live.is_idle and reason == NO_ANSWER:
+                    if live.is_idle and reason == CloseReason.EXPIRED:
                         drafts += live.drafts(*_ending(live, job, checkpoint.call_id, _SILENCE))
                     await self._parts.book.append(*drafts)
         self._told(after, run)

@@ -9,6 +9,7 @@ bounds of the very node that the model's number meant.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
@@ -31,17 +32,6 @@ from agent.tools.arguments import (
 )
 
 _MAX_SAID = 2000
-_PRESENT = {
-    "Tapped": "Tap",
-    "Double-tapped": "Double-tap",
-    "Long-pressed": "Long-press",
-    "Dragged": "Drag",
-    "Pressed": "Press",
-    "Opened": "Open",
-    "Copied": "Copy",
-    "Pasted": "Paste",
-    "Turned": "Turn",
-}
 
 
 def said_text(text: str, limit: int) -> str:
@@ -72,6 +62,8 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
     anchor: ClassVar[Anchor] = Anchor.NOTHING
     moves_view: ClassVar[bool] = False
     """It changes what the screen shows and nothing that lasts, so it is no work to verify."""
+    verbs: ClassVar[Mapping[str, str]] = {}
+    """What its deeds say first, by how an approval says it: "Turned" is asked as "Turn"."""
 
     def resolve(self, screen: Observation) -> Deed:
         """Find on the screen what the call is about; touches nothing.
@@ -107,7 +99,7 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
     def intent(self, deed: Deed) -> str:
         """Say what it would do, for whoever is asked: "Dragged …" becomes "Drag …"."""
         verb, _, rest = deed.said.partition(" ")
-        return f"{_PRESENT.get(verb, verb)} {rest}."
+        return f"{self.verbs.get(verb, verb)} {rest}."
 
 
 ActionArguments: TypeAlias = (

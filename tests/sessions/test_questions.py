@@ -9,6 +9,7 @@ import pytest
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext
 from agent.protocol import (
+    CloseReason,
     Interrupt,
     QuestionAnswered,
     QuestionClosed,
@@ -20,7 +21,6 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
-from agent.sessions.registry.open_questions import NO_ANSWER
 from tests.stage import Cue, Stage, of_type, states
 
 RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
@@ -373,7 +373,7 @@ async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: St
             found = of_type(await stage.msgs(session_id), QuestionClosed)
             return found[0] if found else None
 
-        assert (await stage.until(closed, "the question to close")).reason == NO_ANSWER
+        assert (await stage.until(closed, "the question to close")).reason == CloseReason.EXPIRED
         with pytest.raises(WrongStateError):
             [asked] = of_type(await stage.msgs(session_id), RequestUserInput)
             await stage.do(

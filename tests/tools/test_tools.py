@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -27,7 +29,8 @@ from agent.tools.arguments import (
     clean_json,
     decode,
 )
-from agent.tools.registry import TOOLS, ToolKind, read_call, schemas
+from agent.tools.planned_action import PhoneTool
+from agent.tools.registry import PHONE_TOOLS, TOOLS, ToolKind, read_call, schemas
 from agent.tools.watching import CreateWatcher
 from tests.loop.paper_phone import button, field, node
 
@@ -44,6 +47,13 @@ def screen(*nodes: UiNode) -> Observation:
     return Observation(
         started_ms=1, ended_ms=2, foreground=Foreground(package="a"), elements=elements
     )
+
+
+@pytest.mark.parametrize("tool", PHONE_TOOLS, ids=lambda tool: tool.tool_name)
+def test_what_a_tool_does_can_be_asked_as_well_as_told(tool: type[PhoneTool]) -> None:
+    told = set(re.findall(r'said ?= ?f?"([A-Z][\w-]*)', inspect.getsource(tool)))
+    assert tool.verbs
+    assert told <= set(tool.verbs)
 
 
 def test_the_registry_has_the_documented_tools_and_kinds() -> None:

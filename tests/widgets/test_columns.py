@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from widgets.lists.columns import Column, cells, fit, heading
 
-TEXTS = st.text(max_size=40) | st.sampled_from(["定期的な仕事の状態", "🌱🌱🌱🌱🌱🌱🌱🌱🌱🌱", "a\x1b[31mb", ""])
+TEXTS = st.text(max_size=40) | st.sampled_from(["定期的な仕事の状態", "🌱" * 9, "a\x1b[31mb", ""])
 COLUMNS: tuple[Column[str], ...] = (
     Column("name", ((0, 9),), lambda said, now_ms: (said, "$foreground")),
     Column("age", ((40, 7), (80, 12)), lambda said, now_ms: (f"{now_ms} {said}", "$muted")),

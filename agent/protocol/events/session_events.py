@@ -150,8 +150,21 @@ class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answe
     speaker: Speaker = Speaker.OPERATOR
 
 
+class CloseReason(StrEnum):
+    """Why a question closed without an answer, as the event says it; a copy of a session has its
+    own words.
+    """
+
+    EXPIRED = "no answer in time; silence is no"
+    NEWER_QUESTION = "superseded by a newer question"
+    NEWER_MESSAGE = "superseded by a new message"
+    TURN_ENDED = "its turn ended"
+    JOB_STOPPED = "its job was stopped"
+    CORE_RESTARTED = "the core was restarted"
+
+
 class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"):
-    """A question ended without an answer: superseded, expired, void, or its turn ended."""
+    """A question closed without an answer: expired, superseded, or what asked it ended."""
 
     question_id: str
     reason: str

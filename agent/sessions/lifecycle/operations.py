@@ -15,6 +15,7 @@ from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.loop.task_context import Steering
 from agent.protocol import (
     AbortReason,
+    CloseReason,
     ErrorEvent,
     EventMsg,
     QuestionClosed,
@@ -421,7 +422,7 @@ class Operations:
         if steers:
             return (message,)
         superseded = (
-            QuestionClosed(question_id=question.question_id, reason="superseded by a new message")
+            QuestionClosed(question_id=question.question_id, reason=CloseReason.NEWER_MESSAGE)
             for question in self._parts.questions.of(live.session_id)
         )
         # One that waits in line since a restart has no turn yet, and is queued already.

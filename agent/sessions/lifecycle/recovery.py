@@ -12,6 +12,7 @@ from agent.errors import ErrorKind, UsageError
 from agent.loop.task_context import TaskKind
 from agent.protocol import (
     AbortReason,
+    CloseReason,
     ErrorEvent,
     EventMsg,
     QuestionClosed,
@@ -22,7 +23,6 @@ from agent.protocol import (
 )
 from agent.records import SessionState, TargetRuntime
 from agent.sessions.registry.live_session import LiveSession
-from agent.sessions.registry.open_questions import NO_ANSWER
 from agent.sessions.registry.services import Services
 
 _IDLE = "the core was restarted; it can be resumed"
@@ -130,8 +130,13 @@ def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
 
 def _closing(parts: Services, live: LiveSession, *, expired_only: bool) -> tuple[EventMsg, ...]:
     now_ms = parts.clock_ms()
-    return tuple(
-        QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
-        for question in parts.questions.of(live.session_id)
-        if not expired_only or 0 < question.deadline_ms <= now_ms
-    )
+    closing: list[EventMsg] = []
+    for question in parts.questions.of(live.session_id):
+        if 0 < question.deadline_ms <= now_ms:
+            reason = CloseReason.EXPIRED
+        elif not expired_only:
+            reason = CloseReason.CORE_RESTARTED
+        else:
+            continue
+        closing.append(QuestionClosed(question_id=question.question_id, reason=reason))
+    return tuple(closing)

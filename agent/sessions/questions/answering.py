@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agent.errors import WrongStateError
 from agent.protocol import (
+    CloseReason,
     EventMsg,
     QuestionAnswered,
     QuestionClosed,
@@ -22,7 +23,6 @@ from agent.protocol import (
 )
 from agent.records import Question, SessionState
 from agent.safety.redacting.let_through import letting_through
-from agent.sessions.registry.open_questions import NO_ANSWER
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.answers import read_answer, to_store
 from agent.sessions.rules.operator_text import kinds_in, redacted, secrets_in
@@ -120,7 +120,7 @@ class Answering:
         async with live.lock:
             self._check_asked(question)
             msgs: list[EventMsg] = [
-                QuestionClosed(question_id=question.question_id, reason=NO_ANSWER)
+                QuestionClosed(question_id=question.question_id, reason=CloseReason.EXPIRED)
             ]
             if questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "goes on without an answer")

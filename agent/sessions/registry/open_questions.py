@@ -19,10 +19,6 @@ from agent.protocol import (
 )
 from agent.records import Answer, Question
 
-NO_ANSWER = "no answer in time; silence is no"
-"""Why a question is closed that nobody answered."""
-SUPERSEDED = "superseded by a newer question"
-
 
 class Questions:
     """Every open question of this core."""

@@ -21,6 +21,7 @@ from agent.loop.task_context import DeskOp, Grant, Limits, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.protocol import (
+    CloseReason,
     Event,
     EventMsg,
     QuestionAnswered,
@@ -45,7 +46,7 @@ from agent.safety.app_rules import AppRule
 from agent.safety.approval import OPTIONS
 from agent.safety.redacting.let_through import letting_nothing_through
 from agent.sessions.registry.live_session import LiveSession, Turn
-from agent.sessions.registry.open_questions import SUPERSEDED, asked_before
+from agent.sessions.registry.open_questions import asked_before
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled
 from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
@@ -392,7 +393,9 @@ class TurnContext:
                 self._check_open()
                 # One question of a session at a time: a newer one takes an older one's place.
                 older = tuple(
-                    QuestionClosed(question_id=open_one.question_id, reason=SUPERSEDED)
+                    QuestionClosed(
+                        question_id=open_one.question_id, reason=CloseReason.NEWER_QUESTION
+                    )
                     for open_one in questions.of(live.session_id)
                     if open_one.question_id != question.question_id
                 )

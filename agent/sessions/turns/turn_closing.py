@@ -13,7 +13,7 @@ import logging
 from itertools import chain, repeat
 
 from agent.errors import FencedError, StoreError
-from agent.protocol import AbortReason, EventMsg, QuestionClosed, TurnAborted
+from agent.protocol import AbortReason, CloseReason, EventMsg, QuestionClosed, TurnAborted
 from agent.records import SessionState
 from agent.sessions.registry.live_session import LiveSession, Turn
 from agent.sessions.registry.services import Services
@@ -93,7 +93,7 @@ class TurnEnds:
         if live.turn is not None and live.turn.kind.is_study and ending.state is live.record.state:
             return ending.msgs
         questions = tuple(
-            QuestionClosed(question_id=question.question_id, reason="its turn ended")
+            QuestionClosed(question_id=question.question_id, reason=CloseReason.TURN_ENDED)
             for question in self._parts.questions.of(live.session_id)
         )
         over = ending.state.is_terminal

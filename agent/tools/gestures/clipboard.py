@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -23,6 +24,7 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
     tool_name: ClassVar[str] = "clipboard"
     description: ClassVar[str] = "Copy or paste a text, or read what was copied."
     anchor: ClassVar[Anchor] = Anchor.FOCUS
+    verbs: ClassVar[Mapping[str, str]] = {"Copied": "Copy", "Pasted": "Paste", "Read": "Read"}
 
     do: Literal["copy", "paste", "read"]
     text: Annotated[str, msgspec.Meta(description="What to copy, or to paste in.")] = ""

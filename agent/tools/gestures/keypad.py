@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -42,6 +42,7 @@ _SAME_KEYS = {
 class PressKeys(PhoneTool, frozen=True, kw_only=True):
     tool_name: ClassVar[str] = "press_keys"
     description: ClassVar[str] = "Press several keys of a keypad or calculator in a row."
+    verbs: ClassVar[Mapping[str, str]] = {"Pressed": "Press"}
 
     keys: Annotated[str, msgspec.Meta(description="One character a key: 12+3=. Or [SECRET].")] = ""
     elements: Annotated[tuple[int, ...], msgspec.Meta(description="Or their numbers.")] = ()

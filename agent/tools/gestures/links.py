@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
     tool_name: ClassVar[str] = "open_link"
     description: ClassVar[str] = "Open a web address or a settings page."
     moves_view: ClassVar[bool] = True
+    verbs: ClassVar[Mapping[str, str]] = {"Opened": "Open"}
 
     link: Annotated[
         str, msgspec.Meta(description="https://… or a page such as android.settings.WIFI_SETTINGS.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -26,6 +26,11 @@ class TapPoint(PhoneTool, frozen=True, kw_only=True):
     description: ClassVar[str] = "Touch a point of the picture where no element is numbered."
     needs_picture: ClassVar[bool] = True
     anchor: ClassVar[Anchor] = Anchor.POINTS
+    verbs: ClassVar[Mapping[str, str]] = {
+        "Tapped": "Tap",
+        "Double-tapped": "Double-tap",
+        "Long-pressed": "Long-press",
+    }
 
     x: Annotated[int, msgspec.Meta(ge=0, le=SCALE, description="0 left, 1000 right.")]
     y: Annotated[int, msgspec.Meta(ge=0, le=SCALE, description="0 top, 1000 bottom.")]
@@ -58,6 +63,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
     tool_name: ClassVar[str] = "drag"
     description: ClassVar[str] = "Drag: a slider, an icon, a list item."
     anchor: ClassVar[Anchor] = Anchor.POINTS
+    verbs: ClassVar[Mapping[str, str]] = {"Dragged": "Drag"}
 
     element: Annotated[int, msgspec.Meta(ge=0, description="What to drag.")] = 0
     to_element: Annotated[int, msgspec.Meta(ge=0, description="Where to.")] = 0

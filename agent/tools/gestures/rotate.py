@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -20,6 +21,7 @@ class RotateScreen(PhoneTool, frozen=True, kw_only=True):
     tool_name: ClassVar[str] = "rotate"
     description: ClassVar[str] = "Turn the screen."
     moves_view: ClassVar[bool] = True
+    verbs: ClassVar[Mapping[str, str]] = {"Turned": "Turn"}
 
     to: Annotated[
         Literal["landscape", "portrait", "auto"],
