@@ -66,7 +66,7 @@ _LOOK_S = 0.5
 async def live_yesterday(settings: Settings) -> None:
     """Run yesterday's sessions on a core whose clock is a day back."""
     from agent.models.choice import model_for
-    from agent.models.verifying import verifying_for
+    from agent.models.verifier_choice import verifying_for
     from agent.runtime.runtime import Runtime
     from agent.store.embedded.sqlite_store import SqliteStore
     from agent.tasks.plan import PlanTask
