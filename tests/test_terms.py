@@ -194,6 +194,20 @@ def test_a_code_in_a_stored_result_is_left_out() -> None:
     assert without_codes("See example.com.") == "See example.com."
 
 
+def test_a_session_that_has_planned_and_has_no_phone_yet_is_queued_and_not_running() -> None:
+    planned = Session(
+        session_id="s1", goal="open Contacts", created_ms=1, state=SessionState.RUNNING, last_step=1
+    )
+    assert status.of_session(planned).word == status.state_word(planned) == "queued"
+    for running in (
+        replace(planned, turn_id="t1"),
+        replace(planned, serial="127.0.0.1:5555"),
+        replace(planned, part_ids=("s2",)),
+        replace(planned, last_step=0),
+    ):
+        assert status.of_session(running).word == "running"
+
+
 def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
     session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1)
     idle = replace(session, state=SessionState.WAITING_FOR_USER)

@@ -208,6 +208,16 @@ class Session(Record, frozen=True, kw_only=True):
         return (self.goal_said or self.goal) if self.has_operators_goal else ""
 
     @property
+    def awaits_phone(self) -> bool:
+        """Whether it goes on by itself as soon as any phone is free, and does nothing until then.
+
+        It was begun without a phone and has planned to work alone; its state stays RUNNING. A
+        session that only delegates has parts, or was begun with them and took no step.
+        """
+        between = self.state is SessionState.RUNNING and not self.turn_id
+        return between and not self.serial and not self.part_ids and self.last_step > 0
+
+    @property
     def is_verified(self) -> bool:
         """Whether it is completed, and somebody other than its own model says so."""
         return (

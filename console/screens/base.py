@@ -249,7 +249,9 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         working = [
             view.session
             for view in state.sessions.values()
-            if view.session.state is SessionState.RUNNING and not view.session.lost
+            if view.session.state is SessionState.RUNNING
+            and not view.session.lost
+            and not view.session.awaits_phone
         ]
         paused = sum(session.paused for session in working)
         running = len(working) - paused

@@ -32,9 +32,10 @@ class Mark(NamedTuple):
     style: str
 
 
+QUEUED = Mark("◌", "queued", "$muted")
 _SESSION = {
     SessionState.CREATED: Mark("·", "draft", "$muted"),
-    SessionState.QUEUED: Mark("◌", "queued", "$muted"),
+    SessionState.QUEUED: QUEUED,
     SessionState.RUNNING: Mark("●", "running", "$live"),
     SessionState.WAITING_FOR_USER: Mark("○", "idle", "$muted"),
     SessionState.COMPLETED: Mark("✓", "done", "$good"),
@@ -78,14 +79,14 @@ def of_session(session: Session, *, asks: bool = False, delegates: bool = False)
         return DELEGATES
     if session.stopped and session.state is SessionState.WAITING_FOR_USER:
         return STOPPED
-    return _SESSION[session.state]
+    return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state]
 
 
 def state_word(session: Session) -> str:
     """Return the word for a session's state alone, whatever flags and verdicts stand beside it."""
     if session.stopped and session.state is SessionState.WAITING_FOR_USER:
         return STOPPED.word
-    return _SESSION[session.state].word
+    return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state].word
 
 
 _DEVICE = {

@@ -122,6 +122,8 @@ def session_head(
     held = devices.get(session.serial) if session.state is SessionState.QUEUED else None
     if held is not None and held.driver:
         facts.append(f"waits for {one_line(held.driver, 40)}")
+    if not session.serial and mark == status.QUEUED:
+        facts.append("waits for a free phone")
     if session.driver:
         facts.append(f"driven by {one_line(session.driver, 40)}")
     if session.deferred is not None:
