@@ -41,9 +41,10 @@ from agent.records import (
     TargetRuntime,
     VerifiedBy,
 )
+from agent.safety.capabilities import Capability
 from agent.state.event_text import sentence
 from agent.state.reducer import ActionView, SessionView, State, attention
-from agent.state.terms import term, without_codes
+from agent.state.terms import CAPABILITIES, term, without_codes
 from agent.tools.planning import NAMES as PLANNING
 from agent.tools.registry import TOOLS
 from console.runs.narration import narrate
@@ -184,6 +185,11 @@ def test_no_device_waits_under_an_identifier(state: DeviceState) -> None:
     device = DeviceInfo(serial="d", state=state, note="Unlock it.")
     for one in attention(State(devices={"d": device})):
         assert not identifiers(one.text), one.text
+
+
+def test_each_capability_has_words_for_who_is_asked() -> None:
+    assert CAPABILITIES.keys() == {one.value for one in Capability}
+    assert not identifiers(" ".join(CAPABILITIES.values()))
 
 
 def test_a_code_in_a_stored_result_is_left_out() -> None:

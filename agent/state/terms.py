@@ -70,6 +70,26 @@ _TERMS: dict[StrEnum, str] = {
     WatcherType.WEB_CHANGE: "a page",
     WatcherType.SCREEN_TEXT: "a screen",
 }
+CAPABILITIES = {
+    "screen.read.visible": "read the screen",
+    "input.navigate": "move the view",
+    "input.perform": "press, type or swipe",
+    "apps.launch": "open another app",
+    "apps.install": "install something",
+    "permissions.grant": "let an app have a permission",
+    "payments.make": "spend money",
+    "data.delete": "destroy or put away something",
+    "messages.send": "send something to other people",
+    "calls.place": "call somebody",
+    "share.content": "carry data out of the app",
+    "settings.protect": "change what protects the phone or connects it",
+    "background.run": "create work that goes on by itself",
+    "account.access": "use a password or another secret",
+    "tools.read": "read with another program's tool",
+    "tools.act.trusted": "act with another program's tool",
+    "tools.act": "act with another program's tool",
+}
+"""What an action may do, by the capability that it takes."""
 _CODE = re.compile(r"\b(?:background|task)\.[a-z_]{1,60}(?:: ?|\b)")
 
 

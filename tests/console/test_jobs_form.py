@@ -45,6 +45,8 @@ async def test_the_next_three_runs_are_shown_while_it_is_written(console: Open) 
         await seat.press("3", "n", *"tea", "enter", "enter", *"30 7 * * *")
         await seat.see("next runs")
         await seat.until(lambda: seat.text().count("07:30") == 3, "three times")
+        beside = [line for line in seat.text().splitlines() if "next runs" in line]
+        assert "07:30" in beside[0], "the times stand beside their name"
         await seat.press("backspace", "backspace")
         await seat.until(lambda: "07:30" not in seat.text(), "no time of half a schedule")
 
@@ -101,6 +103,15 @@ async def test_a_review_is_read_and_answered_on_the_jobs_screen(console: Open) -
         answers = [op for op in seat.core.ops if isinstance(op, UserInputAnswer)]
         assert [one.answer for one in answers] == ["Approve"]
         await seat.until(lambda: seat.app.focused is jobs(seat).table, "the list")
+
+
+@pytest.mark.parametrize("width", [70, 120])
+def test_a_time_of_hours_and_minutes_is_not_cut(width: int) -> None:
+    at_ms = (23 * 3_600 + 59 * 60 + 58) * 1_000
+    (row,) = job_rows([job(1, next_run_at=at_ms)], now_ms=0, width=width)
+    assert "in 23:59:58 " in "".join(
+        text for line in row.lines for part in line for text, _ in part
+    )
 
 
 def test_a_row_tells_the_notice_of_a_run_and_never_its_result() -> None:

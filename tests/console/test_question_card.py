@@ -37,7 +37,9 @@ def test_an_approval_names_its_element_its_app_and_what_it_takes() -> None:
     subject = Subject(
         action="click_element", capability="payments.make", risk="financial", element=element
     )
-    assert about_subject(approval(subject)) == "[4] btn in com.shop · payments.make · financial"
+    assert (
+        about_subject(approval(subject)) == "[4] btn in com.shop · it may spend money · financial"
+    )
     assert about_subject(approval(None)) == ""
     assert about_subject(approval(Subject(action="press_button"))) == ""
 

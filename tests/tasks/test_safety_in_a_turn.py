@@ -245,6 +245,19 @@ async def test_a_session_that_asks_before_actions_asks_about_a_tap() -> None:
     assert login.phone.done == ["tap Log in"]
 
 
+async def test_who_is_asked_reads_the_name_of_the_app_that_is_to_be_opened() -> None:
+    login = Login()
+    login.phone.installed = (APP, "com.whatsapp")
+    context = await run(
+        scripted(says("launch_app", app="com.whatsapp"), DONE),
+        login.phone,
+        autonomy=Autonomy.ASK_BEFORE_ACTION,
+        answer=lambda question: "no",
+    )
+    [question] = context.questions
+    assert "Open WhatsApp (com.whatsapp)." in question.text
+
+
 async def test_an_app_that_a_rule_denies_is_left_alone() -> None:
     login = Login()
     rule = AppRule(package=APP, decision=AppDecision.DENY, reason="this app is off limits")

@@ -81,7 +81,7 @@ def _fails(job: Job, now_ms: int) -> tuple[str, str]:
 _COLUMNS: tuple[Column[Job], ...] = (
     Column("status", ((0, 13),), _status),
     Column("type", ((_WIDE_FROM, 10),), lambda job, now_ms: (term(job.type), "$muted")),
-    Column("next", ((0, 11),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
+    Column("next", ((0, 12),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
     Column(
         "every",
         ((_NORMAL_FROM, 13), (_WIDE_FROM, 16)),

@@ -28,6 +28,7 @@ from textual.widgets import Static
 
 from agent.records import Question, QuestionKind
 from agent.state.reducer import Item, QuestionItem
+from agent.state.terms import CAPABILITIES
 from agent.text import clean, one_line
 from widgets.base import causality, formatting
 from widgets.base.fault_isolation import FaultIsolated
@@ -351,7 +352,7 @@ def void_note(question: Question, items: Iterable[Item]) -> str:
 
 
 def about_subject(question: Question) -> str:
-    """Say what an approval is about: its element as the frame numbers it, app and capability.
+    """Say what an approval is about: its element as the frame numbers it, its app, what it may do.
 
     Empty where the approval states its effect, which says all of this in words.
     """
@@ -360,5 +361,7 @@ def about_subject(question: Question) -> str:
         return ""
     element = subject.element
     said = [f"[{element.number}] {element.kind} in {element.package}"] if element else []
-    said += [text for text in (subject.capability, subject.risk) if text]
+    if may := CAPABILITIES.get(subject.capability):
+        said.append(f"it may {may}")
+    said += [subject.risk] if subject.risk else []
     return one_line(" · ".join(said), 200)

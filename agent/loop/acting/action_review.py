@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.loop.acting.executor import Act, Actor
-from agent.loop.acting.guard import Guard, question_text, wants_secret
+from agent.loop.acting.guard import Guard, wants_secret
 from agent.loop.screen.elements import find_by_key
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext, TurnEnd
@@ -58,7 +58,7 @@ class Reviewing:
         except UsageError as error:
             return failed(error.message)
         question = self.context.review(
-            question_text(deed, verdict, "a job asks before it changes anything"),
+            self.guard.question_text(deed, verdict, "a job asks before it changes anything"),
             call=call,
             params_digest=params_digest(call.tool, params),
             screen_digest=self.digest(deed, screen),

@@ -192,6 +192,13 @@ class Guard:
             return verdict
         return replace(verdict, effect=replace(effect, app_name=name))
 
+    def question_text(self, deed: Deed, verdict: Verdict, why: str = "") -> str:
+        """Word the approval of a deed; `why` is said where the judgement itself gives no reason."""
+        action = deed.action
+        app = action.app if isinstance(action, LaunchApp) else ""
+        name = known_name(app, self.context.library) if app else ""
+        return question_text(deed, verdict, why, app_name=name)
+
     def bound(self, deed: Deed, screen: Observation) -> tuple[str, str]:
         """Return what an approval of a deed is bound to on a screen; empty texts: to nothing."""
         effect = self._judge(deed, screen).effect
@@ -325,7 +332,7 @@ class Guard:
     ) -> str | None:
         """Put the approval to the operator, with the element and the frame that it is about."""
         return await self.context.ask(
-            question_text(deed, verdict),
+            self.question_text(deed, verdict),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,
@@ -400,16 +407,20 @@ def _keypad_question(screen: Observation, *, unfit: bool) -> str:
     )
 
 
-def question_text(deed: Deed, verdict: Verdict, why: str = "") -> str:
+def question_text(deed: Deed, verdict: Verdict, why: str = "", *, app_name: str = "") -> str:
     """Word the approval of a deed: what it would do, with everything that is known of it.
 
     Args:
         why: said where the judgement itself gives no reason.
+        app_name: what people call the app that it opens.
     """
     reason = verdict.reason if verdict.decision is Decision.ASK else ""
+    said = intent(deed)
+    if app_name and isinstance(deed.action, LaunchApp):
+        said = f"Open {one_line(app_name, 60)} ({one_line(deed.action.app, 80)})."
     if verdict.effect is None:
-        return approval_text(intent(deed), reason or why)
-    return approval_question(verdict.effect, intent(deed), reason or why)
+        return approval_text(said, reason or why)
+    return approval_question(verdict.effect, said, reason or why)
 
 
 def _subject(deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested) -> Subject:
