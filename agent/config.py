@@ -209,6 +209,8 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
             if not wrong:
                 return checked
     shown = repr(value) if len(repr(value)) < 80 else repr(value)[:80] + "…"
+    if key.is_secret:
+        shown = "what is said there"
     default = f" The default is {_shown(key.default)}." if key.default not in (None, "") else ""
     raise ConfigError(
         f"{where}: {key.name} cannot be {shown}: {wrong}.", f"{key.description}{default}"

@@ -397,6 +397,27 @@ class McpServer(_Section, frozen=True, kw_only=True):
             raise ValueError("a server has a command or a url")
 
 
+class StoreSettings(_Section, frozen=True, kw_only=True):
+    """`[store]`: where everything is kept that must not be forgotten."""
+
+    dsn: Annotated[
+        str,
+        Meta(
+            description="A PostgreSQL database to keep everything in, as postgresql://ROLE@HOST/"
+            "DATABASE, or @FILE that holds its address. Empty: a file in the data directory.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    host: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="The name of this computer among those that use the database; empty: its "
+            "name in the network.",
+        ),
+    ] = ""
+
+
 class McpSettings(_Section, frozen=True, kw_only=True):
     """`[mcp]`: other programs' tools for sessions."""
 
@@ -480,6 +501,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     safety: SafetySettings = SafetySettings()
     recovery: RecoverySettings = RecoverySettings()
     jobs: JobSettings = JobSettings()
+    store: StoreSettings = StoreSettings()
     retention: RetentionSettings = RetentionSettings()
     loop: LoopSettings = LoopSettings()
     notices: NoticeSettings = NoticeSettings()
@@ -496,6 +518,8 @@ class Key(msgspec.Struct, frozen=True):
     type: Any
     default: object
     description: str
+    is_secret: bool = False
+    """Whether its value may hold a password: it is never shown."""
 
     @property
     def variable(self) -> str:
@@ -511,12 +535,16 @@ def _keys() -> Iterator[Key]:
             continue
         for field in msgspec.structs.fields(section.default):
             name = f"{section.name}.{field.name}"
-            yield Key(name, field.type, field.default, _description(field.type))
+            is_secret = any((meta.extra or {}).get("secret") for meta in _metas(field.type))
+            yield Key(name, field.type, field.default, _description(field.type), is_secret)
 
 
 def _description(hint: object) -> str:
-    metas = [meta for meta in get_args(hint)[1:] if isinstance(meta, Meta)]
-    return next((meta.description for meta in metas if meta.description), "")
+    return next((meta.description for meta in _metas(hint) if meta.description), "")
+
+
+def _metas(hint: object) -> list[Meta]:
+    return [meta for meta in get_args(hint)[1:] if isinstance(meta, Meta)]
 
 
 KEYS: dict[str, Key] = {key.name: key for key in _keys()}

@@ -122,14 +122,19 @@ class LazyGroup(click.Group):
 @click.option(
     "--config", type=click.Path(dir_okay=False), metavar="FILE", help="Read settings from here."
 )
+@click.option(
+    "--fleet",
+    metavar="DSN",
+    help="Keep everything in this PostgreSQL database instead, or in the one that @FILE names.",
+)
 @click.version_option(package_name="switchboard-console", prog_name="switchboard")
 @click.pass_context
-def cli(ctx: click.Context, data_dir: str | None, config: str | None) -> None:
+def cli(ctx: click.Context, data_dir: str | None, config: str | None, fleet: str | None) -> None:
     """Watch and steer agents that work on Android phones.
 
     Without a command it opens the console on the phones that adb can see.
     """
-    ctx.obj = {"data_dir": data_dir, "config": config}
+    ctx.obj = {"data_dir": data_dir, "config": config, "fleet": fleet}
     if ctx.invoked_subcommand is None:
         from console.commands.console import open_console
 

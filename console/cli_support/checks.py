@@ -91,6 +91,8 @@ async def _store(settings: Settings) -> Finding:
     from agent.store.database.lock import owner_pid
     from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 
+    if settings.store.dsn:
+        return await _database(settings)
     where = settings.data_dir / DATABASE_NAME
     owner = owner_pid(settings.data_dir)
     if owner is None and not where.exists():
@@ -109,6 +111,29 @@ async def _store(settings: Settings) -> Finding:
         remedy = "See whether its disk answers."
         return Finding(name="store", ok=False, detail=f"{where} does not open", remedy=remedy)
     return Finding(name="store", ok=True, detail=f"{where}, {sessions} sessions, {pictures}")
+
+
+async def _database(settings: Settings) -> Finding:
+    """Look whether the database that the settings name can be worked on."""
+    from agent.store.database.lock import owner_pid
+    from console.core.store_choice import host_name, open_stored
+
+    try:
+        async with asyncio.timeout(STORE_BOUND_S), open_stored(settings) as store:
+            sessions = len(await store.sessions(limit=10_000))
+            size = await store.blob_bytes()
+    except SwitchboardError as error:
+        return _failing("store", error)
+    except TimeoutError:
+        remedy = "See whether its server answers."
+        return Finding(name="store", ok=False, detail="the database does not open", remedy=remedy)
+    owner = owner_pid(settings.data_dir)
+    working = f"process {owner} is its core" if owner is not None else "no core works on it here"
+    detail = (
+        f"the PostgreSQL database of store.dsn, {sessions} sessions, pictures {size / 1e9:.2f} GB; "
+        f"this is host {host_name(settings)!r}, {working}"
+    )
+    return Finding(name="store", ok=True, detail=detail)
 
 
 async def _pictures(settings: Settings) -> str:

@@ -14,7 +14,12 @@ def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = No
     """Read the settings for a command. Raises ConfigError."""
     said: dict[str, str | None] = ctx.find_root().obj or {}
     config = said.get("config")
+    place: dict[str, object] = {"data_dir": said.get("data_dir")}
+    if said.get("fleet"):
+        from console.core.store_choice import said_on_the_line
+
+        place["store.dsn"] = said_on_the_line(said["fleet"])
     return load_settings(
-        overrides={"data_dir": said.get("data_dir"), **(overrides or {})},
+        overrides={**place, **(overrides or {})},
         config_file=Path(config) if config else None,
     )

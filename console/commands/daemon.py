@@ -217,10 +217,13 @@ def _spawn(
     folder = settings.data_dir / "logs"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     output = folder / "daemon.out"
-    config = (ctx.find_root().obj or {}).get("config")
+    said = ctx.find_root().obj or {}
+    config, fleet = said.get("config"), said.get("fleet")
     command = [
         *(sys.executable, "-m", "console", "--data-dir", str(settings.data_dir.absolute())),
         *(("--config", str(Path(config).absolute())) if config else ()),
+        # Without a password: one was refused there.
+        *(("--fleet", settings.store.dsn) if fleet else ()),
         *("daemon", "run", *options),
     ]
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

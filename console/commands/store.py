@@ -1,17 +1,23 @@
 """`switchboard store`: look the data directory through, make it smaller, set a damaged one aside.
 
-It works on the files themselves, so no core may have them open. Invariant: nothing is deleted that
-an event names, and a damaged database is moved, never removed.
+It works on the files themselves, so no core may have them open; a fleet's database is checked and
+backed up beside its core. Invariant: nothing is deleted that an event names, and a damaged database
+is moved, never removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from console.cli_support.exits import ExitCode, end
+
+if TYPE_CHECKING:
+    from agent.config import Settings
+    from agent.store.queries.soundness import Checked
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
@@ -19,7 +25,11 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 @click.group(context_settings=_HELP)
 def store() -> None:
-    """Check, compact, adopt or set aside what is stored. No core may be running."""
+    """Check, compact, adopt or set aside what is stored. No core may be running.
+
+    With store.dsn or --fleet it is the database that is meant; check and backup then work beside
+    its core.
+    """
 
 
 @store.command(context_settings=_HELP)
@@ -28,11 +38,11 @@ def store() -> None:
 def check(ctx: click.Context, as_json: bool) -> None:
     """Read everything that is stored and say what is wrong; ends with 1 when something is."""
 
-    async def work(directory: Path) -> ExitCode:
-        from agent.store.embedded.upkeep import check
+    async def work(settings: Settings) -> ExitCode:
         from console.cli_support import plain
 
-        found = await check(directory)
+        found = await _checked(settings)
+        where = "the database" if settings.store.dsn else str(settings.data_dir)
         if as_json:
             plain.print_json(
                 {
@@ -47,7 +57,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
         else:
             plain.print_text(
                 f"{found.events:,} events of {found.sessions:,} sessions, {found.blobs:,} blobs, "
-                f"{found.size_bytes / 1e6:,.1f} MB in {directory}."
+                f"{found.size_bytes / 1e6:,.1f} MB in {where}."
             )
             plain.print_text("\n".join(found.findings) or "Everything can be read.")
         return ExitCode.DONE if found.is_sound else ExitCode.FAILED
@@ -61,11 +71,13 @@ def check(ctx: click.Context, as_json: bool) -> None:
 def compact(ctx: click.Context, as_json: bool) -> None:
     """Drop frames that nothing names, and give the space back to the file system."""
 
-    async def work(directory: Path) -> ExitCode:
+    async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.upkeep import compact
         from console.cli_support import plain
 
-        done = await compact(directory)
+        if settings.store.dsn:
+            return await _compact_database(settings, as_json=as_json)
+        done = await compact(settings.data_dir)
         if as_json:
             plain.print_json(
                 {
@@ -91,11 +103,12 @@ def compact(ctx: click.Context, as_json: bool) -> None:
 def set_aside(ctx: click.Context, yes: bool) -> None:
     """Move a damaged database away, to start with an empty one. Frames stay where they are."""
 
-    async def work(directory: Path) -> ExitCode:
+    async def work(settings: Settings) -> ExitCode:
         from agent.errors import UsageError
         from agent.store.embedded.quarantine import quarantine
         from console.cli_support import plain
 
+        directory = _files_of(settings)
         if not yes:
             raise UsageError(
                 f"The database in {directory} would be moved away.", "Say --yes to do it."
@@ -112,12 +125,13 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
 def begin_anew(ctx: click.Context, yes: bool) -> None:
     """Move all that is stored away, blobs and audit too, to start with an empty store."""
 
-    async def work(directory: Path) -> ExitCode:
+    async def work(settings: Settings) -> ExitCode:
         from agent.errors import UsageError
         from agent.store.database.identity import remains
         from agent.store.embedded.quarantine import begin_anew
         from console.cli_support import plain
 
+        directory = _files_of(settings)
         if not yes:
             left = ", ".join(("the database", *remains(directory)))
             raise UsageError(f"{left} in {directory} would be moved away.", "Say --yes to do it.")
@@ -130,13 +144,19 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
 @store.command(context_settings=_HELP)
 @click.pass_context
 def adopt(ctx: click.Context) -> None:
-    """Take the database and what lies beside it for one store, as after a restore."""
+    """Take the database and what lies beside it for one store, as after a restore.
 
-    async def work(directory: Path) -> ExitCode:
+    A fleet's database is this host's from then on, whichever host's it was.
+    """
+
+    async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.quarantine import adopt
         from console.cli_support import plain
 
-        wrong = await adopt(directory)
+        if settings.store.dsn:
+            wrong = await _adopt_database(settings)
+        else:
+            wrong = await adopt(settings.data_dir)
         plain.print_text("\n".join(wrong) or "Everything belonged together already.")
         if wrong:
             plain.print_text("It is taken as one store from now on.")
@@ -145,13 +165,128 @@ def adopt(ctx: click.Context) -> None:
     _run(ctx, work)
 
 
-def _run(ctx: click.Context, work: Callable[[Path], Awaitable[ExitCode]]) -> None:
+@store.command(context_settings=_HELP)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_context
+def backup(ctx: click.Context, file: Path) -> None:
+    """Write a fleet's database into a new FILE, as it is at one moment; its core goes on.
+
+    Of a data directory's own store a copy of the directory is a backup, while no core runs.
+    """
+
+    async def work(settings: Settings) -> ExitCode:
+        dsn = _database_of(settings)
+        from agent.store.postgres.backup import back_up
+        from console.cli_support import plain
+
+        made = await back_up(dsn, file)
+        plain.print_text(f"{made.events:,} events of store {made.store} are in {file}.")
+        return ExitCode.DONE
+
+    _run(ctx, work)
+
+
+@store.command(context_settings=_HELP)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.pass_context
+def restore(ctx: click.Context, file: Path) -> None:
+    """Put a backup FILE into a fleet's database, which has to be empty."""
+
+    async def work(settings: Settings) -> ExitCode:
+        dsn = _database_of(settings)
+        from agent.store.postgres.backup import restore
+        from console.cli_support import plain
+
+        made = await restore(dsn, file)
+        plain.print_text(
+            f"{made.events:,} events of store {made.store} are in the database again. Where a data "
+            "directory knew more of them, or on another host: switchboard store adopt"
+        )
+        return ExitCode.DONE
+
+    _run(ctx, work)
+
+
+# --- how ----------
+
+
+async def _checked(settings: Settings) -> Checked:
+    if not settings.store.dsn:
+        from agent.store.embedded.upkeep import check
+
+        return await check(settings.data_dir)
+    dsn = _database_of(settings)
+    from agent.store.postgres.upkeep import check as check_database
+
+    return await check_database(dsn, settings.data_dir)
+
+
+async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
+    dsn = _database_of(settings)
+    from agent.store.postgres.core_store import open_core
+    from agent.store.postgres.upkeep import size_bytes, vacuum
+    from console.cli_support import plain
+    from console.core.store_choice import host_name
+
+    before = await size_bytes(dsn)
+    async with open_core(dsn, host_name(settings), settings.data_dir) as opened:
+        dropped = (await opened.collect_blobs()).blobs
+        await vacuum(dsn)
+    after = await size_bytes(dsn)
+    if as_json:
+        plain.print_json(
+            {"beforeBytes": before, "afterBytes": after, "blobs": dropped, "strayFiles": 0}
+        )
+    else:
+        plain.print_text(
+            f"{dropped:,} pictures were dropped; {after / 1e6:,.1f} MB are taken, as "
+            f"{before / 1e6:,.1f} MB were. The server uses the room for what comes next."
+        )
+    return ExitCode.DONE
+
+
+async def _adopt_database(settings: Settings) -> tuple[str, ...]:
+    dsn = _database_of(settings)
+    from agent.store.postgres.core_store import adopt
+    from console.core.store_choice import host_name
+
+    return await adopt(dsn, host_name(settings), settings.data_dir)
+
+
+def _database_of(settings: Settings) -> str:
+    """Return the address of the database. Raises UsageError when there is none."""
+    from agent.errors import UsageError
+    from console.core.store_choice import address
+
+    if not settings.store.dsn:
+        raise UsageError(
+            "This is for a fleet's database, and store.dsn names none.",
+            "Name it by --fleet or in the settings. Of a data directory's own store, copy the "
+            "directory while no core runs.",
+        )
+    return address(settings)
+
+
+def _files_of(settings: Settings) -> Path:
+    """Return the data directory. Raises UsageError when the store is a database."""
+    from agent.errors import UsageError
+
+    if settings.store.dsn:
+        raise UsageError(
+            "This moves the files of a data directory, and store.dsn names a database.",
+            "Name another database, or restore a backup into an empty one: switchboard store "
+            "restore FILE",
+        )
+    return settings.data_dir
+
+
+def _run(ctx: click.Context, work: Callable[[Settings], Awaitable[ExitCode]]) -> None:
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import StopRequest, run_async
 
-    directory = settings_for(ctx).data_dir
+    settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
-        return await work(directory)
+        return await work(settings)
 
     end(run_async(main))

@@ -196,10 +196,10 @@ def command_name() -> str:
 
 async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
     from agent.audit.audit_writer import audited
-    from agent.store.embedded.sqlite_store import SqliteStore
     from console.core.logs import keep_log
+    from console.core.store_choice import open_store
 
-    store = await stack.enter_async_context(SqliteStore.open(settings.data_dir))
+    store = await stack.enter_async_context(open_store(settings))
     stack.enter_context(keep_log(settings.data_dir))
     await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
@@ -318,10 +318,10 @@ def run_with_records(
                 return await work(client)
             finally:
                 await client.close()
-        from agent.store.embedded.sqlite_store import SqliteStore
+        from console.core.store_choice import open_stored
         from console.core.stored_core import StoredRecords
 
-        async with SqliteStore.open(settings.data_dir, may_only_read=True) as store:
+        async with open_stored(settings) as store:
             return await work(StoredRecords(store))
 
     return run_async(main)

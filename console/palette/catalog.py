@@ -201,7 +201,11 @@ def _setting_lines(app: SwitchboardApp, rest: str) -> Iterator[Entry]:
         return
     text = value.strip()
     why = "" if app.settings else "This console was opened without settings."
-    if not text:
+    if KEYS[name].is_secret:
+        variable = KEYS[name].variable
+        why = why or f"It may hold a password: write it into the settings file, or set {variable}."
+        text = ""
+    elif not text:
         why = why or "Type the value."
     else:
         try:

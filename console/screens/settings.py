@@ -122,6 +122,13 @@ class SettingsScreen(ConsoleScreen):
         if self.console_app.settings is None:
             self.console_app.say("This console was opened without settings.")
             return
+        if KEYS[event.key].is_secret:
+            variable = KEYS[event.key].variable
+            self.console_app.say(
+                f"{event.key} may hold a password: write it into the settings file, or set "
+                f"{variable}."
+            )
+            return
         self.edited = event.key
         field = self.value_field
         field.value = self.console_app.written.get(event.key, self.in_force(event.key))

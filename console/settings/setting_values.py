@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.config import parse_setting, write_setting
+from agent.config import KEYS, parse_setting, write_setting
 from agent.errors import ConfigError
 from agent.text import one_line
 
@@ -31,10 +31,12 @@ def as_typed(value: object) -> str:
 
 
 def value_in_force(settings: Settings | None, name: str) -> str:
-    """Return a value as it is typed, as this process has it."""
+    """Return a value as it is typed, as this process has it; of a secret one, that there is one."""
     value: object = settings
     for part in name.split("."):
         value = getattr(value, part, None)
+    if KEYS[name].is_secret:
+        return "set, not shown" if value else ""
     return as_typed(value)
 
 
@@ -50,6 +52,11 @@ def write_typed(app: SwitchboardApp, name: str, text: str) -> str:
     settings = app.settings
     if settings is None:
         raise ConfigError("This console was opened without settings.", "Open it by the command.")
+    if name in KEYS and KEYS[name].is_secret:
+        raise ConfigError(
+            f"{name} may hold a password, and is not typed here.",
+            f"Write it into {settings.config_file}, or set {KEYS[name].variable}.",
+        )
     if name == AT_ONCE and text and text not in app.available_themes:
         known = ", ".join(sorted(app.available_themes))
         raise ConfigError(f"There is no theme {one_line(text, 40)!r}.", f"Themes: {known}")

@@ -78,6 +78,38 @@ class PostgresServer:
             self._process.wait(_STARTS_S)
             self._process = None
 
+    @contextmanager
+    def replica(self) -> Iterator[Path]:
+        """Run a replica that follows this server; gives the directory of its socket."""
+        with tempfile.TemporaryDirectory(prefix="swpg-", ignore_cleanup_errors=True) as name:
+            follower = PostgresServer(self._programs, Path(name))
+            if self._as:
+                os.chown(name, _NOBODY, _NOBODY)
+            place = ("-h", self.directory, "-U", "switchboard", "-D", Path(name) / "data")
+            self._run("pg_basebackup", *place, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+            follower.start()
+            try:
+                yield follower.directory
+            finally:
+                follower.stop(signal.SIGQUIT)
+
+    @contextmanager
+    def asking_for_passwords(self, database: str) -> Iterator[None]:
+        """Have the server ask for a password that no role has, at one database."""
+        rules = self.directory / "data" / "pg_hba.conf"
+        before = rules.read_text()
+        rules.write_text(f"local {database} all scram-sha-256\n{before}")
+        self.sql("SELECT pg_reload_conf()")
+        end = time.monotonic() + _STARTS_S
+        while self._ask("SELECT 1", database).returncode == 0:
+            assert time.monotonic() < end, "PostgreSQL did not read its rules"
+            time.sleep(0.05)
+        try:
+            yield
+        finally:
+            rules.write_text(before)
+            self.sql("SELECT pg_reload_conf()")
+
     def new_database(self) -> str:
         """Make an empty database; returns its address."""
         self._databases += 1

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from agent.errors import StoreError
+from agent.private_files import check_unshared
 from agent.store.database.sqlite_errors import from_os_error
 
 LOCK_NAME = "lock"
@@ -84,6 +85,18 @@ class DirectoryLock:
             # The file stays: removing it would let two processes hold two different files.
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def make_directory(directory: Path) -> None:
+    """Make the directory with mode 0700; one that others may write is refused (ConfigError).
+
+    Raises StoreError.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_unshared(directory)
+    except OSError as error:
+        raise from_os_error(error, directory) from error
 
 
 def owner_pid(directory: Path) -> int | None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Self
 
 from agent.errors import StoreError, StoreGoneError, UnwritableError
-from agent.private_files import check_unshared
 from agent.store.database.database import (
     Database,
     open_for_reading,
@@ -29,7 +28,7 @@ from agent.store.database.identity import (
     check_may_begin,
     mark_all,
 )
-from agent.store.database.lock import LOCK_NAME, DirectoryLock
+from agent.store.database.lock import LOCK_NAME, DirectoryLock, make_directory
 from agent.store.database.sqlite_errors import from_os_error
 from agent.store.embedded.writer import Writer
 
@@ -106,7 +105,7 @@ async def open_directory(directory: Path, *, clock_ms: Callable[[], int]) -> Ope
         StoreError: see `SqliteStore.open`.
         ConfigError: other users of the computer may write it.
     """
-    _make(directory)
+    make_directory(directory)
     lock = DirectoryLock.take(directory)
     opened: list[Database] = []
     try:
@@ -158,12 +157,3 @@ async def open_as_it_is(
         await opening.give_up()
         raise
     return opening
-
-
-def _make(directory: Path) -> None:
-    """Make the directory with mode 0700; one that others may write is refused (ConfigError)."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_unshared(directory)
-    except OSError as error:
-        raise from_os_error(error, directory) from error

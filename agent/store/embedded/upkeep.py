@@ -13,30 +13,13 @@ from pathlib import Path
 import msgspec
 
 from agent.errors import StoreError, StoreGoneError, UsageError
-from agent.store.changes.row_codec import as_int, as_text, event_of
+from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.database import Database, check_ours, open_for_reading, standing_of
 from agent.store.database.identity import SEARCH_NAME, disagreements, remains
 from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
-
-MOST_FINDINGS = 100
-
-
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found."""
-
-    events: int
-    sessions: int
-    blobs: int
-    size_bytes: int
-    findings: tuple[str, ...] = ()
-    """What is wrong, in sentences; the first `MOST_FINDINGS`."""
-
-    @property
-    def is_sound(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
+from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadable
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,8 +106,8 @@ async def _checked(database: Database, directory: Path) -> Checked:
         if said != "ok"
     ]
     if not findings:
-        findings += await _unreadable(database)
-        findings += await _gaps(database)
+        findings += await unreadable(database)
+        findings += await gaps(database)
         findings += await _absent_blobs(database, directory)
     counts: list[int] = []
     for table in ("event", "session", "blob"):
@@ -141,35 +124,6 @@ async def _checked(database: Database, directory: Path) -> Checked:
         size_bytes=_size(directory),
         findings=tuple(findings[:MOST_FINDINGS]),
     )
-
-
-async def _unreadable(database: Database) -> list[str]:
-    """Decode every event."""
-    found: list[str] = []
-    last = 0
-    sql = (
-        "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id > ? "
-        "ORDER BY id LIMIT 500"
-    )
-    while rows := await database.rows(sql, (last,)):
-        for row in rows:
-            try:
-                event_of(row)
-            except StoreError as error:
-                found.append(error.message)
-        last = as_int(rows[-1][0])
-    return found
-
-
-async def _gaps(database: Database) -> list[str]:
-    """Find sessions whose events are not numbered from 1 without gaps."""
-    rows = await database.rows(
-        "SELECT session.session_id, last_seq, count(event.id), coalesce(max(seq), 0) FROM session "
-        "LEFT JOIN event ON event.session_id = session.session_id GROUP BY session.session_id "
-        "HAVING count(event.id) <> last_seq OR coalesce(max(seq), 0) <> last_seq"
-    )
-    told = [(as_text(name), as_int(last), as_int(count)) for name, last, count, _ in rows]
-    return [f"Session {name} should have {last} events and has {n}." for name, last, n in told]
 
 
 async def _absent_blobs(database: Database, directory: Path) -> list[str]:

@@ -41,9 +41,11 @@ _SETTINGS = (
     "SET tcp_keepalives_interval = 5",
     "SET tcp_keepalives_count = 3",
 )
+_READ_ONLY = "SET default_transaction_read_only = on"
 _IDLE = psycopg.pq.TransactionStatus.IDLE
 _FULL = frozenset({"53100"})
 _REFUSED = frozenset({"42501", "25006"})
+_IS_REPLICA = "25006"
 _FOR_GOOD = {
     "could not translate host name|failed to resolve": "its host's name is not known",
     "authentication failed|no password supplied": "it refuses the role or its password",
@@ -86,10 +88,14 @@ class Link:
         dsn: a libpq connection string or address.
         name: what it is for; shown among the server's sessions.
         patience_s: how long a database that is away is waited for.
+        is_written: whether anything may be changed through it.
     """
 
-    def __init__(self, dsn: str, name: str, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, dsn: str, name: str, *, patience_s: float = PATIENCE_S, is_written: bool = True
+    ) -> None:
         self._dsn = dsn
+        self._is_written = is_written
         self._name = name
         self._patience_s = patience_s
         self._connection: psycopg.AsyncConnection[Row] | None = None
@@ -118,13 +124,20 @@ class Link:
         return await self._ask(await self._opened(), sql, parameters)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[None]:
+    async def transaction(self, *, is_snapshot: bool = False) -> AsyncIterator[None]:
         """Run statements in one transaction; `commit` ends it, and leaving without that undoes it.
 
-        Only for one task at a time. Raises StoreError.
+        Only for one task at a time.
+
+        Args:
+            is_snapshot: whether all that is read is of one moment.
+
+        Raises:
+            StoreError: the database cannot be reached.
         """
         connection = await self._opened()
-        await self._ask(connection, "BEGIN", ())
+        how = "BEGIN ISOLATION LEVEL REPEATABLE READ" if is_snapshot else "BEGIN"
+        await self._ask(connection, how, ())
         self._held = connection
         try:
             yield
@@ -152,6 +165,31 @@ class Link:
                     if rows:
                         await cursor.executemany(_translated(sql), rows)
         except (psycopg.Error, UnicodeError) as error:
+            raise await self._failed(connection, error) from error
+
+    async def copied_out(self, sql: str) -> AsyncIterator[bytes]:
+        """Run a COPY … TO STDOUT in the open transaction and read what it gives.
+
+        Raises StoreError.
+        """
+        assert self._held is not None, "no transaction is open"
+        connection = self._held
+        try:
+            async with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+                async for chunk in copy:
+                    yield bytes(chunk)
+        except psycopg.Error as error:
+            raise await self._failed(connection, error) from error
+
+    async def copy_in(self, sql: str, chunks: Iterable[bytes]) -> None:
+        """Run a COPY … FROM STDIN in the open transaction. Raises StoreError."""
+        assert self._held is not None, "no transaction is open"
+        connection = self._held
+        try:
+            async with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+                for chunk in chunks:
+                    await copy.write(chunk)
+        except psycopg.Error as error:
             raise await self._failed(connection, error) from error
 
     async def close(self) -> None:
@@ -207,6 +245,9 @@ class Link:
                 "The database has no room left.", "Free some space on its server."
             )
         if state in _REFUSED:
+            if state == _IS_REPLICA and self._connection is connection and self._is_written:
+                # The next connection looks for the server that is the primary now.
+                await self._drop()
             return UnwritableError(
                 f"The database cannot be written: {_told(error)}.",
                 "Connect to its primary server, as a role that may write it.",
@@ -260,7 +301,7 @@ class Link:
         try:
             connection.adapters.register_dumper(int, Int8Dumper)
             connection.adapters.register_loader("numeric", _Number)
-            for sql in _SETTINGS:
+            for sql in _SETTINGS if self._is_written else (*_SETTINGS, _READ_ONLY):
                 await connection.execute(sql.encode())
             zone = getattr(zone_of(""), "key", "UTC")
             await connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))

@@ -2,16 +2,18 @@
 
 Not the store, which is what works with it. Invariants: a database of another program, or of a newer
 Switchboard, is refused before anything in it changes; a host's name is in use by one process at a
-time; each opening has a higher epoch than any before, on any host.
+time; each opening has a higher epoch than any before, on any host; one core at a time works on a
+database, and that of another host than before only by the operator's word.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import msgspec
 
-from agent.errors import FencedError, StoreError, StoreGoneError, UsageError
+from agent.errors import FencedError, StoreError, StoreGoneError, UnwritableError, UsageError
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.identity import new_identity
 from agent.store.postgres.link import Link
@@ -22,7 +24,18 @@ CHANNEL = "switchboard"
 _OLDEST_SERVER = 150_000
 _LONGEST_NAME = 100
 _LOCKS = 0x53574244
-"""The first number of our advisory locks; the second is a host's, or 0 for the schema."""
+"""The first number of our advisory locks; the second is a host's, or one of these."""
+_SCHEMA_LOCK = 0
+_CORE_LOCK = -1
+_LOCK_S = 3.0
+"""How long a core waits for locks: the server may take a moment to miss a process that died."""
+_LOOK_S = 0.05
+_ADOPT_IT = "where it is meant to be this one: switchboard store adopt"
+_ADOPT = f"Restore the newest backup; {_ADOPT_IT}"
+_TAKE_OVER = (
+    "Start the core there. Where this host is the same one under another name, set store.host; "
+    "to bring the database here for good: switchboard store adopt"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -35,9 +48,21 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """Of the host, for its lock."""
     epoch: int
+    is_core: bool = False
 
 
-async def open_host(link: Link, host: str, *, now_ms: int, expected: str) -> Opening:
+class Core(msgspec.Struct, frozen=True, kw_only=True):
+    """How a core opens a database: one at a time does."""
+
+    events: int = 0
+    """The newest event that the database is known to have had."""
+    takes_over: bool = False
+    """Whether it may have been another host's before."""
+
+
+async def open_host(
+    link: Link, host: str, *, now_ms: int, expected: str, core: Core | None = None
+) -> Opening:
     """Bring the schema up to date and take a host's place, which lasts as long as the connection.
 
     Args:
@@ -45,38 +70,118 @@ async def open_host(link: Link, host: str, *, now_ms: int, expected: str) -> Ope
         host: the name of this computer in the fleet.
         now_ms: the time.
         expected: the identity that the store must have; empty for any.
+        core: the place of the database's core is taken too; None: it is not.
 
     Raises:
-        StoreError: it cannot be opened, or the name is in use.
-        StoreGoneError: it is another store than the expected one.
+        StoreError: it cannot be opened, the name is in use, or the core's place is.
+        StoreGoneError: it is another store than the expected one, or older than it was.
         UsageError: the name cannot be used.
     """
     if not host.strip() or len(host) > _LONGEST_NAME or not host.isprintable():
         raise UsageError(f"{host[:80]!r} cannot name a host.", "Use letters, digits and dashes.")
-    await _check_server(link)
+    await _check_server(link, is_written=True)
     store = await _migrated(link, expected)
     number = await _numbered(link, host)
-    await take_lock(link, number, host)
-    [(epoch,)] = await link.rows(
-        "UPDATE host SET epoch = nextval('epoch'), since_ms = ?, is_open = 1, commits = 0 "
-        "WHERE number = ? RETURNING epoch",
-        (now_ms, number),
-    )
+    opening = Opening(store=store, host=host, number=number, epoch=0, is_core=core is not None)
+    await take_locks(link, opening, wait_s=_LOCK_S if core is not None else 0)
+    async with link.transaction():
+        if core is not None:
+            await _check_core(link, host, core)
+        [(epoch,)] = await link.rows(
+            "UPDATE host SET epoch = nextval('epoch'), since_ms = ?, is_open = 1, commits = 0 "
+            "WHERE number = ? RETURNING epoch",
+            (now_ms, number),
+        )
+        if core is not None:
+            await link.rows("UPDATE tip SET core = ?, core_host = ?", (epoch, host))
+        await link.commit()
     await link.rows(f"LISTEN {CHANNEL}")
-    return Opening(store=store, host=host, number=number, epoch=as_int(epoch))
+    return msgspec.structs.replace(opening, epoch=as_int(epoch))
 
 
-async def take_lock(link: Link, number: int, host: str) -> None:
-    """Keep other processes from a host's name, for the life of the connection.
+async def take_locks(link: Link, opening: Opening, *, wait_s: float = 0) -> None:
+    """Keep other processes from a host's name, and from the core's place if it is taken, for the
+    life of the connection.
 
-    Raises StoreError when one has it.
+    Args:
+        wait_s: how long others are waited for.
+
+    Raises:
+        StoreError: another process has one of them.
     """
-    [(got,)] = await link.rows("SELECT pg_try_advisory_lock(?::int, ?::int)::int", (_LOCKS, number))
-    if not got:
+    if opening.is_core and not await _locked(link, _CORE_LOCK, wait_s):
+        [(other,)] = await link.rows("SELECT core_host FROM tip")
         raise StoreError(
-            f"The host name {host!r} is in use by another process on this database.",
+            f"The core of host {as_text(other)!r} works on this database; one core at a time can.",
+            "Work there, or end that core first.",
+        )
+    if not await _locked(link, opening.number, wait_s):
+        raise StoreError(
+            f"The host name {opening.host!r} is in use by another process on this database.",
             "End that one, or give this host another name.",
         )
+
+
+async def _locked(link: Link, number: int, wait_s: float) -> bool:
+    loop = asyncio.get_running_loop()
+    end = loop.time() + wait_s
+    while True:
+        [(got,)] = await link.rows(
+            "SELECT pg_try_advisory_lock(?::int, ?::int)::int", (_LOCKS, number)
+        )
+        if got or loop.time() >= end:
+            return bool(got)
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _check_core(link: Link, host: str, core: Core) -> None:
+    """Refuse a core to a database that was another host's, or that was put back."""
+    [(before, event_id)] = await link.rows("SELECT core_host, event_id FROM tip FOR UPDATE")
+    if core.takes_over:
+        return
+    if before not in ("", host):
+        raise StoreError(another_hosts(as_text(before), host), _TAKE_OVER)
+    if as_int(event_id) < core.events:
+        raise StoreGoneError(put_back(as_int(event_id), core.events), _ADOPT)
+
+
+def another_hosts(before: str, host: str) -> str:
+    """Say that a database was another host's, whose phones its sessions may be on."""
+    return (
+        f"The database belongs to host {before!r}, and this is {host!r}: its sessions may be on "
+        "phones there."
+    )
+
+
+def put_back(events: int, had: int) -> str:
+    """Say that a database is older than this data directory knows it."""
+    return f"The database ends at event {events}, and had {had}: it is an older copy."
+
+
+async def open_records(link: Link, *, expected: str) -> Opening:
+    """Look whether a database can be read; nothing in it changes.
+
+    Raises:
+        StoreError: it holds no store, or one of another version.
+        StoreGoneError: it is another store than the expected one.
+    """
+    await _check_server(link, is_written=False)
+    tables = await tables_of(link)
+    if "tip" not in tables:
+        raise StoreError(
+            "The database holds no store of Switchboard's.",
+            "Check the address; the first core to work on it makes one.",
+        )
+    [(version, store)] = await link.rows("SELECT version, store FROM tip")
+    if as_int(version) < len(MIGRATIONS):
+        raise StoreError(
+            f"The store has schema {as_int(version)}, made by an older Switchboard; this one reads "
+            f"schema {len(MIGRATIONS)}.",
+            "Nothing was changed. The next core of this Switchboard brings it up to date.",
+        )
+    check_version(as_int(version))
+    _check_identity(as_text(store), expected)
+    return Opening(store=as_text(store), host="", number=0, epoch=0)
 
 
 async def check_opening(link: Link, opening: Opening) -> None:
@@ -85,7 +190,8 @@ async def check_opening(link: Link, opening: Opening) -> None:
     """
     try:
         found = await link.rows(
-            "SELECT store, (SELECT epoch FROM host WHERE name = ?) FROM tip", (opening.host,)
+            "SELECT store, core, (SELECT epoch FROM host WHERE name = ?) FROM tip",
+            (opening.host,),
         )
     except StoreError as error:
         [(is_there,)] = await link.rows(
@@ -99,13 +205,18 @@ async def check_opening(link: Link, opening: Opening) -> None:
     check_row(opening, *found[0])
 
 
-def check_row(opening: Opening, store: object, epoch: object) -> None:
+def check_row(opening: Opening, store: object, core: object, epoch: object) -> None:
     """Check what the database says of itself now; see `check_opening`."""
     if store != opening.store:
         raise gone(f"It is another store ({store}, not {opening.store})")
     if epoch != opening.epoch:
         raise FencedError(
             f"A newer process is host {opening.host} (epoch {epoch}, this one is {opening.epoch}).",
+            "Close this Switchboard and work through the newer one.",
+        )
+    if opening.is_core and core != opening.epoch:
+        raise FencedError(
+            f"A newer core works on the database (epoch {core}, this one is {opening.epoch}).",
             "Close this Switchboard and work through the newer one.",
         )
 
@@ -118,10 +229,18 @@ def gone(what: str) -> StoreGoneError:
     )
 
 
-async def _check_server(link: Link) -> None:
-    [(version, encoding)] = await link.rows(
-        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
+async def _check_server(link: Link, *, is_written: bool) -> None:
+    [(version, encoding, is_replica, refuses)] = await link.rows(
+        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), "
+        "pg_is_in_recovery()::int, current_setting('transaction_read_only')"
     )
+    if is_written and (is_replica or refuses == "on"):
+        what = "is a replica, which can only be read" if is_replica else "takes no writes"
+        raise UnwritableError(
+            f"The server {what}.",
+            "Connect to its primary: name every server in the address, as "
+            "postgresql://ROLE@ONE,TWO/DATABASE?target_session_attrs=read-write",
+        )
     if as_int(version) < _OLDEST_SERVER:
         raise StoreError(
             f"The server is PostgreSQL {as_int(version) // 10_000}.", "Use PostgreSQL 15 or newer."
@@ -135,34 +254,64 @@ async def _check_server(link: Link) -> None:
 async def _migrated(link: Link, expected: str) -> str:
     """Bring the schema up to date, one host at a time; returns the identity of the store."""
     async with link.transaction():
-        await link.rows("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
+        await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (_LOCKS, _SCHEMA_LOCK))
         version, store = await _standing(link)
-        if version > len(MIGRATIONS):
-            raise StoreError(
-                f"The store has schema {version}, made by a newer Switchboard; this one knows "
-                f"schemas up to {len(MIGRATIONS)}.",
-                "Nothing was changed. Upgrade Switchboard on this host.",
-            )
-        if expected and store != expected:
-            what = f"is another store ({store})" if store else "holds no store"
-            raise StoreGoneError(
-                f"The database {what}, not {expected}. Nothing was changed.",
-                "Check the address, or restore the database from a backup.",
-            )
+        check_version(version)
+        _check_identity(store, expected)
         if version == len(MIGRATIONS):
             return store
-        for statements in MIGRATIONS[version:]:
-            for sql in statements:
-                await link.rows(sql)
+        await migrate(link, version, len(MIGRATIONS))
         store = store or new_identity()
         await link.rows("UPDATE tip SET version = ?, store = ?", (len(MIGRATIONS), store))
         await link.commit()
     return store
 
 
-async def _standing(link: Link) -> tuple[int, str]:
-    """Give the schema's version and the store's identity; make the schema where there is none."""
-    tables = [
+async def migrate(link: Link, version: int, target: int) -> None:
+    """Bring the schema from one version to another, in the open transaction."""
+    for statements in MIGRATIONS[version:target]:
+        for sql in statements:
+            await link.rows(sql)
+
+
+async def make_empty(link: Link) -> None:
+    """Make the schema in a database that has none, in the open transaction.
+
+    Raises:
+        UnwritableError: the server takes no writes.
+        StoreError: there is one already.
+    """
+    await _check_server(link, is_written=True)
+    await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (_LOCKS, _SCHEMA_LOCK))
+    if await tables_of(link):
+        raise StoreError(
+            "The database holds a store already. Nothing was changed.",
+            f"Restore into an empty database, or drop the schema {SCHEMA} first.",
+        )
+    await link.rows(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+
+
+def check_version(version: int) -> None:
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"The store has schema {version}, made by a newer Switchboard; this one knows "
+            f"schemas up to {len(MIGRATIONS)}.",
+            "Nothing was changed. Upgrade Switchboard on this host.",
+        )
+
+
+def _check_identity(store: str, expected: str) -> None:
+    if expected and store != expected:
+        what = f"is another store ({store})" if store else "holds no store"
+        raise StoreGoneError(
+            f"The database {what}, not {expected}. Nothing was changed.",
+            f"Check the address, or restore the database from a backup; {_ADOPT_IT}",
+        )
+
+
+async def tables_of(link: Link) -> list[str]:
+    """Name the tables of the schema; none where there is no schema."""
+    return [
         as_text(name)
         for (name,) in await link.rows(
             "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -170,6 +319,11 @@ async def _standing(link: Link) -> tuple[int, str]:
             (SCHEMA,),
         )
     ]
+
+
+async def _standing(link: Link) -> tuple[int, str]:
+    """Give the schema's version and the store's identity; make the schema where there is none."""
+    tables = await tables_of(link)
     if not tables:
         await link.rows(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         return 0, ""

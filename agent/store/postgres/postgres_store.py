@@ -13,13 +13,21 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Self
 
-from agent.errors import StoreError
+from agent.errors import StoreError, UnwritableError
 from agent.records import Job, SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
 from agent.store.postgres.blobs import Blobs
 from agent.store.postgres.dialect import POSTGRES
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import CHANNEL, Opening, check_opening, open_host, take_lock
+from agent.store.postgres.opening import (
+    CHANNEL,
+    Core,
+    Opening,
+    check_opening,
+    open_host,
+    open_records,
+    take_locks,
+)
 from agent.store.postgres.words import query_of, snippet
 from agent.store.postgres.writer import Writer
 from agent.store.queries.reader import Reader
@@ -31,6 +39,8 @@ MOST_HITS = 500
 _LOOK_S = 2.0
 """How long a commit of another host may go unseen where its notice was lost."""
 _RETRY_S = 1.0
+_RECORDS_PATIENCE_S = 5.0
+"""How long somebody who only looks waits for a database that is away."""
 _FIND = (
     "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id IN ("
     "SELECT event_id FROM words WHERE found @@ ?::tsquery ORDER BY event_id DESC LIMIT ?) "
@@ -65,6 +75,7 @@ class PostgresStore(RecordStore):
         *,
         clock_ms: Callable[[], int] | None = None,
         expected: str = "",
+        core: Core | None = None,
     ) -> AsyncIterator[Self]:
         """Have the store open for the length of a `with` block, making it in an empty database.
 
@@ -73,11 +84,12 @@ class PostgresStore(RecordStore):
             host: the name of this computer in the fleet; one process at a time has it.
             clock_ms: the store's clock; None = the database's, the same for all hosts.
             expected: the identity that the store must have; empty for any.
+            core: the place of the database's one core is taken too; None: it is not.
 
         Raises:
-            StoreError: it cannot be reached or written, another process has the name, or it is
-                another program's or a newer Switchboard's. Nothing is then changed.
-            StoreGoneError: it is not the expected store.
+            StoreError: it cannot be reached or written, another process has the name or the core's
+                place, or it is another program's or a newer Switchboard's. Nothing is then changed.
+            StoreGoneError: it is not the expected store, or older than the core knows it.
             UsageError: the name cannot be used.
         """
         async with AsyncExitStack() as stack:
@@ -86,13 +98,34 @@ class PostgresStore(RecordStore):
             for link in (standing, writing, reading, carrying):
                 stack.push_async_callback(link.close)
             now_ms = (clock_ms or wall_clock_ms)()
-            opening = await open_host(standing, host, now_ms=now_ms, expected=expected)
+            opening = await open_host(standing, host, now_ms=now_ms, expected=expected, core=core)
             store = cls((standing, writing, reading, carrying), opening, clock_ms)
             await store._queue.start()
             stack.push_async_callback(store._leave)
             following = asyncio.create_task(store._follow(), name="store follower")
             stack.push_async_callback(_ended, following)
             stack.push_async_callback(store._queue.close)
+            yield store
+
+    @classmethod
+    @asynccontextmanager
+    async def open_records(cls, dsn: str, *, expected: str = "") -> AsyncIterator[Self]:
+        """Read the store for the length of a `with` block, whoever works on it; every write is
+        refused.
+
+        Raises:
+            StoreError: it cannot be reached, or there is none that this Switchboard reads.
+            StoreGoneError: it is not the expected store.
+        """
+        async with AsyncExitStack() as stack:
+            link = Link(dsn, "records", patience_s=_RECORDS_PATIENCE_S, is_written=False)
+            carrying = Link(dsn, "blobs", patience_s=_RECORDS_PATIENCE_S, is_written=False)
+            for one in (link, carrying):
+                stack.push_async_callback(one.close)
+            opening = await open_records(link, expected=expected)
+            store = cls((link, link, link, carrying), opening, None)
+            refusal = UnwritableError("The store is open for reading only.", "Work on its core.")
+            await store._queue.start(refusal=refusal)
             yield store
 
     async def _leave(self) -> None:
@@ -110,7 +143,7 @@ class PostgresStore(RecordStore):
             try:
                 await self._standing.notices(_LOOK_S)
                 if self._standing.number != number:
-                    await take_lock(self._standing, self._opening.number, self._opening.host)
+                    await take_locks(self._standing, self._opening)
                     await self._standing.rows(f"LISTEN {CHANNEL}")
                     number = self._standing.number
                 await self._queue.catch_up()
@@ -122,6 +155,11 @@ class PostgresStore(RecordStore):
     def identity(self) -> str:
         """Which store it is, whichever database server it is on."""
         return self._opening.store
+
+    @property
+    def newest_event_id(self) -> int:
+        """The newest event that this host knows of."""
+        return self._queue.last_event_id
 
     @property
     def epoch(self) -> int:

@@ -192,5 +192,14 @@ _FIRST = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_CORE = (
+    # Which opening is that of the core, and the host whose core it was last.
+    """
+    ALTER TABLE tip
+        ADD COLUMN core bigint NOT NULL DEFAULT 0,
+        ADD COLUMN core_host text NOT NULL DEFAULT ''
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -35,7 +35,7 @@ from agent.store.rows import Statement, Value
 _PAGE_EVENTS = 500
 _MOST_UNDER_LOCK = 1000
 """Up to so many events of others are read while all hosts wait for this one's commit."""
-_LOCK_TIP = "SELECT event_id, job_id, revision, store FROM tip FOR UPDATE"
+_LOCK_TIP = "SELECT event_id, job_id, revision, store, core FROM tip FOR UPDATE"
 # Another statement than that, or it would not see what was committed while that waited.
 _LOOK = (
     "SELECT epoch, commits, (extract(epoch FROM clock_timestamp()) * 1000)::bigint "
@@ -81,13 +81,19 @@ class Writer(WriteQueue):
         self._taking = asyncio.Lock()
         """Held by whoever publishes: a commit, or a look at what others stored."""
 
-    async def start(self) -> None:
-        """Read where the log stands and begin to write. Raises StoreError."""
-        [(event_id, job_id, revision)] = await self._writing.rows(
+    async def start(self, *, refusal: StoreError | None = None) -> None:
+        """Read where the log stands and begin to write, or to refuse every write.
+
+        Raises StoreError.
+        """
+        [(event_id, job_id, revision)] = await self._reading.rows(
             "SELECT event_id, job_id, revision FROM tip"
         )
         self._known.begin(last_event_id=as_int(event_id), last_job_id=as_int(job_id))
         self._revision = as_int(revision)
+        if refusal is not None:
+            self._refusal = refusal
+            return
         self._begin()
 
     async def told(self) -> None:
@@ -173,9 +179,9 @@ class Writer(WriteQueue):
         host = await self._writing.rows(_LOOK, (self.opening.host,))
         if not found or not host:
             raise gone("It was emptied")
-        event_id, job_id, revision, store = found[0]
+        event_id, job_id, revision, store, core = found[0]
         epoch, commits, now_ms = host[0]
-        check_row(self.opening, store, epoch)
+        check_row(self.opening, store, core, epoch)
         tip = as_int(event_id)
         if tip < self.last_event_id or as_int(revision) < self._revision:
             raise gone(f"It was put back to event {tip} from {self.last_event_id}")

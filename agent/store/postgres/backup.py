@@ -1,0 +1,183 @@
+"""A fleet's store as one file, and back again, into an empty database.
+
+The file is a zip: for each table what COPY gives (binary), then a manifest. Invariants: a backup is
+of one moment, whoever works meanwhile; one that was cut short or damaged is refused, and then
+nothing is left in the database; the store keeps its identity.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import StoreError, UsageError
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.database.sqlite_errors import from_os_error
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import (
+    check_version,
+    make_empty,
+    migrate,
+    open_records,
+    tables_of,
+)
+from agent.store.postgres.schema import MIGRATIONS, SCHEMA
+
+FORM = "switchboard fleet backup 1"
+_MANIFEST = "manifest.json"
+_CHUNK = 1 << 20
+_MOST_MANIFEST = 1 << 16
+_TABLES = (
+    *("tip", "host", "event", "session", "question", "job", "job_run", "watcher", "commitment"),
+    *("lease", "blob", "blob_use", "words"),
+)
+"""Every table; a test holds this list to the schema."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backup says of itself."""
+
+    form: str
+    store: str
+    version: int
+    events: int
+    epoch: int
+    rows: dict[str, int]
+    """How many rows each table has."""
+
+
+async def back_up(dsn: str, path: Path) -> Manifest:
+    """Write a store into a new file.
+
+    Raises:
+        StoreError: the database cannot be read, or the file not written; no part of it is left.
+        UsageError: there is such a file.
+    """
+    link = Link(dsn, "backup", is_written=False)
+    part = path.with_name(f".{path.name}.part")
+    if await asyncio.to_thread(path.exists):
+        raise UsageError(f"{path} is there already.", "Name another file.")
+    try:
+        await open_records(link, expected="")
+        async with link.transaction(is_snapshot=True):
+            [(store, version, events)] = await link.rows("SELECT store, version, event_id FROM tip")
+            [(epoch,)] = await link.rows("SELECT last_value FROM epoch")
+            counts = {
+                table: as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
+                for table in _TABLES
+            }
+            manifest = Manifest(
+                form=FORM,
+                store=as_text(store),
+                version=as_int(version),
+                events=as_int(events),
+                epoch=as_int(epoch),
+                rows=counts,
+            )
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+                for table in _TABLES:
+                    # Pictures are compressed already.
+                    await _put(link, file, table, is_deflated=table != "blob")
+                file.writestr(_MANIFEST, msgspec.json.encode(manifest))
+        part.replace(path)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    finally:
+        await link.close()
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return manifest
+
+
+async def _put(link: Link, file: zipfile.ZipFile, table: str, *, is_deflated: bool) -> None:
+    entry = zipfile.ZipInfo(table)
+    entry.compress_type = zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED
+    with file.open(entry, "w", force_zip64=True) as out:
+        copying = f"COPY {SCHEMA}.{table} TO STDOUT (FORMAT binary)"
+        async for chunk in link.copied_out(copying):
+            await asyncio.to_thread(out.write, chunk)
+
+
+async def restore(dsn: str, path: Path) -> Manifest:
+    """Put what a backup holds into a database that has no store.
+
+    Raises:
+        StoreError: the file is no whole backup or a newer Switchboard's, or the database has a
+            store already; it is then as it was.
+    """
+    link = Link(dsn, "restore")
+    try:
+        with zipfile.ZipFile(path) as file:
+            manifest = await asyncio.to_thread(_checked, file)
+            async with link.transaction():
+                await make_empty(link)
+                await migrate(link, 0, manifest.version)
+                await link.rows("DELETE FROM tip")
+                for table in await tables_of(link):
+                    copying = f"COPY {SCHEMA}.{table} FROM STDIN (FORMAT binary)"
+                    await link.copy_in(copying, _chunks(file, table))
+                    [(count,)] = await link.rows(f"SELECT count(*) FROM {SCHEMA}.{table}")
+                    if count != manifest.rows.get(table):
+                        raise StoreError(f"The backup's table {table!r} is not whole.")
+                    await _set_number(link, table)
+                await link.rows("SELECT setval('epoch', ?)", (manifest.epoch,))
+                # Nobody has a copy open.
+                await link.rows("UPDATE host SET is_open = 0")
+                await link.commit()
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
+        raise _no_backup(path) from error
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    finally:
+        await link.close()
+    return manifest
+
+
+async def _set_number(link: Link, table: str) -> None:
+    """Let the numbers that the server gives go on where the table's end."""
+    [(numbered,)] = await link.rows(
+        "SELECT pg_get_serial_sequence(?, a.attname)::text FROM pg_attribute a "
+        "WHERE a.attrelid = ?::regclass AND a.attidentity <> '' "
+        "UNION ALL SELECT NULL LIMIT 1",
+        (f"{SCHEMA}.{table}", f"{SCHEMA}.{table}"),
+    )
+    if numbered is not None:
+        await link.rows(
+            f"SELECT setval(?, (SELECT coalesce(max(number), 0) + 1 FROM {SCHEMA}.{table}), false)",
+            (numbered,),
+        )
+
+
+def _checked(file: zipfile.ZipFile) -> Manifest:
+    """Read the manifest and every checksum."""
+    path = Path(file.filename or "")
+    if file.getinfo(_MANIFEST).file_size > _MOST_MANIFEST or file.testzip() is not None:
+        raise _no_backup(path)
+    try:
+        manifest = msgspec.json.decode(file.read(_MANIFEST), type=Manifest)
+    except msgspec.MsgspecError as error:
+        raise _no_backup(path) from error
+    if manifest.form != FORM or not manifest.store or not manifest.version > 0:
+        raise _no_backup(path)
+    check_version(manifest.version)
+    assert manifest.version <= len(MIGRATIONS)
+    return manifest
+
+
+def _chunks(file: zipfile.ZipFile, table: str) -> Iterator[bytes]:
+    with file.open(table) as entry:
+        while chunk := entry.read(_CHUNK):
+            yield chunk
+
+
+def _no_backup(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is no whole backup of a fleet's store. Nothing was changed.",
+        "Choose another: switchboard store backup made it.",
+    )

@@ -1,0 +1,128 @@
+"""A core's store in a fleet's database, and the data directory that belongs to it.
+
+The directory keeps what is this host's alone: the socket, logs, the audit, phones, and a mark of
+which store it belongs to and how far that had come. Invariants: one process has the directory, one
+core the database; a directory of one store is not used with another, nor with an older copy of it,
+without the operator's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent.errors import StoreError, StoreGoneError
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.database.identity import (
+    DATABASE_NAME,
+    Mark,
+    Standing,
+    mark_all,
+    parts_of,
+    read_mark,
+)
+from agent.store.database.lock import DirectoryLock, make_directory
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import Core, another_hosts, open_records, put_back
+from agent.store.postgres.postgres_store import PostgresStore
+
+ADOPT = "Restore what belongs together, or take it as it is: switchboard store adopt"
+
+
+def check_directory(directory: Path) -> None:
+    """Refuse a data directory that has a store of its own. Raises StoreError."""
+    if (directory / DATABASE_NAME).exists():
+        raise StoreError(
+            f"{directory} holds a store of its own, and store.dsn names a database.",
+            "Choose another data directory for the fleet (--data-dir), or unset store.dsn.",
+        )
+
+
+@asynccontextmanager
+async def open_core(
+    dsn: str, host: str, directory: Path, *, adopts: bool = False
+) -> AsyncIterator[PostgresStore]:
+    """Own a data directory and be the core of a database for the length of a `with` block.
+
+    Args:
+        dsn: see `PostgresStore.open`.
+        host: the name of this computer.
+        directory: made where it is not there.
+        adopts: whether the database is taken as it is, whichever this directory knows and whichever
+            host's it was.
+
+    Raises:
+        StoreError: see `PostgresStore.open`; or the directory is in use, or another store's.
+        StoreGoneError: the database is not the one that belongs to the directory.
+        ConfigError: other users of the computer may write the directory.
+    """
+    check_directory(directory)
+    make_directory(directory)
+    lock = DirectoryLock.take(directory)
+    try:
+        mark = Mark() if adopts else read_mark(directory) or Mark()
+        core = Core(events=mark.events, takes_over=adopts)
+        expected = "" if adopts else _expected(directory)
+        async with PostgresStore.open(dsn, host, expected=expected, core=core) as store:
+            _leave_mark(directory, store, mark.events)
+            yield store
+            _leave_mark(directory, store, store.newest_event_id)
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def open_stored(dsn: str, directory: Path) -> AsyncIterator[PostgresStore]:
+    """Read the database that belongs to a directory; see `PostgresStore.open_records`."""
+    check_directory(directory)
+    async with PostgresStore.open_records(dsn, expected=_expected(directory)) as store:
+        yield store
+
+
+async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
+    """Take a database, and this directory and host with it, for one from now on.
+
+    Returns:
+        What did not agree before, in sentences.
+
+    Raises:
+        StoreError: it cannot be opened, or a core works on it.
+    """
+    wrong: list[str] = []
+    link = Link(dsn, "adopt", is_written=False)
+    try:
+        opening = await open_records(link, expected="")
+        [(event_id, before)] = await link.rows("SELECT event_id, core_host FROM tip")
+    finally:
+        await link.close()
+    for name, part in parts_of(directory).items():
+        mark = read_mark(part) or Mark()
+        if mark.store and mark.store != opening.store:
+            wrong.append(f"The {name} was of store {mark.store}, not {opening.store}.")
+        elif mark.events > as_int(event_id):
+            wrong.append(put_back(as_int(event_id), mark.events))
+    if before not in ("", host):
+        wrong.append(another_hosts(as_text(before), host))
+    async with open_core(dsn, host, directory, adopts=True):
+        return tuple(wrong)
+
+
+def _expected(directory: Path) -> str:
+    """Return the identity of the store that a directory belongs to; empty when it has none yet."""
+    marks = {
+        mark.store
+        for part in parts_of(directory).values()
+        if (mark := read_mark(part)) is not None and mark.store
+    }
+    if len(marks) > 1:
+        raise StoreGoneError(
+            f"{directory} holds parts of several stores ({', '.join(sorted(marks))}). Nothing was "
+            "changed.",
+            ADOPT,
+        )
+    return next(iter(marks), "")
+
+
+def _leave_mark(directory: Path, store: PostgresStore, events: int) -> None:
+    mark_all(directory, Standing(store=store.identity, epoch=store.epoch, events=events))

@@ -1,0 +1,109 @@
+"""Look a fleet's database through, and drop what nothing names.
+
+Not a repair: what is damaged is named. Invariant: a check changes nothing, and sees the store as it
+was at one moment, whoever works on it meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.database.identity import read_mark
+from agent.store.postgres.core_store import check_directory
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import open_records, put_back
+from agent.store.postgres.schema import SCHEMA
+from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadable
+
+_BLOBS_AT_ONCE = 16
+_SIZE = (
+    "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+    "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relkind = 'r'"
+)
+
+
+async def check(dsn: str, directory: Path) -> Checked:
+    """Read the whole store and say what is wrong with it.
+
+    Args:
+        dsn: of the database.
+        directory: the data directory that belongs to it; may be missing.
+
+    Raises:
+        StoreError: it cannot be reached, or holds no store that this Switchboard reads.
+    """
+    check_directory(directory)
+    link = Link(dsn, "check", is_written=False)
+    try:
+        opening = await open_records(link, expected="")
+        async with link.transaction(is_snapshot=True):
+            findings: list[str] = []
+            [(event_id,)] = await link.rows("SELECT event_id FROM tip")
+            mark = read_mark(directory)
+            if mark is not None and mark.store and mark.store != opening.store:
+                findings.append(
+                    f"The database is another store ({opening.store}) than the data directory's "
+                    f"({mark.store})."
+                )
+            elif mark is not None and mark.events > as_int(event_id):
+                findings.append(put_back(as_int(event_id), mark.events))
+            [(newest,)] = await link.rows("SELECT coalesce(max(id), 0) FROM event")
+            if as_int(newest) > as_int(event_id):
+                findings.append(
+                    f"Event {as_int(newest)} is stored, and the log ends at {as_int(event_id)}."
+                )
+            findings += await unreadable(link)
+            findings += await gaps(link)
+            findings += await _damaged_blobs(link)
+            counts = [
+                as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
+                for table in ("event", "session", "blob")
+            ]
+            [(size,)] = await link.rows(_SIZE, (SCHEMA,))
+    finally:
+        await link.close()
+    return Checked(
+        events=counts[0],
+        sessions=counts[1],
+        blobs=counts[2],
+        size_bytes=as_int(size),
+        findings=tuple(findings[:MOST_FINDINGS]),
+    )
+
+
+async def size_bytes(dsn: str) -> int:
+    """Add up what the store's tables take on the server. Raises StoreError."""
+    link = Link(dsn, "size", is_written=False)
+    try:
+        [(size,)] = await link.rows(_SIZE, (SCHEMA,))
+    finally:
+        await link.close()
+    return as_int(size)
+
+
+async def vacuum(dsn: str) -> None:
+    """Let the server use the room of what was dropped. Raises StoreError."""
+    link = Link(dsn, "vacuum")
+    try:
+        tables = await link.rows(
+            "SELECT tablename::text FROM pg_tables WHERE schemaname = ?", (SCHEMA,)
+        )
+        for (table,) in tables:
+            await link.rows(f"VACUUM (ANALYZE) {SCHEMA}.{as_text(table)}")
+    finally:
+        await link.close()
+
+
+async def _damaged_blobs(link: Link) -> list[str]:
+    """Read every blob and compare it with its name."""
+    found: list[str] = []
+    last = ""
+    sql = f"SELECT digest, data FROM blob WHERE digest > ? ORDER BY digest LIMIT {_BLOBS_AT_ONCE}"
+    while rows := await link.rows(sql, (last,)):
+        for digest, data in rows:
+            if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != digest:
+                found.append(f"Blob {as_text(digest)} is damaged.")
+        last = as_text(rows[-1][0])
+    return found

@@ -1,0 +1,113 @@
+"""Which store a core works on: the data directory's own, or a database that the settings name.
+
+Not a store. Invariants: the database's address is read here, by name only, and goes nowhere but to
+the store itself; without one nothing of a fleet is imported.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import stat
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from agent.config import Settings
+from agent.errors import ConfigError
+from agent.extras import install, is_installed, missing
+from agent.store.store import Store
+
+_PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
+_LONGEST = 4096
+
+
+def open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
+    """Own the store that the settings name, for the length of a `with` block.
+
+    Raises:
+        StoreError: see `SqliteStore.open` and `agent.store.postgres.core_store.open_core`.
+        ConfigError: the address cannot be read, or the extra is not installed.
+    """
+    if not settings.store.dsn:
+        from agent.store.embedded.sqlite_store import SqliteStore
+
+        return SqliteStore.open(settings.data_dir)
+    dsn = address(settings)
+    from agent.store.postgres.core_store import open_core
+
+    return open_core(dsn, host_name(settings), settings.data_dir)
+
+
+def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
+    """Read the store that the settings name, which is left as it is.
+
+    Raises: see `open_store`.
+    """
+    if not settings.store.dsn:
+        from agent.store.embedded.sqlite_store import SqliteStore
+
+        return SqliteStore.open(settings.data_dir, may_only_read=True)
+    dsn = address(settings)
+    from agent.store.postgres.core_store import open_stored
+
+    return open_stored(dsn, settings.data_dir)
+
+
+def host_name(settings: Settings) -> str:
+    """Return the name of this computer among those that use the database."""
+    return settings.store.host or platform.node() or "localhost"
+
+
+def address(settings: Settings) -> str:
+    """Return the address of the database that the settings name. Raises ConfigError."""
+    if not is_installed("fleet"):
+        raise ConfigError(missing("fleet"), install("fleet"))
+    said = settings.store.dsn.strip()
+    if not said.startswith("@"):
+        return said
+    path = (settings.config_file.parent / Path(said[1:]).expanduser()).absolute()
+    try:
+        with path.open(encoding="utf-8") as file:
+            mode = path.stat().st_mode
+            text = file.read(_LONGEST).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(
+            f"store.dsn names the file {path}, which cannot be read: {why}.",
+            "Correct the name, or the file's mode.",
+        ) from error
+    if not text or not text.isprintable():
+        raise ConfigError(
+            f"{path} does not hold one line with a database's address.",
+            "Write postgresql://ROLE:PASSWORD@HOST/DATABASE into it.",
+        )
+    if has_password(text) and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(
+            f"{path} holds a password, and other users of this computer may read it.",
+            f"Run: chmod 600 '{path}'",
+        )
+    return text
+
+
+def said_on_the_line(fleet: str | None) -> str | None:
+    """Return what `--fleet` says as the settings take it.
+
+    Raises:
+        ConfigError: it holds a password, which every user of this computer could read.
+    """
+    if not fleet:
+        return None
+    if fleet.startswith("@"):
+        return f"@{Path(fleet[1:]).expanduser().absolute()}"
+    if has_password(fleet):
+        raise ConfigError(
+            "--fleet holds a password, which every user of this computer can read there.",
+            "Write the address into a file that only you may read and say --fleet @FILE, or set "
+            "SWITCHBOARD_STORE_DSN.",
+        )
+    return fleet
+
+
+def has_password(dsn: str) -> bool:
+    """Whether an address may hold a password."""
+    return _PASSWORD.search(dsn) is not None

@@ -1,0 +1,132 @@
+"""A core on PostgreSQL, as real processes: either is killed, and nobody reads the address."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.conftest import Bench
+from tests.end_to_end.harness import Line, Workshop, wait_until
+from tests.end_to_end.test_questions import GOAL, told
+from tests.store.postgres_server import PostgresServer, binaries, running_server
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+PILOT = ("--model", "pilot")
+PASSWORD = "hunter2-of-the-fleet"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    if binaries() is None and "SWITCHBOARD_NEEDS_ALL" not in os.environ:
+        pytest.skip("PostgreSQL is not installed")
+    with running_server(is_durable=True) as one:
+        yield one
+
+
+def on_postgres(shop: Workshop, server: PostgresServer) -> str:
+    """Let a workshop's commands work on a database of their own; returns its name."""
+    dsn = f"{server.new_database()}&password={PASSWORD}"
+    shop.environment["SWITCHBOARD_STORE_DSN"] = dsn
+    return dsn.removeprefix("postgresql:///").partition("?")[0]
+
+
+def command_lines() -> str:
+    """Return what every process of this computer was started with."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            found.append((entry / "cmdline").read_bytes().decode("utf-8", "replace"))
+        except OSError:
+            continue
+    return "\n".join(found)
+
+
+def stored_events(server: PostgresServer, database: str) -> int:
+    return int(server.sql("SELECT count(*) FROM switchboard.event", database=database))
+
+
+def numbered(lines: list[Line]) -> list[int]:
+    return [line["seq"] for line in lines]
+
+
+def test_a_killed_core_goes_on_with_its_question_and_the_address_is_told_to_nobody(
+    bench: Bench, server: PostgresServer
+) -> None:
+    bench.begin()
+    database = on_postgres(bench, server)
+    run = ("run", GOAL, "--device", bench.serial, "--json", *PILOT)
+    with bench.running(*run) as running:
+        question = running.wait_for_type("request_user_input")["question"]
+        lines = command_lines()
+        assert bench.serial in lines
+        assert PASSWORD not in lines
+        other = bench.call("sessions", "list", SWITCHBOARD_DATA_DIR=f"{bench.data}-2")
+        assert other.code == 0, other
+        refused = bench.call(*run, SWITCHBOARD_DATA_DIR=f"{bench.data}-2")
+        assert refused.code != 0
+        assert "one core at a time" in refused.err
+        running.kill()
+    published = [line for line in running.seen if line]
+    session_id = question["session_id"]
+    answered = bench.call(
+        "sessions", "answer", session_id, "Ben Okafor", "--answer", "Approve", "--json"
+    )
+    assert answered.code == 0, answered
+    assert told(bench, "Ben Okafor")
+    stored = bench.call("sessions", "show", session_id, "--events")
+    assert stored.lines[: len(published)] == published
+    assert numbered(stored.lines) == list(range(1, len(stored.lines) + 1))
+    checked = bench.call("store", "check", "--json")
+    assert checked.json["sound"], checked
+    everything = [stored.out, stored.err, answered.out, answered.err, refused.err, checked.out]
+    everything += running.speech
+    everything += [
+        path.read_text("utf-8", "replace")
+        for place in (bench.data, Path(f"{bench.data}-2"))
+        for path in place.rglob("*")
+        if path.is_file()
+    ]
+    everything.append(server.sql("SELECT * FROM switchboard.event", database=database))
+    everything.append((server.directory / "log").read_text("utf-8", "replace"))
+    assert not any(PASSWORD in text for text in everything)
+    assert not any(str(server.directory) in text for text in everything[:-1])
+
+
+def test_sessions_go_on_while_the_server_is_killed_again_and_again(
+    workshop: Workshop, server: PostgresServer
+) -> None:
+    database = on_postgres(workshop, server)
+    try:
+        started = workshop.call("daemon", "start", "--virtual-only", "--phones", "3")
+        assert started.code == 0, started
+        names = [f"errand {number}" for number in range(9)]
+        with ExitStack() as stack:
+            runs = [
+                stack.enter_context(
+                    workshop.running("run", f'write a note saying "{name}"', "--json", *PILOT)
+                )
+                for name in names
+            ]
+            for events in (40, 120, 200):
+                # Under load: each kill comes once more has been done.
+                wait_until(
+                    lambda n=events: stored_events(server, database) >= n, f"{events} events"
+                )
+                server.stop(signal.SIGQUIT)
+                server.start(is_durable=True)
+            codes = [run.wait() for run in runs]
+        assert codes == [0] * len(names), [str(run) for run in runs]
+        for run in runs:
+            session_id = run.seen[0]["session_id"]
+            stored = workshop.call("sessions", "show", session_id, "--events").lines
+            assert run.seen == stored
+            assert numbered(stored) == list(range(1, len(stored) + 1))
+        checked = workshop.call("store", "check", "--json")
+        assert checked.json["sound"], checked
+    finally:
+        workshop.call("daemon", "stop", "--force")

@@ -1,0 +1,377 @@
+"""A core on a fleet's database: one at a time, with a directory of its own; records; upkeep."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zipfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from agent.errors import FencedError, StoreError, StoreGoneError, UnwritableError, UsageError
+from agent.protocol import ToolCallRequested
+from agent.store.database.lock import DirectoryLock
+from agent.store.embedded.sqlite_store import SqliteStore
+from agent.store.postgres.backup import _TABLES, back_up, restore
+from agent.store.postgres.core_store import adopt, open_core, open_stored
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import migrate
+from agent.store.postgres.postgres_store import PostgresStore
+from agent.store.postgres.schema import MIGRATIONS
+from agent.store.postgres.upkeep import check, vacuum
+from agent.store.store import EventDraft
+from tests.store.conftest import make_job, question_draft, session_draft, step_draft
+from tests.store.postgres_server import PostgresServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+
+
+@pytest.fixture
+def dsn(postgres_server: PostgresServer) -> str:
+    return postgres_server.new_database()
+
+
+@pytest.fixture
+def database(dsn: str) -> str:
+    return dsn.removeprefix("postgresql:///").partition("?")[0]
+
+
+async def filled(dsn: str, directory: Path) -> str:
+    """Put something into every part of a store; returns the digest of a blob that is named."""
+    async with open_core(dsn, "a", directory) as store:
+        digest = await store.put_blob(b"named" * 1000, "image/png")
+        await store.put_blob(b"unnamed" * 1000, "image/png")
+        call = ToolCallRequested(
+            step=1, call_id="c", tool="tap", arguments="{}", reply_digest=digest
+        )
+        drafts = (session_draft("s1", goal="buy züge\n\\."), EventDraft("s1", call))
+        await store.append(*drafts, question_draft("q1"), *(step_draft("s1", n) for n in range(40)))
+        await store.create_job(make_job)
+        await store.acquire_lease("phone", "a", 1000)
+    return digest
+
+
+# --- one core ----------
+
+
+async def test_one_core_at_a_time_works_on_a_database(dsn: str, tmp_path: Path) -> None:
+    async with open_core(dsn, "a", tmp_path / "a") as first:
+        for host in ("a", "b"):
+            with pytest.raises(StoreError, match="core of host 'a' works on this database"):
+                async with open_core(dsn, host, tmp_path / "b"):
+                    pass
+        await first.append(session_draft("s1"))
+    async with open_core(dsn, "a", tmp_path / "b") as second:
+        assert [one.session_id for one in await second.sessions()] == ["s1"]
+        assert second.epoch > first.epoch
+
+
+async def test_a_core_that_another_took_the_place_of_writes_nothing_more(
+    dsn: str, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        frozen = await stack.enter_async_context(open_core(dsn, "a", tmp_path / "a"))
+        await frozen.append(session_draft("s1"))
+        # As after a network that was cut: the server has forgotten the first, which goes on.
+        await frozen._standing.close()
+        await adopt(dsn, "b", tmp_path / "b")
+        async with open_core(dsn, "b", tmp_path / "b") as newer:
+            with pytest.raises(FencedError, match="newer core"):
+                await frozen.check_owned()
+            for _ in range(2):
+                with pytest.raises(FencedError):
+                    await frozen.append(step_draft("s1", 1))
+            [event] = await newer.append(step_draft("s1", 2))
+            assert event.seq == 2
+
+
+async def test_another_host_works_on_it_only_by_the_operators_word(
+    dsn: str, tmp_path: Path
+) -> None:
+    await filled(dsn, tmp_path / "a")
+    with pytest.raises(StoreError, match="belongs to host 'a', and this is 'b'") as refused:
+        async with open_core(dsn, "b", tmp_path / "b"):
+            pass
+    assert "store adopt" in refused.value.remedy
+    [said] = await adopt(dsn, "b", tmp_path / "b")
+    assert "belongs to host 'a'" in said
+    async with open_core(dsn, "b", tmp_path / "b") as store:
+        assert len(await store.sessions()) == 1
+    with pytest.raises(StoreError, match="belongs to host 'b'"):
+        async with open_core(dsn, "a", tmp_path / "a"):
+            pass
+
+
+async def test_a_data_directory_is_of_one_store_and_one_process(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    embedded = tmp_path / "embedded"
+    async with SqliteStore.open(embedded):
+        pass
+    with pytest.raises(StoreError, match="holds a store of its own"):
+        async with open_core(dsn, "a", embedded):
+            pass
+    await filled(dsn, tmp_path / "data")
+    with pytest.raises(StoreGoneError, match="holds no store"):
+        async with open_core(postgres_server.new_database(), "a", tmp_path / "data"):
+            pass
+    with pytest.raises(StoreGoneError, match="gone"):
+        async with SqliteStore.open(tmp_path / "data"):
+            pass
+    lock = DirectoryLock.take(tmp_path / "data")
+    try:
+        with pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
+            async with open_core(dsn, "a", tmp_path / "data"):
+                pass
+    finally:
+        lock.release()
+
+
+async def test_a_database_that_was_put_back_is_noticed_at_the_next_start(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    directory, file = tmp_path / "data", tmp_path / "backup"
+    await filled(dsn, directory)
+    await back_up(dsn, file)
+    async with open_core(dsn, "a", directory) as store:
+        await store.append(step_draft("s1", 99))
+        last = await store.last_event_id()
+    postgres_server.sql("DROP SCHEMA switchboard CASCADE", database=database)
+    await restore(dsn, file)
+    with pytest.raises(StoreGoneError, match=f"ends at event {last - 1}, and had {last}"):
+        async with open_core(dsn, "a", directory):
+            pass
+    assert not (await check(dsn, directory)).is_sound
+    assert len(await adopt(dsn, "a", directory)) == 1
+    assert (await check(dsn, directory)).is_sound
+    async with open_core(dsn, "a", directory) as store:
+        [event] = await store.append(step_draft("s1", 100))
+        assert event.event_id == last
+
+
+# --- servers that cannot be used ----------
+
+
+async def refusal(dsn: str, directory: Path) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        async with open_core(dsn, "a", directory):
+            pass
+    return caught.value
+
+
+async def test_a_database_that_takes_no_writes_is_refused_and_can_be_read(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    postgres_server.sql(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    refused = await refusal(dsn, tmp_path / "data")
+    assert isinstance(refused, UnwritableError)
+    assert "takes no writes" in refused.message
+    async with open_stored(dsn, tmp_path / "data") as store:
+        assert len(await store.sessions()) == 1
+
+
+async def test_a_replica_is_refused_and_can_be_read(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    with postgres_server.replica() as directory:
+        replica = dsn.replace(str(postgres_server.directory), str(directory))
+        refused = await refusal(replica, tmp_path / "data")
+        assert isinstance(refused, UnwritableError)
+        assert "is a replica" in refused.message
+        assert "target_session_attrs=read-write" in refused.remedy
+        async with open_stored(replica, tmp_path / "data") as store:
+            assert len(await store.sessions()) == 1
+            assert len(await store.search("züge")) == 1
+        both = dsn.replace("?host=", f"?host={directory},")
+        async with open_core(
+            f"{both}&target_session_attrs=read-write", "a", tmp_path / "data"
+        ) as store:
+            await store.append(step_draft("s1", 1))
+
+
+async def test_a_wrong_password_is_said_at_once_and_told_to_nobody(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    with postgres_server.asking_for_passwords(database):
+        wrong = dsn.replace("user=switchboard", "user=switchboard&password=hunter2")
+        refused = await refusal(wrong, tmp_path / "data")
+    assert "refuses the role or its password" in refused.message
+    assert "hunter2" not in f"{refused} {refused.remedy}"
+    assert dsn not in f"{refused} {refused.remedy}"
+
+
+# --- versions ----------
+
+
+async def test_an_older_schema_is_brought_up_to_date_by_a_core_alone(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    link = Link(dsn, "older")
+    async with link.transaction():
+        await link.rows("CREATE SCHEMA switchboard")
+        await migrate(link, 0, 1)
+        await link.rows("UPDATE tip SET version = 1, store = 'older'")
+        await link.commit()
+    await link.close()
+    with pytest.raises(StoreError, match="older Switchboard"):
+        async with open_stored(dsn, tmp_path / "data"):
+            pass
+    with pytest.raises(StoreError, match="older Switchboard"):
+        await check(dsn, tmp_path / "data")
+    version = "SELECT version FROM switchboard.tip"
+    assert postgres_server.sql(version, database=database) == "1"
+    async with open_core(dsn, "a", tmp_path / "data") as store:
+        assert store.identity == "older"
+        await store.append(session_draft("s1"))
+    assert postgres_server.sql(version, database=database) == str(len(MIGRATIONS))
+
+
+async def test_a_newer_schema_is_not_read(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    postgres_server.sql("UPDATE switchboard.tip SET version = 99", database=database)
+    assert "newer Switchboard" in (await refusal(dsn, tmp_path / "data")).message
+    with pytest.raises(StoreError, match="newer Switchboard"):
+        async with open_stored(dsn, tmp_path / "data"):
+            pass
+
+
+# --- records ----------
+
+
+async def test_records_are_read_beside_a_core_and_change_nothing(dsn: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no store"):
+        async with open_stored(dsn, tmp_path / "none"):
+            pass
+    digest = await filled(dsn, tmp_path / "a")
+    async with (
+        open_core(dsn, "a", tmp_path / "a") as core,
+        open_stored(dsn, tmp_path / "elsewhere") as records,
+    ):
+        await core.append(session_draft("s2"))
+        assert [one.session_id for one in await records.sessions()] == ["s2", "s1"]
+        assert await records.last_event_id() == await core.last_event_id()
+        assert await records.read_blob(digest) == b"named" * 1000
+        assert len(await records.open_questions()) == 1
+        with pytest.raises(UnwritableError, match="reading only"):
+            await records.append(step_draft("s1", 1))
+        with pytest.raises(UnwritableError):
+            await records.put_blob(b"x", "text/plain")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+# --- upkeep ----------
+
+
+async def test_a_check_names_what_is_wrong_beside_a_core(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    digest = await filled(dsn, tmp_path / "data")
+    async with open_core(dsn, "a", tmp_path / "data"):
+        found = await check(dsn, tmp_path / "data")
+        assert found.is_sound, found
+        assert (found.events, found.sessions, found.blobs) == (44, 1, 2)
+        assert found.size_bytes > 0
+        for sql in (
+            "DELETE FROM switchboard.event WHERE id = 10",
+            "UPDATE switchboard.event SET body = '{}' WHERE id = 11",
+            f"UPDATE switchboard.blob SET data = 'x' WHERE digest = '{digest}'",
+        ):
+            postgres_server.sql(sql, database=database)
+        told = "\n".join((await check(dsn, tmp_path / "data")).findings)
+    assert "Session s1 should have 43 events and has 42" in told
+    assert "Event 11 cannot be read" in told
+    assert f"Blob {digest} is damaged" in told
+
+
+async def test_what_nothing_names_goes(dsn: str, tmp_path: Path) -> None:
+    digest = await filled(dsn, tmp_path / "data")
+    async with open_core(dsn, "a", tmp_path / "data") as store:
+        assert (await store.collect_blobs()).blobs == 1
+        assert await store.read_blob(digest)
+    await vacuum(dsn)
+
+
+# --- backups ----------
+
+
+async def test_a_backup_under_work_is_restored_whole(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    digest = await filled(dsn, tmp_path / "data")
+    file = tmp_path / "backup"
+    async with open_core(dsn, "a", tmp_path / "data") as store:
+
+        async def write() -> None:
+            for step in range(200):
+                await store.append(step_draft("s1", step))
+
+        writing = asyncio.create_task(write())
+        made = await back_up(dsn, file)
+        await writing
+        expected = await store.events(after=0, limit=made.events)
+        identity = store.identity
+    other = postgres_server.new_database()
+    assert await restore(other, file) == made
+    assert (await check(other, tmp_path / "elsewhere")).is_sound
+    async with open_core(other, "a", tmp_path / "restored") as again:
+        assert again.identity == identity
+        assert (await again.events(after=0, limit=10_000))[: len(expected)] == expected
+        assert await again.read_blob(digest) == b"named" * 1000
+        assert len(await again.search("züge")) == 1
+        assert len(await again.open_questions()) == 1
+        assert (await again.create_job(make_job)).id == 2
+        assert (await again.append(session_draft("s2")))[0].event_id > made.events
+        epoch = again.epoch
+    async with PostgresStore.open(other, "b") as joined:
+        assert joined.epoch > epoch
+    with pytest.raises(StoreError, match="holds a store already"):
+        await restore(other, file)
+    with pytest.raises(UsageError, match="is there already"):
+        await back_up(dsn, file)
+
+
+async def test_a_backup_that_is_not_whole_leaves_the_database_empty(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    file, broken = tmp_path / "backup", tmp_path / "broken"
+    await back_up(dsn, file)
+    whole = file.read_bytes()
+    other = postgres_server.new_database()
+    name = other.removeprefix("postgresql:///").partition("?")[0]
+    flipped = bytearray(whole)
+    flipped[whole.index(b"named" * 10)] ^= 1
+    for data in (b"", b"no zip", whole[: len(whole) // 2], whole[:-30], bytes(flipped)):
+        broken.write_bytes(data)
+        with pytest.raises(StoreError, match="no whole backup"):
+            await restore(other, broken)
+    with zipfile.ZipFile(file) as good:
+        parts = {one: good.read(one) for one in good.namelist()}
+    for changed in (
+        {"event": parts["event"][:-200]},
+        {"question": parts["session"]},
+        {"session": parts["session"][:19] + b"\xff\xff"},
+        {"manifest.json": parts["manifest.json"].replace(b'"version":', b'"version":9')},
+        {"manifest.json": b"[]"},
+    ):
+        with zipfile.ZipFile(broken, "w") as bad:
+            for one, content in (parts | changed).items():
+                bad.writestr(one, content)
+        with pytest.raises(StoreError):
+            await restore(other, broken)
+    schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'switchboard'"
+    assert postgres_server.sql(schemas, database=name) == "0"
+
+
+async def test_a_backup_has_every_table(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'switchboard'"
+    assert set(postgres_server.sql(tables, database=database).split()) == set(_TABLES)
