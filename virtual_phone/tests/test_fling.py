@@ -14,6 +14,7 @@ from support.hand import new_phone
 from virtual_phone.input import fling
 from virtual_phone.phone import Phone
 from virtual_phone.state.records import NotIdleError
+from virtual_phone.timing import SimulatedTiming
 from virtual_phone.ui.bind import walk
 
 SCALE = 420 / 160
@@ -60,17 +61,14 @@ def test_a_glide_never_turns_back_and_grows_slower(one: float, other: float) -> 
     assert fling.part_glided(first) >= first - 1e-4
 
 
-def test_a_finger_that_rests_before_it_is_lifted_throws_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = 100.0
-    monkeypatch.setattr(fling.time, "monotonic", lambda: now)
-    trail = fling.Trail(1000)
+def test_a_finger_that_rests_before_it_is_lifted_throws_nothing() -> None:
+    timing = SimulatedTiming()
+    trail = fling.Trail(1000, timing)
     for _ in range(20):
-        now += 0.01
-        trail.add(1000 - (now - 100) * 2000)
+        timing.advance(0.01)
+        trail.add(1000 - timing.monotonic() * 2000)
     assert trail.speed() == pytest.approx(-2000)
-    now += 0.05
+    timing.advance(0.05)
     assert trail.speed() == 0
 
 

@@ -27,6 +27,7 @@ from virtual_phone.state.factory import built_in, seed_for
 from virtual_phone.state.properties import factory_properties
 from virtual_phone.state.records import DisplayState, PageState, PhoneState, TaskState
 from virtual_phone.state.settings_provider import SettingsTable
+from virtual_phone.timing import LoopTiming, Timer, Timing
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -57,7 +58,9 @@ class Core(Turning):
         name: str = "virtual-1",
         seed: int = 0,
         clock: Callable[[], float] = time.time,
+        timing: Timing | None = None,
     ) -> None:
+        self.timing: Timing = timing or LoopTiming()
         self.home = Path(home)
         self.name = name
         self.seed = seed
@@ -73,8 +76,8 @@ class Core(Turning):
         self._busy_until = 0.0
         self._moving_since = self._moving_s = 0.0
         self._moving_step = 0
-        self._save_timer: asyncio.TimerHandle | None = None
-        self._frame_timer: asyncio.TimerHandle | None = None
+        self._save_timer: Timer | None = None
+        self._frame_timer: Timer | None = None
         self._unsaved = False
         self._closed = False
         self._after_prompt: Callable[[], None] | None = None
@@ -94,7 +97,7 @@ class Core(Turning):
             name, seed, width=WIDTH, height=HEIGHT, density=DENSITY
         )
         self.settings = SettingsTable(self._setting_changed)
-        self.packages = PackageTable(built_in())
+        self.packages: PackageTable = PackageTable(built_in())
         self.state_record = PhoneState()
         self.activities = Activities(lambda: self.state_record, self.packages, self.now)
 
@@ -214,7 +217,7 @@ class Core(Turning):
         return self._version
 
     def _moved_s(self) -> float:
-        return time.monotonic() - self._moving_since
+        return self.timing.monotonic() - self._moving_since
 
     def invalidate(self) -> None:
         """Say that something changed: scenes are built again, waiters wake, the state is saved."""
@@ -292,11 +295,7 @@ class Core(Turning):
         """Let go of full-size frames once nobody asks for them, so that idle phones stay small."""
         if self._frame_timer is not None:
             self._frame_timer.cancel()
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        self._frame_timer = loop.call_later(FRAME_KEPT_S, self._forget_frames)
+        self._frame_timer = self.timing.later(FRAME_KEPT_S, self._forget_frames)
 
     def _forget_frames(self) -> None:
         self._frames.clear()
@@ -305,29 +304,31 @@ class Core(Turning):
     @property
     def idle(self) -> bool:
         """Whether nothing is moving on the screen."""
-        return time.monotonic() >= self._busy_until and not self._touch.gliding
+        return self.timing.monotonic() >= self._busy_until and not self._touch.gliding
 
     async def wait_idle(self, timeout_s: float = 10.0) -> bool:
         """Wait until nothing moves; return False when that took too long."""
-        deadline = time.monotonic() + timeout_s
+        monotonic = self.timing.monotonic
+        deadline = monotonic() + timeout_s
         while not self.idle:
-            left = min(self._busy_until, deadline) - time.monotonic()
+            left = min(self._busy_until, deadline) - monotonic()
             if self._touch.gliding:
                 left = MOVE_STEP_S
-            if time.monotonic() >= deadline:
+            if monotonic() >= deadline:
                 return False
-            await asyncio.sleep(max(left, 0.001))
+            await self.timing.sleep(max(left, 0.001))
         return True
 
     def busy_for(self, seconds: float) -> None:
         """Keep the screen from being idle for a while, as an animation does."""
-        self._busy_until = max(self._busy_until, time.monotonic() + seconds)
+        self._busy_until = max(self._busy_until, self.timing.monotonic() + seconds)
 
     def _transition(self) -> None:
         scale = self.settings.number("global", "transition_animation_scale", 1.0)
         length_s = TRANSITION_S * min(max(scale, 0.0), 2.0)
         self.busy_for(length_s)
-        self._moving_since, self._moving_s, self._moving_step = time.monotonic(), length_s, 0
+        self._moving_since, self._moving_s = self.timing.monotonic(), length_s
+        self._moving_step = 0
 
     def app_state(self, package: str) -> msgspec.Struct | None:
         """Return an app's state, or None where the package has none."""
@@ -350,13 +351,10 @@ class Core(Turning):
         return seed_for(self.seed, package, self.now())
 
     def after(self, delay_s: float, call: Callable[[], None]) -> None:
-        """Call something later on the phone's loop; at once where no loop runs."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        """Call something later in the phone's time; at once where that does not go on."""
+        planned = self.timing.later(delay_s, lambda: None if self._closed else self.run(call))
+        if planned is None:
             call()
-            return
-        loop.call_later(delay_s, lambda: None if self._closed else self.run(call))
 
     def _setting_changed(self, namespace: str, key: str) -> None:
         if key == "accelerometer_rotation" and self.settings.flag(namespace, key):

@@ -11,12 +11,13 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from virtual_phone.activities import short_component
 from virtual_phone.app import App
-from virtual_phone.apps import all_apps, app_of
+from virtual_phone.apps import app_of
 from virtual_phone.core import SAVE_DELAY_S, log
 from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.errors import PhoneError
@@ -33,6 +34,8 @@ from virtual_phone.state.records import (
     WindowInfo,
 )
 from virtual_phone.state.storage import FirstFile, SharedStorage
+from virtual_phone.state.truth import Truth
+from virtual_phone.timing import Timing
 from virtual_phone.ui.dump import dump
 from virtual_phone.well_formed import json_of, well_formed_value
 
@@ -42,6 +45,7 @@ class Phone(Gestures):
 
     Args:
         profile: what kind of phone (`virtual_phone.state.profiles`); the kind it was by default.
+        timing: the time that gestures and animations take; the running loop's by default.
 
     Raises:
         PhoneError: the directory cannot be read, or there is no such kind of phone.
@@ -55,8 +59,9 @@ class Phone(Gestures):
         seed: int = 0,
         clock: Callable[[], float] = time.time,
         profile: str | None = None,
+        timing: Timing | None = None,
     ) -> None:
-        super().__init__(home, name=name, seed=seed, clock=clock)
+        super().__init__(home, name=name, seed=seed, clock=clock, timing=timing)
         self._profile = profile
         self._loading = set()
         self.storage = SharedStorage(
@@ -180,39 +185,8 @@ class Phone(Gestures):
 
     def state(self) -> dict[str, object]:
         """Return the true state as JSON values: settings, apps' data, what is in front."""
-        record = self.state_record
-        apps = {
-            package: self._plain_state(app)
-            for package, app in all_apps().items()
-            if app.state.__struct_fields__
-        }
-        s = self.settings
-        focused = self.focused_window
-        truth: dict[str, object] = {
-            "name": self.name,
-            "time": self.now(),
-            "foreground": self.focused_app,
-            "focused_window": focused.title if focused is not None else None,
-            "screen_on": record.screen_on,
-            "locked": record.locked,
-            "rotation": self.rotation,
-            "keyboard_shown": record.keyboard_shown,
-            "clipboard": record.clipboard,
-            "wifi": s.flag("global", "wifi_on"),
-            "bluetooth": s.flag("global", "bluetooth_on"),
-            "airplane_mode": s.flag("global", "airplane_mode_on"),
-            "dark_theme": s.get("secure", "ui_night_mode") == "2",
-            "settings": {ns: s.list(ns) for ns in ("system", "secure", "global")},
-            "packages": [p.package for p in self.packages],
-            "tasks": msgspec.to_builtins(self.tasks()),
-            "notifications": msgspec.to_builtins(record.notices),
-            "granted": msgspec.to_builtins(record.granted),
-            "battery": {"level": record.battery_level, "charging": record.battery_charging},
-            "notes": _part(apps, "com.android.notes", "notes"),
-            "messages": _part(apps, "com.android.messaging", "threads"),
-            "apps": apps,
-            "files": [[f.path, f.size] for f in self.storage.walk() if not f.folder],
-        }
+        truth = dict(Truth(self))
+        truth["apps"] = dict(cast("Mapping[str, object]", truth["apps"]))
         try:
             msgspec.json.encode(truth)
         except UnicodeEncodeError:
@@ -220,7 +194,7 @@ class Phone(Gestures):
             return msgspec.convert(well_formed_value(truth), dict[str, object])
         return truth
 
-    def _plain_state(self, app: App[msgspec.Struct]) -> object:
+    def plain_state(self, app: App[msgspec.Struct]) -> object:
         """Return an app's state as JSON values, without keeping one that nobody changed."""
         if app.package not in self._apps and app.package in self._unread:
             return msgspec.json.decode(self._unread[app.package])
@@ -275,13 +249,15 @@ class Phone(Gestures):
         self.shade = self.toast_text = self.splash = ""
         self.heads_up = None
         self._loading.clear()
-        self._pressed = None
+        self._pressed = self.text_tools = None
         self._apps, self._unread = apps, unread
         self.state_record = record
         self.settings.load_differences(record.settings)
         self.properties.load_overrides(record.properties)
         self.packages.load_installed(record.installed)
         self.activities.ensure_home()
+        # Apps that ran before have ended: their next start is a cold one again.
+        self.processes.all()
         self._busy_until = self._moving_s = 0.0
         self.invalidate()
 
@@ -339,11 +315,7 @@ class Phone(Gestures):
     def _plan_save(self) -> None:
         if self._save_timer is not None or self._closed:
             return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        self._save_timer = loop.call_later(SAVE_DELAY_S, self._autosave)
+        self._save_timer = self.timing.later(SAVE_DELAY_S, self._autosave)
 
     def _autosave(self) -> None:
         """Write in a thread, as a slow disk must not hold up the screen."""
@@ -369,9 +341,3 @@ class Phone(Gestures):
                 log.warning("%s", error)
         else:
             log.error("The phone %s could not be saved", self.name, exc_info=error)
-
-
-def _part(apps: Mapping[str, object], package: str, name: str) -> object:
-    """Return one field of an app's state that checkers ask for often."""
-    data = apps.get(package)
-    return data.get(name) if isinstance(data, dict) else None

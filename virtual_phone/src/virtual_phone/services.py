@@ -6,7 +6,6 @@ keyboard and the shade away.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 
 from virtual_phone import lock
@@ -175,10 +174,6 @@ class Services(Notices):
 
     def _begin_page(self) -> None:
         """Let the page in front begin even if nobody looks: what it loads comes by itself."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
 
         def look() -> None:
             if not self._closed:
@@ -186,7 +181,7 @@ class Services(Notices):
                     self.scene(display.id)
                 self._plan_forgetting()
 
-        loop.call_soon(look)
+        self.timing.later(0.0, look)
 
     def sleep(self) -> None:
         """Turn the screen off and lock the phone, unless locking is disabled."""

@@ -7,10 +7,10 @@ finger's speed and the screen's density alone, never on how busy the machine is.
 
 from __future__ import annotations
 
-import asyncio
 import math
-import time
 from collections.abc import Callable
+
+from virtual_phone.timing import LoopTiming, Timer, Timing
 
 MIN_SPEED_DP_S = 50
 MAX_SPEED_DP_S = 8000
@@ -65,21 +65,22 @@ def part_glided(part_of_time: float) -> float:
 class Trail:
     """The newest part of a finger's way, from which its speed is taken."""
 
-    __slots__ = ("_points",)
+    __slots__ = ("_points", "_timing")
 
-    def __init__(self, y: float) -> None:
-        self._points = [(time.monotonic(), y)]
+    def __init__(self, y: float, timing: Timing | None = None) -> None:
+        self._timing = timing or LoopTiming()
+        self._points = [(self._timing.monotonic(), y)]
 
     def add(self, y: float) -> None:
         """Note where the finger is now."""
-        now = time.monotonic()
+        now = self._timing.monotonic()
         self._points = [p for p in self._points if now - p[0] <= HORIZON_S]
         self._points.append((now, y))
 
     def speed(self) -> float:
         """Return the finger's speed in pixels per second, zero where it has come to rest."""
         (began, first), (ended, last) = self._points[0], self._points[-1]
-        if time.monotonic() - ended > STOPPED_S or ended - began < _SHORTEST_WAY_S:
+        if self._timing.monotonic() - ended > STOPPED_S or ended - began < _SHORTEST_WAY_S:
             return 0.0
         return (last - first) / (ended - began)
 
@@ -87,27 +88,30 @@ class Trail:
 class Glide:
     """Content on its way after a finger has thrown it."""
 
-    __slots__ = ("_began", "_far_px", "_length_s", "_move", "_over", "_timer")
+    __slots__ = ("_began", "_far_px", "_length_s", "_move", "_over", "_timer", "_timing")
 
     def __init__(
-        self, far_px: int, length_s: float, move: Callable[[int], bool], over: Callable[[], None]
+        self,
+        far_px: int,
+        length_s: float,
+        move: Callable[[int], bool],
+        over: Callable[[], None],
+        timing: Timing,
     ) -> None:
         """Make a glide; `move` takes the whole way so far and says whether it can go on."""
         self._far_px, self._length_s = far_px, length_s
         self._move, self._over = move, over
-        self._timer: asyncio.TimerHandle | None = None
+        self._timing = timing
+        self._timer: Timer | None = None
         self._began = 0.0
 
     def begin(self) -> None:
-        """Glide by the running loop; where none runs, be there at once."""
-        self._began = time.monotonic()
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        """Glide in the phone's time; where that does not go on, be there at once."""
+        self._began = self._timing.monotonic()
+        self._plan()
+        if self._timer is None:
             self._move(self._far_px)
             self._over()
-            return
-        self._plan()
 
     def stop(self) -> None:
         """Stay where the content is."""
@@ -116,10 +120,10 @@ class Glide:
         self._over()
 
     def _plan(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(STEP_S, self._step)
+        self._timer = self._timing.later(STEP_S, self._step)
 
     def _step(self) -> None:
-        part = (time.monotonic() - self._began) / self._length_s
+        part = (self._timing.monotonic() - self._began) / self._length_s
         on = self._move(round(self._far_px * part_glided(part)))
         if part < 1 and on:
             self._plan()

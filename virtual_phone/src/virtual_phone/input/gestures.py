@@ -6,7 +6,6 @@ its gesture has been delivered.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,15 +18,27 @@ from virtual_phone.input import keys
 from virtual_phone.input.touch import EDGE_DP, LONG_PRESS_S, Touch
 from virtual_phone.services import Services
 from virtual_phone.state.records import PageState
+from virtual_phone.timing import Timing
 from virtual_phone.ui.bind import field_state, find, path_to
 from virtual_phone.ui.views import Kind, View
+
+SOON_S = 1e-6
+"""What is less is no time: a clock may not be able to tell it."""
 
 
 class Gestures(Services):
     """Take input in display pixels and key codes."""
 
-    def __init__(self, home: Path, *, name: str, seed: int, clock: Callable[[], float]) -> None:
-        super().__init__(home, name=name, seed=seed, clock=clock)
+    def __init__(
+        self,
+        home: Path,
+        *,
+        name: str,
+        seed: int,
+        clock: Callable[[], float],
+        timing: Timing | None = None,
+    ) -> None:
+        super().__init__(home, name=name, seed=seed, clock=clock, timing=timing)
         self._touch = Touch(self)
         self._scrolls: dict[int, tuple[Scene, PageState, str]] = {}
         """By display: the scene that differs from what is shown by one view's scrolling alone."""
@@ -70,7 +81,7 @@ class Gestures(Services):
     async def tap(self, x: float, y: float, display: int = 0) -> None:
         """Tap a point in display pixels."""
         self._touch.down(0, x, y, display, stays=False)
-        await asyncio.sleep(TAP_S)
+        await self.timing.sleep(TAP_S)
         self._touch.up(0, x, y, display)
 
     def react(self, clicks: Callable[[Callable[[], None]], None]) -> None:
@@ -80,7 +91,7 @@ class Gestures(Services):
     async def long_press(self, x: float, y: float, duration_ms: int, display: int = 0) -> None:
         """Hold a finger on a point."""
         self._touch.down(0, x, y, display)
-        await asyncio.sleep(max(duration_ms, 0) / 1000)
+        await self.timing.sleep(max(duration_ms, 0) / 1000)
         self._touch.up(0, x, y, display)
 
     @property
@@ -104,12 +115,12 @@ class Gestures(Services):
         Args:
             throws: whether it is lifted in motion, so that what it scrolled glides on.
         """
-        loop = asyncio.get_running_loop()
+        now = self.timing.monotonic
         self._touch.down(0, x1, y1, display, stays=duration_ms >= LONG_PRESS_S * 1000)
-        start, length = loop.time(), max(duration_ms, 1) / 1000
-        while (part := (loop.time() - start) / length) < 1:
-            await asyncio.sleep(min(MOVE_STEP_S, length * (1 - part)))
-            part = min(1.0, (loop.time() - start) / length)
+        start, length = now(), max(duration_ms, 1) / 1000
+        while (left := start + length - now()) > SOON_S:
+            await self.timing.sleep(min(MOVE_STEP_S, left))
+            part = min(1.0, (now() - start) / length)
             self._touch.move(0, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, display)
         # Of the two ends, as when its moves came tells how busy the machine is.
         self._touch.up(0, x2, y2, display, speed=(y2 - y1) / length if throws else 0.0)

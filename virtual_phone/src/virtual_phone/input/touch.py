@@ -6,7 +6,6 @@ moves exactly as far as the finger did, and glides on only where the finger was 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -15,6 +14,7 @@ from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.input import caret, editing
 from virtual_phone.input.fling import Glide, Trail, glide_of
 from virtual_phone.state.records import PageState
+from virtual_phone.timing import Timer, Timing
 from virtual_phone.ui.bind import field_state, path_at
 from virtual_phone.ui.views import Kind, View
 
@@ -28,6 +28,8 @@ SWIPE_DP = 30
 
 class TouchHost(Protocol):
     """What touch handling needs of the phone."""
+
+    timing: Timing
 
     def scene(self, display: int = 0) -> Scene: ...
     def invalidate(self) -> None: ...
@@ -49,6 +51,7 @@ class _Finger:
     last_y: float
     zone: str
     surface: Surface | None
+    trail: Trail
     path: list[View] = field(default_factory=list)
     moved: bool = False
     done: bool = False
@@ -58,8 +61,7 @@ class _Finger:
     scroller: View | None = None
     travel: float = 0
     dragging: View | None = None
-    trail: Trail = field(default_factory=lambda: Trail(0.0))
-    timers: list[asyncio.TimerHandle] = field(default_factory=list)
+    timers: list[Timer] = field(default_factory=list)
 
 
 class Touch:
@@ -110,8 +112,9 @@ class Touch:
             return
         others = [f for (d, _), f in self._fingers.items() if d == display]
         surface = scene.surface_at(x, y)
-        finger = _Finger(display, x, y, x, y, self._host.gesture_zone(scene, x, y), surface)
-        finger.trail = Trail(y)
+        zone = self._host.gesture_zone(scene, x, y)
+        trail = Trail(y, self._host.timing)
+        finger = _Finger(display, x, y, x, y, zone, surface, trail)
         self._fingers[display, pointer] = finger
         if others:
             for other in [*others, finger]:
@@ -149,11 +152,9 @@ class Touch:
 
     def _later(self, finger: _Finger, delay_s: float, call: Callable[[_Finger], None]) -> None:
         """Call something if the finger stays where it is; not where no loop runs."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        finger.timers.append(loop.call_later(delay_s, call, finger))
+        timer = self._host.timing.later(delay_s, lambda: call(finger))
+        if timer is not None:
+            finger.timers.append(timer)
 
     def move(self, pointer: int, x: float, y: float, display: int = 0) -> None:
         """Move a finger that is down."""
@@ -222,7 +223,8 @@ class Touch:
         surface = self._host.scene(display).surface_at(x, y)
         if surface is None:
             return
-        finger = _Finger(display, x, y, x, y, "", surface, path_at(surface.root, x, y))
+        trail = Trail(y, self._host.timing)
+        finger = _Finger(display, x, y, x, y, "", surface, trail, path_at(surface.root, x, y))
         finger.scroller = self._scroller(finger)
         if finger.scroller is not None:
             self._scroll(finger, dy)
@@ -282,7 +284,7 @@ class Touch:
         def over() -> None:
             self._glides.pop((display, key), None)
 
-        glide = self._glides[display, key] = Glide(far, length_s, move, over)
+        glide = self._glides[display, key] = Glide(far, length_s, move, over, self._host.timing)
         glide.begin()
 
     def _drag(self, finger: _Finger, x: float) -> None:

@@ -33,11 +33,20 @@ _NAF_EXCLUDED = (
 TRUE, FALSE = "true", "false"
 
 
+def carried(text: str) -> str:
+    """Return what of a text XML can carry: a dot stands for each character that it forbids."""
+    return text if text.isalnum() or (text.isascii() and text.isprintable()) else _dotted(text)
+
+
+def _dotted(text: str) -> str:
+    return _FORBIDDEN.sub(".", text)
+
+
 def escape(text: str) -> str:
     """Return text as it stands inside an attribute."""
     if text.isalnum():
         return text
-    return _SPECIAL.sub(lambda m: _ESCAPES[m[0]], _FORBIDDEN.sub(".", text))
+    return _SPECIAL.sub(lambda m: _ESCAPES[m[0]], _dotted(text))
 
 
 def dump(root: View | None, package: str, rotation: int, *, compressed: bool = False) -> str:
