@@ -1,7 +1,8 @@
 """Phones as an environment: resets, observations, pictures and recording, beside JPEG over HTTP.
 
-`python -m bench env [--phones N] [--seconds S]`. The peer, in the same run on the same phones, is a
-picture as base64 of a JPEG over HTTP (`bench/_env_peer.py`); × is a rate in its pictures a second.
+`python -m bench env [--phones N] [--seconds S] [--way in-process|over-adb]`. The peer, in the same
+run, is a picture as base64 of a JPEG over HTTP (`bench/_env_peer.py`) of phones over adb; × is a
+rate in its pictures a second.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import argparse
 import asyncio
 import base64
 import json
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from agent.devices.frames.png import scaled_rgb
+from agent.episodes.adb_phones import AdbPhone
 from agent.episodes.episode import Episode
+from agent.episodes.in_process import InProcessPhones
+from agent.episodes.phone import EpisodePhone, Look, PhoneSource
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import Recorder, Recording, Tape
 from agent.episodes.scratch import make_folder
@@ -28,6 +33,11 @@ FULL_PX = (1080, 2400)
 RESETS = 3
 STEPS = 20
 TASK = "dark-theme"
+IN_PROCESS, OVER_ADB = "in-process", "over-adb"
+PEERS = 4
+"""How many phones the peer has where nothing else is measured over adb."""
+EPISODES, EPISODE_STEPS = 1000, 60
+TREE = Look(xml=False, picture=False)
 
 
 def main(options: Sequence[str] = ()) -> None:
@@ -35,25 +45,44 @@ def main(options: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench env", description=__doc__)
     parser.add_argument("--phones", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--way", choices=(IN_PROCESS, OVER_ADB), action="append")
     given = parser.parse_args(list(options))
-    asyncio.run(_measure(given.phones, given.seconds))
+    ways = given.way or [IN_PROCESS, OVER_ADB]
+    asyncio.run(_measure(given.phones, given.seconds, ways))
 
 
-async def _measure(count: int, seconds: float) -> None:
+async def _measure(count: int, seconds: float, ways: Sequence[str]) -> None:
     with make_folder() as folder:
+        served = count if OVER_ADB in ways else min(count, PEERS)
         began = time.perf_counter()
-        async with EpisodePhones(PoolSettings(virtual=count), Path(folder) / "phones") as phones:
-            print(f"{count} phones ready in {time.perf_counter() - began:.1f} s\n")
-            await _resets(phones, count)
-            await _rates(phones, count, seconds)
-            await _recorded(phones, Path(folder))
+        wanted = PoolSettings(virtual=served)
+        async with EpisodePhones(wanted, Path(folder) / "phones") as phones:
+            print(f"{served} phones over adb ready in {time.perf_counter() - began:.1f} s\n")
+            episodes = _episodes(phones.source, served, "tree", None)
+            await asyncio.gather(*(one.reset(task=TASK) for one in episodes))
+            peer = await _peer_rate(episodes, seconds)
+            await _close(episodes)
+            if OVER_ADB in ways:
+                await _one_way(OVER_ADB, phones.source, count, seconds, peer)
+                await _recorded(phones.source, Path(folder))
+        if IN_PROCESS in ways:
+            began = time.perf_counter()
+            async with InProcessPhones(count, Path(folder) / "in-process") as own:
+                print(f"{count} phones in process ready in {time.perf_counter() - began:.1f} s\n")
+                await _one_way(IN_PROCESS, own, count, seconds, peer)
+                await _recorded(own, Path(folder) / "recorded")
+
+
+async def _one_way(way: str, phones: PhoneSource, count: int, seconds: float, peer: float) -> None:
+    await _resets(way, phones, count)
+    await _rates(way, phones, count, seconds, peer)
 
 
 def _episodes(
-    phones: EpisodePhones, count: int, looks: str, size_px: tuple[int, int] | None
+    phones: PhoneSource, count: int, looks: str, size_px: tuple[int, int] | None
 ) -> list[Episode]:
     return [
-        Episode(phones.pool, EXERCISES, looks=looks, size_px=size_px, max_steps=1 << 30, wait_s=60)
+        Episode(phones, EXERCISES, looks=looks, size_px=size_px, max_steps=1 << 30, wait_s=60)
         for _ in range(count)
     ]
 
@@ -62,28 +91,34 @@ async def _close(episodes: list[Episode]) -> None:
     await asyncio.gather(*(one.close() for one in episodes))
 
 
-async def _resets(phones: EpisodePhones, count: int) -> None:
-    print("| reset → first observation | p50 ms | p95 ms |\n|---|---|---|")
+async def _resets(way: str, phones: PhoneSource, count: int) -> None:
+    print(f"| {way}: reset → first observation | p50 ms | p95 ms |\n|---|---|---|")
     for looks, size_px in (("tree", None), ("pixels", SMALL_PX)):
         for workers in sorted({1, count}):
-            episodes = _episodes(phones, workers, looks, size_px)
-            # The first reset takes a phone and opens what its looks need.
-            await asyncio.gather(*(one.reset(task=TASK) for one in episodes))
-            times: list[float] = []
-            for _ in range(RESETS if workers > 1 else RESETS * 10):
-                times += await asyncio.gather(*(_timed(one) for one in episodes))
-            await _close(episodes)
-            ordered = sorted(times)
-            p50, p95 = (ordered[len(ordered) * share // 100] for share in (50, 95))
-            seen = looks if size_px is None else f"{looks} {size_px[0]}×{size_px[1]}"
-            print(f"| {seen}, {workers} at once | {p50:.1f} | {p95:.1f} |")
+            for task, named in ((TASK, ""), ("", ", each another task")):
+                episodes = _episodes(phones, workers, looks, size_px)
+                times: list[float] = []
+                # The first reset takes a phone and opens what its looks need.
+                for trial in range(1 + (RESETS if workers > 1 else RESETS * 10)):
+                    taken = await _timed(episodes, task)
+                    times += taken if trial else []
+                await _close(episodes)
+                ordered = sorted(times)
+                p50, p95 = (ordered[len(ordered) * share // 100] for share in (50, 95))
+                seen = looks if size_px is None else f"{looks} {size_px[0]}×{size_px[1]}"
+                print(f"| {seen}, {workers} at once{named} | {p50:.2f} | {p95:.2f} |", flush=True)
     print()
 
 
-async def _timed(episode: Episode) -> float:
+async def _timed(episodes: list[Episode], task: str) -> list[float]:
+    """Reset all at once; return how many milliseconds each had to wait, from the common start."""
     began = time.perf_counter()
-    await episode.reset(task=TASK)
-    return (time.perf_counter() - began) * 1000
+
+    async def one(number: int, episode: Episode) -> float:
+        await episode.reset(seed=number, task=task)
+        return (time.perf_counter() - began) * 1000
+
+    return await asyncio.gather(*(one(*each) for each in enumerate(episodes)))
 
 
 async def _rate(works: Sequence[Callable[[], Awaitable[object]]], seconds: float) -> float:
@@ -102,50 +137,83 @@ async def _rate(works: Sequence[Callable[[], Awaitable[object]]], seconds: float
     return done / (time.perf_counter() - began)
 
 
-async def _rates(phones: EpisodePhones, count: int, seconds: float) -> None:
-    episodes = _episodes(phones, count, "tree", None)
-    await asyncio.gather(*(one.reset(task=TASK) for one in episodes))
-    devices = [one.device for one in episodes]
-    turn = ["HOME"] * count
-
-    async def changed(at: int) -> None:
-        # Another screen each time: the recent apps, and home again.
-        turn[at] = "RECENTS" if turn[at] == "HOME" else "HOME"
-        await episodes[at].step("press_button", {"button": turn[at]})
-
-    async def picture(at: int, size_px: tuple[int, int]) -> None:
-        capture = await devices[at].capture()
-        await asyncio.to_thread(scaled_rgb, devices[at].serial, capture.data, (size_px,))
-
-    async def fresh(at: int, size_px: tuple[int, int]) -> None:
-        turn[at] = "RECENTS" if turn[at] == "HOME" else "HOME"
-        await episodes[at].step("press_button", {"button": turn[at]})
-        await picture(at, size_px)
-
-    every = range(count)
-    rows = {
-        "trees, the screen as it was": [devices[at].tree for at in every],
-        "steps with a tree and a verdict, the screen changed": [
-            lambda at=at: changed(at) for at in every
-        ],
-        f"pictures {SMALL_PX[0]}×{SMALL_PX[1]}, as it was": [
-            lambda at=at: picture(at, SMALL_PX) for at in every
-        ],
-        f"pictures {FULL_PX[0]}×{FULL_PX[1]}, as it was": [
-            lambda at=at: picture(at, FULL_PX) for at in every
-        ],
-        f"steps with a new picture {SMALL_PX[0]}×{SMALL_PX[1]}": [
-            lambda at=at: fresh(at, SMALL_PX) for at in every
-        ],
-    }
-    peer = await _peer_rate(episodes, seconds)
-    print(f"| a second, {count} phones | rate | × |\n|---|---|---|")
+async def _rates(way: str, phones: PhoneSource, count: int, seconds: float, peer: float) -> None:
+    print(f"| {way}, a second, {count} phones | rate | × |\n|---|---|---|")
     print(f"| peer: {FULL_PX[0]}×{FULL_PX[1]} as JPEG in base64 over HTTP | {peer:.1f} | 1 |")
-    for name, works in rows.items():
+
+    async def row(name: str, works: Sequence[Callable[[], Awaitable[object]]]) -> float:
         rate = await _rate(works, seconds)
         print(f"| {name} | {rate:.1f} | ×{rate / peer:.1f} |", flush=True)
-    await _close(episodes)
-    print()
+        return rate
+
+    trees = _episodes(phones, count, "tree", None)
+    await asyncio.gather(*(one.reset(task=TASK) for one in trees))
+    await row("trees, the screen as it was", [_tree(one.phone) for one in trees])
+    for size in (SMALL_PX, FULL_PX):
+        works = [_picture(one.phone, size) for one in trees]
+        await row(f"pictures {size[0]}×{size[1]}, as it was", works)
+    await row(
+        "steps with a tree and a verdict, the screen changed", [_changes(one) for one in trees]
+    )
+    works = [_at_random(one, number) for number, one in enumerate(trees)]
+    rate = await row("steps at random with a tree and a verdict", works)
+    await _close(trees)
+    for size in (SMALL_PX, FULL_PX):
+        pictures = _episodes(phones, count, "pixels", size)
+        await asyncio.gather(*(one.reset(task=TASK) for one in pictures))
+        await row(
+            f"steps with a new picture {size[0]}×{size[1]}", [_changes(one) for one in pictures]
+        )
+        await _close(pictures)
+    minutes = EPISODES * EPISODE_STEPS / rate / 60
+    print(
+        f"\n{EPISODES:,} episodes of {EPISODE_STEPS} steps, a minute each at a step a second: "
+        f"{minutes:.1f} minutes (80 by the pool of android_env with 64 emulators).\n"
+    )
+
+
+def _tree(phone: EpisodePhone) -> Callable[[], Awaitable[object]]:
+    return phone.device.tree if isinstance(phone, AdbPhone) else lambda: phone.look(TREE)
+
+
+def _picture(phone: EpisodePhone, size_px: tuple[int, int]) -> Callable[[], Awaitable[object]]:
+    if not isinstance(phone, AdbPhone):
+        return lambda: phone.look(Look(tree=False, xml=False, picture=False, size_px=size_px))
+
+    async def captured() -> None:
+        capture = await phone.device.capture()
+        await asyncio.to_thread(scaled_rgb, phone.serial, capture.data, (size_px,))
+
+    return captured
+
+
+def _changes(episode: Episode) -> Callable[[], Awaitable[object]]:
+    """Return a step to another screen each time: the recent apps, and home again."""
+    turn = ["HOME", "RECENTS"]
+
+    def step() -> Awaitable[object]:
+        turn.reverse()
+        return episode.step("press_button", {"button": turn[0]})
+
+    return step
+
+
+def _at_random(episode: Episode, seed: int) -> Callable[[], Awaitable[object]]:
+    """Return a step of a random agent, mostly taps; a task that is done is begun anew."""
+    chance = random.Random(seed)
+
+    async def step() -> None:
+        tool = chance.choice(("tap", "tap", "tap", "scroll_down", "swipe_left", "press_button"))
+        parameters: dict[str, object] = {}
+        if tool == "tap":
+            parameters = {"x": chance.random(), "y": chance.random()}
+        elif tool == "press_button":
+            parameters = {"button": chance.choice(("HOME", "BACK", "RECENTS"))}
+        seen = await episode.step(tool, parameters)
+        if seen.done:
+            await episode.reset(task=TASK)
+
+    return step
 
 
 async def _peer_rate(episodes: list[Episode], seconds: float) -> float:
@@ -191,11 +259,11 @@ class _Timed(Recorder):
         self.waited_s += time.perf_counter() - began
 
 
-async def _recorded(phones: EpisodePhones, folder: Path) -> None:
+async def _recorded(phones: PhoneSource, folder: Path) -> None:
     print(f"| {STEPS} steps with tree and picture | ms a step |\n|---|---|")
     async with _Timed(Recording(folder=folder / "data")) as recorder:
         for name, used in (("not recorded", None), ("recorded", recorder)):
-            episode = Episode(phones.pool, EXERCISES, recorder=used, max_steps=STEPS, wait_s=60)
+            episode = Episode(phones, EXERCISES, recorder=used, max_steps=STEPS, wait_s=60)
             await episode.reset(task=TASK)
             began = time.perf_counter()
             for at in range(STEPS):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from agent.devices.gestures import LONGEST_GESTURE_MS, DoubleTap, LongPress, Swipe
+from agent.devices.gestures import LONGEST_GESTURE_MS, DoubleTap, Gesture, LongPress, Swipe
 from agent.devices.gestures import clip as clipped
 from agent.devices.input.primitives import (
     GAP_MS,
@@ -23,7 +23,7 @@ from agent.devices.input.primitives import (
     swipe_left,
     swipe_right,
 )
-from agent.devices.protocols import Button, Device
+from agent.devices.protocols import Button
 from agent.errors import UsageError
 from agent.records import Point
 
@@ -43,13 +43,29 @@ Given = Mapping[str, float | str]
 """Every parameter of a tool by name, defaults filled in."""
 
 
+class Hands(Protocol):
+    """What acts on a phone; every `Device` does."""
+
+    async def perform(self, gesture: Gesture) -> None:
+        """Do a gesture."""
+        ...
+
+    async def type_text(self, text: str) -> object:
+        """Type into the focused field."""
+        ...
+
+    async def press(self, button: Button) -> None:
+        """Press a button once."""
+        ...
+
+
 class Tool(NamedTuple):
     """One action."""
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
-    act: Callable[[Device, Given], Awaitable[object]]
+    act: Callable[[Hands, Given], Awaitable[object]]
 
     @property
     def schema(self) -> dict[str, object]:
@@ -94,13 +110,13 @@ TOOLS: dict[str, Tool] = {
             "tap",
             "Touch a place for 100 ms; places are shares of the screen, from 0 to 1.",
             (X, Y),
-            lambda device, given: device.perform(LongPress(_point(given), TOUCH_MS)),
+            lambda hands, given: hands.perform(LongPress(_point(given), TOUCH_MS)),
         ),
         Tool(
             "swipe",
             "Move a finger in a straight line.",
             (*(Parameter(n) for n in ("x1", "y1", "x2", "y2")), Parameter("duration_ms", 300)),
-            lambda device, given: device.perform(
+            lambda hands, given: hands.perform(
                 Swipe(
                     _point(given, "x1", "y1"),
                     _point(given, "x2", "y2"),
@@ -112,21 +128,19 @@ TOOLS: dict[str, Tool] = {
             "long_press",
             "Touch a place and stay.",
             (X, Y, Parameter("duration_ms", 1000)),
-            lambda device, given: device.perform(
-                LongPress(_point(given), int(given["duration_ms"]))
-            ),
+            lambda hands, given: hands.perform(LongPress(_point(given), int(given["duration_ms"]))),
         ),
         Tool(
             "double_tap",
             "Touch a place twice.",
             (X, Y),
-            lambda device, given: device.perform(DoubleTap(_point(given), GAP_MS)),
+            lambda hands, given: hands.perform(DoubleTap(_point(given), GAP_MS)),
         ),
         Tool(
             "scroll_down",
             "Swipe up, so that what is below comes into view.",
             (MIDDLE_X, DISTANCE),
-            lambda device, given: device.perform(
+            lambda hands, given: hands.perform(
                 _line(scroll_down(float(given["x"]), float(given["distance"])))
             ),
         ),
@@ -134,7 +148,7 @@ TOOLS: dict[str, Tool] = {
             "scroll_up",
             "Swipe down, so that what is above comes into view.",
             (MIDDLE_X, DISTANCE),
-            lambda device, given: device.perform(
+            lambda hands, given: hands.perform(
                 _line(scroll_up(float(given["x"]), float(given["distance"])))
             ),
         ),
@@ -142,7 +156,7 @@ TOOLS: dict[str, Tool] = {
             "swipe_left",
             "Swipe towards the left edge.",
             (MIDDLE_Y, DISTANCE),
-            lambda device, given: device.perform(
+            lambda hands, given: hands.perform(
                 _line(swipe_left(float(given["y"]), float(given["distance"])))
             ),
         ),
@@ -150,7 +164,7 @@ TOOLS: dict[str, Tool] = {
             "swipe_right",
             "Swipe towards the right edge.",
             (MIDDLE_Y, DISTANCE),
-            lambda device, given: device.perform(
+            lambda hands, given: hands.perform(
                 _line(swipe_right(float(given["y"]), float(given["distance"])))
             ),
         ),
@@ -158,13 +172,13 @@ TOOLS: dict[str, Tool] = {
             "type_text",
             "Type into the focused field, any script.",
             (Parameter("text", is_text=True),),
-            lambda device, given: device.type_text(str(given["text"])),
+            lambda hands, given: hands.type_text(str(given["text"])),
         ),
         Tool(
             "press_button",
             f"Press a button: {', '.join(Button)}.",
             (Parameter("button", is_text=True),),
-            lambda device, given: device.press(Button(str(given["button"]).upper())),
+            lambda hands, given: hands.press(Button(str(given["button"]).upper())),
         ),
     )
 }
@@ -216,6 +230,6 @@ def _value(tool: str, wanted: Parameter, value: object) -> float | str:
     return float(value)
 
 
-async def carry_out(device: Device, tool: str, given: Given) -> None:
+async def carry_out(hands: Hands, tool: str, given: Given) -> None:
     """Carry an action out; `given` is what `checked` returned. Raises DeviceError, UsageError."""
-    await TOOLS[tool].act(device, given)
+    await TOOLS[tool].act(hands, given)

@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from agent.devices.adb.address import ServerAddress
 from agent.episodes.episode import Episode
@@ -21,9 +21,13 @@ from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import Recorder, Recording
 from agent.episodes.scratch import make_folder, remove_abandoned
 from agent.episodes.seen import Seen
-from agent.errors import WrongStateError
+from agent.errors import UsageError, WrongStateError
 from agent.exercises.exercise import Exercise
+from agent.extras import install, is_installed, missing
 from agent.settings import PoolSettings
+
+if TYPE_CHECKING:
+    from agent.episodes.in_process import InProcessPhones
 
 T = TypeVar("T")
 
@@ -33,6 +37,8 @@ class BlockingPhones:
 
     Args:
         wanted: which phones; so many virtual ones as a number.
+        over_adb: virtual ones are programs of their own behind an adb server, as real ones are;
+            else they are in this process, which is faster and has a clock of its own.
         tasks: what can be asked for; those of `read_tasks`, which need no operator.
         folder: where virtual ones live, nobody else's; a temporary one by default.
         adb: the adb program; empty: the one that is found.
@@ -45,6 +51,7 @@ class BlockingPhones:
         wanted: PoolSettings | int = 1,
         tasks: Sequence[Exercise] = (),
         *,
+        over_adb: bool = False,
         folder: Path | None = None,
         adb: str = "",
         server: ServerAddress | None = None,
@@ -58,7 +65,8 @@ class BlockingPhones:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._phones: EpisodePhones | None = None
+        self._phones: EpisodePhones | InProcessPhones | None = None
+        self._over_adb = over_adb or bool(self._wanted.avds or self._wanted.serials)
         self._recording = recording
         self._recorder: Recorder | None = None
 
@@ -83,7 +91,7 @@ class BlockingPhones:
         try:
             if self._scratch is not None:
                 self.run(remove_abandoned())
-            phones = EpisodePhones(self._wanted, folder, adb=self._adb, server=self._server)
+            phones = self._made(folder)
             self.run(phones.__aenter__())
             self._phones = phones
             if self._recording is not None:
@@ -92,6 +100,16 @@ class BlockingPhones:
             self.close()
             raise
         return self
+
+    def _made(self, folder: Path) -> EpisodePhones | InProcessPhones:
+        if self._over_adb:
+            return EpisodePhones(self._wanted, folder, adb=self._adb, server=self._server)
+        if not is_installed("demo"):
+            raise UsageError(missing("demo"), install("demo"))
+        # The virtual phone is loaded by those who want it in their process.
+        from agent.episodes.in_process import InProcessPhones
+
+        return InProcessPhones(self._wanted.virtual, folder)
 
     def close(self) -> None:
         """End the phones; may be repeated."""
@@ -147,7 +165,7 @@ class BlockingPhones:
         if self._phones is None:
             raise WrongStateError("The phones are not open.", "Open them, or make others.")
         inner = Episode(
-            self._phones.pool,
+            self._phones.source,
             self.tasks,
             looks=looks,
             size_px=size_px,
@@ -158,7 +176,7 @@ class BlockingPhones:
         return BlockingEpisode(self, inner)
 
 
-async def _ended(phones: EpisodePhones | None, recorder: Recorder | None) -> None:
+async def _ended(phones: EpisodePhones | InProcessPhones | None, recorder: Recorder | None) -> None:
     """End the phones, and what episodes that nobody closed left running on this loop."""
     try:
         if phones is not None:

@@ -1,4 +1,4 @@
-"""One episode on a pooled phone: a task's starting state, actions, what is seen, what it is worth.
+"""One episode on a phone: a task's starting state, actions, what is seen, what it is worth.
 
 Knows none of its callers: OpenEnv, Gymnasium, plain Python. Invariants: a phone that refuses an
 action is said in the observation and ends nothing; a phone that is lost, or can no more be looked
@@ -10,41 +10,28 @@ an episode ends.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
-from agent.devices.adb.address import ServerAddress
-from agent.devices.adb.client import AdbClient
-from agent.devices.adb_device import AdbDevice
-from agent.devices.frames.png import scaled_rgb
-from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
-from agent.devices.pool.pool import PhonePool
-from agent.episodes.actions import carry_out, checked
+from agent.episodes.actions import checked
+from agent.episodes.phone import EpisodePhone, Look, PhoneSource
 from agent.episodes.recording import Act, Recorder, Tape
 from agent.episodes.seen import Seen
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.exercises.exercise import Exercise, Record, State
-from agent.records import UiNode
 
-CONTROL = "localabstract:virtual-phone-control"
-TRUE_STATE = "localabstract:virtual-phone-state"
-CALL_S = 15.0
-MOST_STATE_BYTES = 64 << 20
 MOST_STEPS = 100
-_GZIP = b"\x1f\x8b"
 
 
 class Episode:
-    """A phone of a pool from the first reset until `close`; one episode after the other on it.
+    """A phone from the first reset until `close`; one episode after the other on it.
 
     Args:
-        pool: open; its phones are virtual ones where a task has a starting state or a checker.
+        phones: open; they are virtual ones where a task has a starting state or a checker.
         tasks: what can be asked for; by name, or by seed.
         looks: what an observation holds: `pixels`, `tree` or `both`.
         size_px: width and height of `Seen.rgb`; None leaves `rgb` empty.
@@ -55,7 +42,7 @@ class Episode:
 
     def __init__(
         self,
-        pool: PhonePool,
+        phones: PhoneSource,
         tasks: Sequence[Exercise],
         *,
         looks: str = "both",
@@ -64,14 +51,18 @@ class Episode:
         wait_s: float = 5.0,
         recorder: Recorder | None = None,
     ) -> None:
-        self._pool = pool
+        self._phones = phones
         self._tasks = tasks
-        self._looks = looks
-        self._wanted_px = size_px
+        with_picture = looks != "tree"
+        self._look = Look(
+            tree=looks != "pixels",
+            xml=looks != "pixels" and recorder is not None,
+            picture=with_picture and (size_px is None or recorder is not None),
+            size_px=size_px if with_picture else None,
+        )
         self._max_steps = max_steps
         self._wait_s = wait_s
-        self._taken: PooledPhone | None = None
-        self._device: AdbDevice | None = None
+        self._taken: EpisodePhone | None = None
         self._before: State = {}
         self._size_px = (0, 0)
         self._over = True
@@ -94,11 +85,11 @@ class Episode:
         return self._taken.server if self._taken else ""
 
     @property
-    def device(self) -> AdbDevice:
+    def phone(self) -> EpisodePhone:
         """The phone, to look at beside the steps. Raises WrongStateError before the first reset."""
-        if self._device is None:
+        if self._taken is None:
             raise WrongStateError("There is no phone.", "Call reset first.")
-        return self._device
+        return self._taken
 
     async def reset(
         self,
@@ -123,15 +114,13 @@ class Episode:
         """
         chosen = self._chosen(seed, task)
         await self._keep()
-        device, taken = await self._phone()
+        if self._taken is None:
+            self._taken = await self._phones.take(self._wait_s)
+        taken = self._taken
         try:
-            await self._ask(taken, "reset")
-            if snapshot:
-                await self._restore(taken, snapshot)
-            elif chosen is not None:
-                await self._prepare(taken, chosen)
-            self._before = await self._true_state(taken)
-            seen = await self._look(device)
+            await taken.begin(chosen, snapshot)
+            self._before = await self._state(taken, keep=True)
+            seen = await self._seen(taken)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
             await self.close()
@@ -164,13 +153,7 @@ class Episode:
         """
         if self._taken is None:
             raise WrongStateError("There is no phone to save.", "Call reset first.")
-        said = await _exchange(self._taken, CONTROL, b"snapshot\n")
-        if not said.startswith(_GZIP):
-            raise DeviceError(
-                f"{self.serial} gave no snapshot: {_words(said) or 'no answer'}.",
-                "Only virtual phones can be saved.",
-            )
-        return said
+        return await self._taken.save()
 
     def _chosen(self, seed: int | None, name: str) -> Exercise | None:
         if name:
@@ -192,13 +175,13 @@ class Episode:
             WrongStateError: no episode runs.
         """
         given = checked(tool, parameters)
-        if self._over or self._device is None or self._taken is None:
+        if self._over or self._taken is None:
             raise WrongStateError("No episode runs.", "Call reset first.")
         self.steps += 1
         began_ms, error, is_unknown = _now_ms(), "", False
         try:
             async with asyncio.timeout(timeout_s):
-                await carry_out(self._device, tool, given)
+                await self._taken.act(tool, given)
         except TimeoutError:
             error = f"{tool} did not end within {timeout_s:g} s; whether it took effect is unknown."
             is_unknown = True
@@ -220,9 +203,9 @@ class Episode:
 
     async def _judged(self, error: str) -> Seen:
         """Look, and say what it is worth."""
-        assert self._device is not None and self._taken is not None
+        assert self._taken is not None
         try:
-            seen = await self._look(self._device)
+            seen = await self._seen(self._taken)
             passed = await self._passed(self._taken)
         except DeviceError as failed:
             # A phone that cannot be looked at is of no use, lost or not: the pool looks after it.
@@ -258,71 +241,24 @@ class Episode:
         """Put the phone back, which resets it; may be repeated."""
         self._is_lost = False
         taken, self._taken = self._taken, None
-        device, self._device = self._device, None
         self._over = True
         try:
-            if device is not None:
-                await device.close()
-        finally:
             if taken is not None:
-                self._pool.put(taken)
+                await self._phones.put(taken)
+        finally:
             await self._keep()
 
     # --- the phone ----------
 
-    async def _phone(self) -> tuple[AdbDevice, PooledPhone]:
-        if self._taken is None or self._device is None:
-            try:
-                self._taken = await self._pool.get_async(self._wait_s)
-            except PoolEmptyError as error:
-                raise DeviceError(
-                    f"No phone came free within {self._wait_s:g} s.",
-                    "End another session, or serve more phones.",
-                ) from error
-            self._device = self._taken.device()
-        return self._device, self._taken
+    async def _seen(self, taken: EpisodePhone) -> Seen:
+        seen = await taken.look(self._look)
+        self._size_px = (seen.width_px, seen.height_px)
+        return seen
 
-    async def _look(self, device: AdbDevice) -> Seen:
-        error, nodes, xml = "", tuple[UiNode, ...](), b""
-        if self._looks != "pixels":
-            try:
-                tree = await device.tree()
-                nodes, xml = tree.nodes, tree.xml
-            except DeviceLostError:
-                raise
-            except SwitchboardError as failed:
-                error = str(failed)
-        front = await device.foreground()
-        png = rgb = b""
-        if self._looks != "tree":
-            capture = await device.capture()
-            png = capture.data
-            if self._wanted_px is not None:
-                sizes = (self._wanted_px,)
-                [rgb] = await asyncio.to_thread(scaled_rgb, device.serial, png, sizes)
-            self._size_px = (capture.frame.width_px, capture.frame.height_px)
-        elif self._size_px == (0, 0):
-            info = await device.info()
-            self._size_px = (info.width_px, info.height_px)
-        return Seen(
-            png=png,
-            rgb=rgb,
-            width_px=self._size_px[0],
-            height_px=self._size_px[1],
-            orientation=_rotation(xml),
-            at_ms=_now_ms(),
-            nodes=nodes,
-            xml=xml,
-            package=front.package,
-            activity=front.activity,
-            keyboard_shown=front.keyboard_shown,
-            error=error,
-        )
-
-    async def _passed(self, taken: PooledPhone) -> bool:
+    async def _passed(self, taken: EpisodePhone) -> bool:
         if self.task is None:
             return False
-        after = await self._true_state(taken)
+        after = await self._state(taken, keep=False)
         # Whoever acts here is the operator too: nothing is asked, and nothing claimed.
         record = Record(finished=True, result="", approvals=("the agent's own",))
         try:
@@ -330,70 +266,11 @@ class Episode:
         except (LookupError, TypeError, ValueError, AttributeError):
             return False
 
-    async def _ask(self, taken: PooledPhone, line: str) -> None:
-        said = _words(await _exchange(taken, CONTROL, f"{line}\n".encode()))
-        if said != "done":
-            raise DeviceError(
-                f"{taken.serial} did not carry out {line!r}: {said or 'no answer'}.",
-                "Tasks with a starting state need virtual phones.",
-            )
-
-    async def _prepare(self, taken: PooledPhone, task: Exercise) -> None:
-        if task.scenario:
-            await self._ask(taken, f"scenario {task.scenario}")
-        for command in task.shell:
-            client = _client(taken)
-            features = await client.features(taken.serial)
-            await client.shell(taken.serial, command, features=features, timeout_s=CALL_S)
-
-    async def _restore(self, taken: PooledPhone, snapshot: bytes) -> None:
-        if not snapshot.startswith(_GZIP) or len(snapshot) > MOST_STATE_BYTES:
-            raise UsageError(
-                "`snapshot` is not a saved state of a phone.",
-                "Pass the bytes that `save` returned.",
-            )
-        line = f"restore {len(snapshot)}\n".encode()
-        said = _words(await _exchange(taken, CONTROL, line + snapshot))
-        if said != "done":
-            raise UsageError(
-                f"`snapshot` cannot be restored: {said or 'no answer'}.",
-                "Give the bytes that `save` returned on a phone of this version.",
-            )
-
-    async def _true_state(self, taken: PooledPhone) -> State:
+    async def _state(self, taken: EpisodePhone, *, keep: bool) -> State:
         if self.task is None and not self._tasks:
             return {}
-        said = await _exchange(taken, TRUE_STATE, b"")
-        try:
-            state: Any = json.loads(said)
-        except ValueError as error:
-            raise DeviceError(
-                f"The state of {taken.serial} cannot be read.", "Tasks need virtual phones."
-            ) from error
-        return state if isinstance(state, dict) else {}
+        return await taken.state(keep=keep)
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _client(taken: PooledPhone) -> AdbClient:
-    return AdbClient(ServerAddress.parse(taken.server))
-
-
-def _words(said: bytes) -> str:
-    return said[:200].decode("utf-8", "replace").strip()
-
-
-async def _exchange(taken: PooledPhone, service: str, line: bytes) -> bytes:
-    async with _client(taken).open(taken.serial, service, timeout_s=CALL_S) as stream:
-        if line:
-            stream.writer.write(line)
-            await stream.writer.drain()
-        return await stream.rest(MOST_STATE_BYTES)
-
-
-def _rotation(xml: bytes) -> int:
-    """Return the display's rotation in degrees, from the head of a dump."""
-    head = xml[:400].partition(b'rotation="')[2][:1]
-    return int(head) * 90 if head in (b"1", b"2", b"3") else 0

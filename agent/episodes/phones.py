@@ -1,4 +1,4 @@
-"""The phones of episodes: a pool; virtual phones get an adb server of their own.
+"""The phones of episodes over adb: a pool; virtual phones get an adb server of their own.
 
 Invariant: what is started here ends here, the adb server last.
 """
@@ -11,7 +11,9 @@ from typing import Self
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.server import AdbServer
+from agent.devices.pool.allocation import PoolStats
 from agent.devices.pool.pool_setup import make_pool
+from agent.episodes.adb_phones import PooledPhones
 from agent.settings import PoolSettings
 
 _OPERATORS = ServerAddress()
@@ -38,6 +40,12 @@ class EpisodePhones:
         self._own = AdbServer(folder / "adb", adb_setting=adb)
         self._is_virtual = wanted.virtual > 0
         self.pool = make_pool(wanted, folder, own=self._own, server=server)
+        self.source = PooledPhones(self.pool)
+        """Where episodes get these phones."""
+
+    def stats(self) -> PoolStats:
+        """Say how many phones are free, and how many are taken."""
+        return self.pool.stats()
 
     async def __aenter__(self) -> Self:
         """Start them. Raises AdbError, DeviceError."""

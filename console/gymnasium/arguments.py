@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from agent.config import load_settings
-from agent.devices.pool.virtual_command import virtual_phone_command
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
 from agent.episodes.episode import Episode
 from agent.episodes.recording import EPISODES, Recording
@@ -34,6 +33,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     record: str | float | bool = False
     record_to: str | Path = ""
     avd: str = ""
+    over_adb: bool = False
     wait_s: float = 5.0
 
     def check(self) -> None:
@@ -71,7 +71,6 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             # Starting states and checkers are the virtual phone's own.
             wanted = PoolSettings(avds=(self.avd,) * count)
         else:
-            virtual_phone_command()
             wanted, tasks = PoolSettings(virtual=count), read_tasks(self.suite)
         if self.task and self.task not in {one.name for one in tasks}:
             raise UsageError(
@@ -80,7 +79,9 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             )
         settings = load_settings()
         recording = self.recording(settings.data_dir)
-        return BlockingPhones(wanted, tasks, adb=settings.adb.path, recording=recording)
+        return BlockingPhones(
+            wanted, tasks, over_adb=self.over_adb, adb=settings.adb.path, recording=recording
+        )
 
     def begun(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return what `Episode.reset` takes of a reset's options. Raises UsageError."""

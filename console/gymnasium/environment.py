@@ -31,6 +31,8 @@ class PhoneEnv(gymnasium.Env):
             with `phones` it is they that record.
         record_to: the data directory of these sessions; `episodes` in the operator's by default.
         avd: an emulator, without tasks and rewards; empty: a virtual phone.
+        over_adb: the virtual phone is a program of its own behind an adb server, not in this
+            process.
         phones: share these, which are open, instead of starting one.
         wait_s: how long a reset waits for a free phone of `phones`.
         render_mode: `rgb_array`, unless only trees are looked at; or None.
@@ -52,6 +54,7 @@ class PhoneEnv(gymnasium.Env):
         record: str | float | bool = False,
         record_to: str | Path = "",
         avd: str = "",
+        over_adb: bool = False,
         phones: BlockingPhones | None = None,
         wait_s: float = 5.0,
         render_mode: str | None = None,
@@ -65,6 +68,7 @@ class PhoneEnv(gymnasium.Env):
             record=record,
             record_to=record_to,
             avd=avd,
+            over_adb=over_adb,
             wait_s=wait_s,
         )
         self._arguments.check()

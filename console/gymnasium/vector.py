@@ -39,6 +39,7 @@ class PhoneVectorEnv(VectorEnv):
         record: str | float | bool = False,
         record_to: str | Path = "",
         avd: str = "",
+        over_adb: bool = False,
         phones: BlockingPhones | None = None,
         wait_s: float = 5.0,
     ) -> None:
@@ -51,6 +52,7 @@ class PhoneVectorEnv(VectorEnv):
             record=record,
             record_to=record_to,
             avd=avd,
+            over_adb=over_adb,
             wait_s=wait_s,
         )
         self._arguments.check()

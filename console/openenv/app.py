@@ -60,7 +60,7 @@ def make_app(
     """
 
     def factory() -> PhoneEnvironment:
-        return PhoneEnvironment(phones.pool, tasks, variables, recorder)
+        return PhoneEnvironment(phones.source, tasks, variables, recorder)
 
     app = create_fastapi_app(
         factory,

@@ -20,9 +20,9 @@ from openenv.core.env_server.types import Action, EnvironmentMetadata, Observati
 from pydantic import Field, model_validator
 
 from agent.devices.frames.png import jpeg_of, scaled_rgb
-from agent.devices.pool.pool import PhonePool
 from agent.episodes.actions import TOOLS, checked
 from agent.episodes.episode import Episode
+from agent.episodes.phone import PhoneSource
 from agent.episodes.recording import Recorder
 from agent.episodes.seen import Seen
 from agent.errors import UsageError
@@ -77,7 +77,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
     """One phone for one client.
 
     Args:
-        pool: open.
+        phones: open.
         tasks: what can be asked for.
         variables: how pictures are encoded, what is seen.
         recorder: stores the episodes; None: nobody does.
@@ -87,7 +87,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
 
     def __init__(
         self,
-        pool: PhonePool,
+        phones: PhoneSource,
         tasks: Sequence[Exercise],
         variables: Variables,
         recorder: Recorder | None = None,
@@ -95,7 +95,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         super().__init__()
         self._tasks = tasks
         self._variables = variables
-        self._episode = Episode(pool, tasks, looks=variables.looks, recorder=recorder)
+        self._episode = Episode(phones, tasks, looks=variables.looks, recorder=recorder)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._one_at_a_time = asyncio.Lock()
 

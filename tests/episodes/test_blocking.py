@@ -30,8 +30,9 @@ def processes(mark: str) -> list[str]:
     return found
 
 
-def test_calls_block_and_everything_ends_with_the_block(tmp_path: Path) -> None:
-    phones = BlockingPhones(1, EXERCISES, folder=tmp_path / "phones")
+@pytest.mark.parametrize("over_adb", [False, True])
+def test_calls_block_and_everything_ends_with_the_block(tmp_path: Path, over_adb: bool) -> None:
+    phones = BlockingPhones(1, EXERCISES, over_adb=over_adb, folder=tmp_path / "phones")
     with pytest.raises(WrongStateError, match="not open"):
         phones.episode()
     with phones, phones.episode(looks="tree") as episode:
@@ -40,7 +41,7 @@ def test_calls_block_and_everything_ends_with_the_block(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no tool"):
             episode.step("teleport", {})
         assert episode.reset(task="bluetooth-on", snapshot=episode.save()).nodes
-        assert processes(str(tmp_path))
+        assert bool(processes(str(tmp_path))) is over_adb
     assert processes(str(tmp_path)) == []
     with pytest.raises(WrongStateError, match="not open"):
         episode.reset()
@@ -48,16 +49,18 @@ def test_calls_block_and_everything_ends_with_the_block(tmp_path: Path) -> None:
     phones.close()
 
 
-def test_a_program_that_closes_nothing_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("over_adb", [False, True])
+def test_a_program_that_closes_nothing_leaves_nothing(tmp_path: Path, over_adb: bool) -> None:
     program = """
 import sys
 from pathlib import Path
 from agent.episodes.blocking import BlockingPhones
-episode = BlockingPhones(folder=Path(sys.argv[1])).open().episode(looks="tree")
+phones = BlockingPhones(over_adb=sys.argv[2] == "True", folder=Path(sys.argv[1]))
+episode = phones.open().episode(looks="tree")
 print(len(episode.reset().nodes))
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program, str(tmp_path / "phones")],
+        [sys.executable, "-W", "error", "-c", program, str(tmp_path / "phones"), str(over_adb)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -10,6 +10,7 @@ import pytest
 
 from agent.devices.adb.address import ServerAddress
 from agent.episodes.episode import Episode
+from agent.episodes.in_process import InProcessPhones
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.seen import Seen
 from agent.errors import DeviceError, UsageError, WrongStateError
@@ -22,11 +23,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("env")
 
 
-@pytest.fixture
-async def phones(folder: Path) -> AsyncIterator[EpisodePhones]:
-    served = EpisodePhones(PoolSettings(virtual=2), folder)
-    async with served:
+@pytest.fixture(params=["in process", "over adb"])
+async def phones(
+    request: pytest.FixtureRequest, folder: Path
+) -> AsyncIterator[EpisodePhones | InProcessPhones]:
+    if request.param == "in process":
+        async with InProcessPhones(2, folder / "in-process") as made:
+            yield made
+        return
+    async with EpisodePhones(PoolSettings(virtual=2), folder) as served:
         yield served
+
+
+@pytest.fixture
+async def served(folder: Path) -> AsyncIterator[EpisodePhones]:
+    async with EpisodePhones(PoolSettings(virtual=1), folder / "served") as phones:
+        yield phones
 
 
 def middle(seen: Seen, text: str) -> dict[str, object]:
@@ -37,9 +49,9 @@ def middle(seen: Seen, text: str) -> dict[str, object]:
 
 
 async def test_a_task_is_done_by_touch_and_paid_once_and_seeds_choose_tasks(
-    phones: EpisodePhones,
+    phones: EpisodePhones | InProcessPhones,
 ) -> None:
-    episode = Episode(phones.pool, EXERCISES)
+    episode = Episode(phones.source, EXERCISES)
     try:
         seen = await episode.reset(task="bluetooth-on")
         assert seen.png.startswith(b"\x89PNG") and seen.nodes and not seen.done
@@ -68,9 +80,9 @@ async def test_a_task_is_done_by_touch_and_paid_once_and_seeds_choose_tasks(
 
 
 async def test_what_is_typed_arrives_and_a_refusal_is_in_the_observation(
-    phones: EpisodePhones,
+    phones: EpisodePhones | InProcessPhones,
 ) -> None:
-    episode = Episode(phones.pool, EXERCISES, looks="tree")
+    episode = Episode(phones.source, EXERCISES, looks="tree")
     try:
         seen = await episode.reset(task="note-many-scripts")
         assert seen.png == b"" and (seen.width_px, seen.height_px) == (1080, 2400)
@@ -90,43 +102,45 @@ async def test_what_is_typed_arrives_and_a_refusal_is_in_the_observation(
 
 
 async def test_an_episode_ends_truncated_at_its_limit_and_its_phone_goes_back(
-    phones: EpisodePhones,
+    phones: EpisodePhones | InProcessPhones,
 ) -> None:
     from dataclasses import replace
 
     tasks = [replace(EXERCISES[0], max_steps=2)]
-    episode = Episode(phones.pool, tasks, looks="tree")
+    episode = Episode(phones.source, tasks, looks="tree")
     await episode.reset()
     assert not (await episode.step("scroll_down", {})).done
     seen = await episode.step("press_button", {"button": "HOME"})
     assert (seen.terminated, seen.truncated, seen.reward) == (False, True, 0.0)
-    assert phones.pool.stats().taken == 1
+    assert phones.stats().taken == 1
     await episode.close()
     await episode.close()
-    assert phones.pool.stats().taken == 0
+    assert phones.stats().taken == 0
 
 
-async def test_no_phone_is_shared_and_a_full_pool_says_so(phones: EpisodePhones) -> None:
-    many = [Episode(phones.pool, EXERCISES, looks="tree", wait_s=0.2) for _ in range(3)]
+async def test_no_phone_is_shared_and_a_full_pool_says_so(
+    phones: EpisodePhones | InProcessPhones,
+) -> None:
+    many = [Episode(phones.source, EXERCISES, looks="tree", wait_s=0.2) for _ in range(3)]
     try:
         await asyncio.gather(*(one.reset(seed=1) for one in many[:2]))
         assert len({one.serial for one in many[:2]}) == 2
         with pytest.raises(DeviceError, match="came free"):
             await many[2].reset()
         await many[0].close()
-        patient = Episode(phones.pool, EXERCISES, looks="tree", wait_s=30)
+        patient = Episode(phones.source, EXERCISES, looks="tree", wait_s=30)
         await patient.reset(seed=1)
         await patient.close()
     finally:
         for one in many:
             await one.close()
-    assert phones.pool.stats().taken == 0
+    assert phones.stats().taken == 0
 
 
-async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(phones: EpisodePhones) -> None:
+async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(served: EpisodePhones) -> None:
     from agent.devices.adb.client import AdbClient
 
-    episode = Episode(phones.pool, EXERCISES, looks="tree")
+    episode = Episode(served.source, EXERCISES, looks="tree")
     try:
         await episode.reset(seed=1)
         taken = episode._taken
@@ -140,10 +154,10 @@ async def test_a_phone_that_is_lost_ends_the_episode_as_truncated(phones: Episod
 
 
 async def test_a_saved_state_is_begun_again_on_any_phone_and_what_is_none_is_refused(
-    phones: EpisodePhones,
+    phones: EpisodePhones | InProcessPhones,
 ) -> None:
-    one = Episode(phones.pool, EXERCISES, looks="tree")
-    two = Episode(phones.pool, EXERCISES, looks="tree")
+    one = Episode(phones.source, EXERCISES, looks="tree")
+    two = Episode(phones.source, EXERCISES, looks="tree")
     try:
         with pytest.raises(WrongStateError, match="no phone"):
             await one.save()

@@ -40,7 +40,7 @@ async def phones(folder: Path) -> AsyncIterator[EpisodePhones]:
 
 async def play(phones: EpisodePhones, recorder: Recorder) -> None:
     """A task that is done, one that is given up, and one whose steps are used up."""
-    episode = Episode(phones.pool, EXERCISES, recorder=recorder, max_steps=4)
+    episode = Episode(phones.source, EXERCISES, recorder=recorder, max_steps=4)
     seen = await episode.reset(task="bluetooth-on", episode_id="done")
     for label in ("Settings", "Connected devices", "Bluetooth", "Use Bluetooth"):
         seen = await episode.step("tap", middle(seen, label))

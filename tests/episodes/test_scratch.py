@@ -18,7 +18,7 @@ LONGEST_S = 30.0
 PROGRAM = """
 import time
 from agent.episodes.blocking import BlockingPhones
-phones = BlockingPhones().open()
+phones = BlockingPhones(over_adb=True).open()
 print(phones._scratch.name, flush=True)
 time.sleep(600)
 """

@@ -70,7 +70,7 @@ KILLS: dict[str, Callable[[Path], None]] = {
 def play(moments: int, *, seed: int, folder: Path) -> Counter[str]:
     """Play while things are killed; returns what happened."""
     chance, counts = random.Random(seed), Counter[str]()
-    with BlockingPhones(PHONES, read_tasks(BUILT_IN), folder=folder) as phones:
+    with BlockingPhones(PHONES, read_tasks(BUILT_IN), over_adb=True, folder=folder) as phones:
         env = gymnasium.make_vec(
             console.gymnasium.NAME,
             num_envs=PHONES,
@@ -112,7 +112,7 @@ def _tried(kill: Callable[[Path], None], folder: Path) -> None:
 
 async def _taken(phones: BlockingPhones) -> int:
     assert phones._phones is not None
-    return phones._phones.pool.stats().taken
+    return phones._phones.stats().taken
 
 
 def main() -> None:

@@ -119,7 +119,7 @@ def test_gymnasiums_checker_finds_nothing(
 
 async def free(phones: BlockingPhones) -> int:
     assert phones._phones is not None
-    return phones._phones.pool.stats().taken
+    return phones._phones.stats().taken
 
 
 def test_many_phones_act_at_once_and_begin_anew(phones: BlockingPhones) -> None:

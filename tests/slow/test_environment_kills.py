@@ -23,7 +23,9 @@ LATEST_S = 4.0
 LONGEST_S = 30.0
 TRAINER = """
 import gymnasium, console.gymnasium
-env = gymnasium.make_vec(console.gymnasium.NAME, num_envs=2, looks="tree", max_steps=3)
+env = gymnasium.make_vec(
+    console.gymnasium.NAME, num_envs=2, looks="tree", max_steps=3, over_adb=True
+)
 env.reset(seed=1)
 while True:
     env.step(env.action_space.sample())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +37,7 @@ class PhoneHost:
         secure: whether the phones ask before they trust a computer (see `KeyGate`).
         keys: file with the only keys that are let in, without a question (see `ListedKeys`).
         profile: what kind of phones (`virtual_phone.state.profiles`); what they were by default.
+        clock: their time, seconds since the epoch; the computer's by default.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class PhoneHost:
         secure: bool = False,
         keys: Path | None = None,
         profile: str | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         if count < 1:
             raise PhoneError(f"{count} phones cannot be served", "Ask for at least one.")
@@ -64,6 +67,7 @@ class PhoneHost:
         self._secure = secure
         self._keys = keys
         self._profile = profile
+        self._clock = clock
         self._phones: dict[str, ServedPhone] = {}
         self._channel = Channel(self, home)
         self._claims: list[Claim] = []
@@ -90,7 +94,9 @@ class PhoneHost:
         name = f"virtual-{index + 1}"
         home = self._home / name
         self._claims.append(await claim(home))
-        return ServedPhone(home, name, gate=self._gate(home), profile=self._profile)
+        return ServedPhone(
+            home, name, gate=self._gate(home), profile=self._profile, clock=self._clock
+        )
 
     def _gate(self, home: Path) -> KeyGate | ListedKeys | None:
         if self._keys is not None:

@@ -11,6 +11,7 @@ import errno
 import json
 import logging
 import time
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -53,6 +54,7 @@ class ServedPhone:
         name: how it is called; also the seed of its identity.
         gate: says which computers may connect; every one may without it.
         profile: what kind of phone it is (`virtual_phone.state.profiles`); what it was by default.
+        clock: its time, seconds since the epoch; the computer's by default.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class ServedPhone:
         *,
         gate: KeyGate | ListedKeys | None = None,
         profile: str | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        self._clock = clock
         self._clock_offset_s = 0.0
         self.phone = Phone(home, name=name, clock=self._now, profile=profile)
         self.userland = Userland(self.phone, home, name)
@@ -85,7 +89,7 @@ class ServedPhone:
         return f"{LOOPBACK}:{self.port}"
 
     def _now(self) -> float:
-        return time.time() + self._clock_offset_s
+        return self._clock() + self._clock_offset_s
 
     def _listen_inside(self) -> None:
         async def state(socket: Socket) -> None:

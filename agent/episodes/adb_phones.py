@@ -1,0 +1,202 @@
+"""Phones of a pool, for episodes, over adb: looked at by a device, prepared by their own sockets.
+
+Invariant: what a phone says is read within a time-out and a bound; a phone that is put back is
+reset by its pool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb_device import AdbDevice
+from agent.devices.frames.png import scaled_rgb
+from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
+from agent.devices.pool.pool import PhonePool
+from agent.episodes.actions import Given, carry_out
+from agent.episodes.phone import EpisodePhone, Look
+from agent.episodes.seen import Seen
+from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError
+from agent.exercises.exercise import Exercise, State
+from agent.records import UiNode
+
+CONTROL = "localabstract:virtual-phone-control"
+TRUE_STATE = "localabstract:virtual-phone-state"
+CALL_S = 15.0
+MOST_STATE_BYTES = 64 << 20
+_GZIP = b"\x1f\x8b"
+
+
+class PooledPhones:
+    """The phones of a pool that is open."""
+
+    def __init__(self, pool: PhonePool) -> None:
+        self.pool = pool
+
+    async def take(self, wait_s: float) -> AdbPhone:
+        """Return a free phone; see `PhoneSource`."""
+        try:
+            taken = await self.pool.get_async(wait_s)
+        except PoolEmptyError as error:
+            raise DeviceError(
+                f"No phone came free within {wait_s:g} s.",
+                "End another session, or serve more phones.",
+            ) from error
+        return AdbPhone(taken)
+
+    async def put(self, phone: EpisodePhone) -> None:
+        """Put a phone back; the pool resets it."""
+        assert isinstance(phone, AdbPhone)
+        try:
+            await phone.close()
+        finally:
+            self.pool.put(phone.taken)
+
+
+class AdbPhone:
+    """A phone of a pool."""
+
+    def __init__(self, taken: PooledPhone) -> None:
+        self.taken = taken
+        self.device: AdbDevice = taken.device()
+        self._size_px = (0, 0)
+
+    @property
+    def serial(self) -> str:
+        """The name that adb gives it."""
+        return self.taken.serial
+
+    @property
+    def server(self) -> str:
+        """Its adb server."""
+        return self.taken.server
+
+    async def begin(self, task: Exercise | None, snapshot: bytes) -> None:
+        """Go to a starting state; see `EpisodePhone`."""
+        await self._ask("reset")
+        if snapshot:
+            await self._restore(snapshot)
+        elif task is not None:
+            await self._prepare(task)
+
+    async def save(self) -> bytes:
+        """Return all that it holds; see `EpisodePhone`."""
+        said = await self._exchange(CONTROL, b"snapshot\n")
+        if not said.startswith(_GZIP):
+            raise DeviceError(
+                f"{self.serial} gave no snapshot: {_words(said) or 'no answer'}.",
+                "Only virtual phones can be saved.",
+            )
+        return said
+
+    async def state(self, *, keep: bool) -> State:
+        """Return what is true of it; see `EpisodePhone`."""
+        said = await self._exchange(TRUE_STATE, b"")
+        try:
+            state: Any = json.loads(said)
+        except ValueError as error:
+            raise DeviceError(
+                f"The state of {self.serial} cannot be read.", "Tasks need virtual phones."
+            ) from error
+        return state if isinstance(state, dict) else {}
+
+    async def act(self, tool: str, given: Given) -> None:
+        """Carry an action out; see `EpisodePhone`."""
+        await carry_out(self.device, tool, given)
+
+    async def look(self, wanted: Look) -> Seen:
+        """Look at it; see `EpisodePhone`."""
+        device = self.device
+        error, nodes, xml = "", tuple[UiNode, ...](), b""
+        if wanted.tree:
+            try:
+                tree = await device.tree()
+                nodes, xml = tree.nodes, tree.xml
+            except DeviceLostError:
+                raise
+            except SwitchboardError as failed:
+                error = str(failed)
+        front = await device.foreground()
+        png = rgb = b""
+        if wanted.picture or wanted.size_px is not None:
+            capture = await device.capture()
+            png = capture.data
+            if wanted.size_px is not None:
+                sizes = (wanted.size_px,)
+                [rgb] = await asyncio.to_thread(scaled_rgb, device.serial, png, sizes)
+            self._size_px = (capture.frame.width_px, capture.frame.height_px)
+        elif self._size_px == (0, 0):
+            info = await device.info()
+            self._size_px = (info.width_px, info.height_px)
+        return Seen(
+            png=png,
+            rgb=rgb,
+            width_px=self._size_px[0],
+            height_px=self._size_px[1],
+            orientation=_rotation(xml),
+            at_ms=time.time_ns() // 1_000_000,
+            nodes=nodes,
+            xml=xml,
+            package=front.package,
+            activity=front.activity,
+            keyboard_shown=front.keyboard_shown,
+            error=error,
+        )
+
+    async def close(self) -> None:
+        """Let go of what is held on the phone."""
+        await self.device.close()
+
+    async def _ask(self, line: str) -> None:
+        said = _words(await self._exchange(CONTROL, f"{line}\n".encode()))
+        if said != "done":
+            raise DeviceError(
+                f"{self.serial} did not carry out {line!r}: {said or 'no answer'}.",
+                "Tasks with a starting state need virtual phones.",
+            )
+
+    async def _prepare(self, task: Exercise) -> None:
+        if task.scenario:
+            await self._ask(f"scenario {task.scenario}")
+        for command in task.shell:
+            client = self._client()
+            features = await client.features(self.serial)
+            await client.shell(self.serial, command, features=features, timeout_s=CALL_S)
+
+    async def _restore(self, snapshot: bytes) -> None:
+        if not snapshot.startswith(_GZIP) or len(snapshot) > MOST_STATE_BYTES:
+            raise UsageError(
+                "`snapshot` is not a saved state of a phone.",
+                "Pass the bytes that `save` returned.",
+            )
+        line = f"restore {len(snapshot)}\n".encode()
+        said = _words(await self._exchange(CONTROL, line + snapshot))
+        if said != "done":
+            raise UsageError(
+                f"`snapshot` cannot be restored: {said or 'no answer'}.",
+                "Give the bytes that `save` returned on a phone of this version.",
+            )
+
+    def _client(self) -> AdbClient:
+        return AdbClient(ServerAddress.parse(self.taken.server))
+
+    async def _exchange(self, service: str, line: bytes) -> bytes:
+        async with self._client().open(self.serial, service, timeout_s=CALL_S) as stream:
+            if line:
+                stream.writer.write(line)
+                await stream.writer.drain()
+            return await stream.rest(MOST_STATE_BYTES)
+
+
+def _words(said: bytes) -> str:
+    return said[:200].decode("utf-8", "replace").strip()
+
+
+def _rotation(xml: bytes) -> int:
+    """Return the display's rotation in degrees, from the head of a dump."""
+    head = xml[:400].partition(b'rotation="')[2][:1]
+    return int(head) * 90 if head in (b"1", b"2", b"3") else 0

@@ -1,0 +1,90 @@
+"""What an episode needs of its phone, however that is reached.
+
+Not a device of the console: an episode's phone is reset to starting states and tells its true
+state. Two ways stand behind it: over adb (`agent.episodes.adb_phones`) and in this process
+(`agent.episodes.embedded_phones`).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from agent.episodes.actions import Given
+from agent.episodes.seen import Seen
+from agent.exercises.exercise import Exercise, State
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """What is looked at."""
+
+    tree: bool = True
+    xml: bool = True
+    """The tree as XML too, which costs more where it does not come as XML anyway."""
+    picture: bool = True
+    """The screen at its own size as a PNG."""
+    size_px: tuple[int, int] | None = None
+    """Width and height of `Seen.rgb`; None for none."""
+
+
+class EpisodePhone(Protocol):
+    """A phone that was taken for episodes. Calls come one after the other, from one event loop."""
+
+    @property
+    def serial(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def server(self) -> str:
+        """Its adb server; empty where there is none."""
+        ...
+
+    async def begin(self, task: Exercise | None, snapshot: bytes) -> None:
+        """Go to a task's starting state, or to a snapshot where one is given.
+
+        Raises:
+            UsageError: what was given is no snapshot.
+            DeviceError: the phone cannot be prepared.
+        """
+        ...
+
+    async def save(self) -> bytes:
+        """Return all that it holds. Raises DeviceError."""
+        ...
+
+    async def state(self, *, keep: bool) -> State:
+        """Return what is true of it. Raises DeviceError.
+
+        Args:
+            keep: it will be compared later; else it is read before the phone does anything more.
+        """
+        ...
+
+    async def act(self, tool: str, given: Given) -> None:
+        """Carry an action out; `given` is what `checked` returned.
+
+        Raises DeviceError, UsageError; DeviceLostError when there is no phone any more.
+        """
+        ...
+
+    async def look(self, wanted: Look) -> Seen:
+        """Look at it. Raises DeviceError when there is nothing to look at any more."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what looking and acting needed."""
+        ...
+
+
+class PhoneSource(Protocol):
+    """Where episodes get their phones; each is with one at a time."""
+
+    async def take(self, wait_s: float) -> EpisodePhone:
+        """Return a free phone. Raises DeviceError: none came free in time."""
+        ...
+
+    async def put(self, phone: EpisodePhone) -> None:
+        """Put a phone back, which others get as it left the factory."""
+        ...

@@ -1,0 +1,137 @@
+"""In process and over adb: the same phone, the same random acts, the same trees and pixels."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.devices.adb.client import AdbClient
+from agent.devices.adb.server import AdbServer
+from agent.devices.pool.allocation import PooledPhone
+from agent.devices.protocols import Button
+from agent.episodes.actions import checked
+from agent.episodes.adb_phones import AdbPhone
+from agent.episodes.in_process import InProcessPhone, InProcessPhones
+from agent.episodes.phone import EpisodePhone, Look
+from agent.episodes.seen import Seen
+from agent.errors import DeviceError
+from tests.patience import until
+from virtual_phone.embedded import BEGAN_S
+from virtual_phone.phone import Phone
+from virtual_phone.server.serve import PhoneHost
+
+WHOLE = Look(size_px=(1080, 2400))
+TOASTED_S = 6.0
+"""After it toasts and notices have gone, and what loads is there."""
+SHARE = st.floats(0, 1).map(lambda share: round(share, 3))
+PLACE = st.fixed_dictionaries({"x": SHARE, "y": SHARE})
+TYPED = st.fixed_dictionaries({"text": st.sampled_from(["a b", "\u4e16\U0001f30d", "x\ny"])})
+BUTTON = st.fixed_dictionaries({"button": st.sampled_from([str(one) for one in Button])})
+ACTS = st.one_of(
+    st.tuples(st.sampled_from(["tap", "long_press", "double_tap"]), PLACE),
+    st.tuples(st.sampled_from(["scroll_down", "scroll_up", "swipe_left"]), st.just({})),
+    st.tuples(st.just("type_text"), TYPED),
+    st.tuples(st.just("press_button"), BUTTON),
+)
+
+
+class Both(NamedTuple):
+    """The same phone twice."""
+
+    here: InProcessPhone
+    there: AdbPhone
+    inside: Phone
+    """What the adb server leads to."""
+
+
+@pytest.fixture
+async def both(tmp_path: Path) -> AsyncIterator[Both]:
+    adb = AdbServer(tmp_path / "adb")
+    clock = lambda: BEGAN_S  # noqa: E731
+    async with (
+        PhoneHost(tmp_path / "phones", clock=clock) as host,
+        InProcessPhones(1, tmp_path / "here") as phones,
+    ):
+        address = await adb.start()
+        serial = host.serials[0]
+        await AdbClient(address).connect(serial)
+        there = AdbPhone(PooledPhone(serial, str(address), frozenset(), 0, 0))
+        try:
+            yield Both(await phones.take(1), there, host.served(serial).phone)
+        finally:
+            await there.close()
+            await adb.stop()
+
+
+def at_rest(phone: Phone) -> bool:
+    """Whether nothing on the screen goes away by itself."""
+    return phone.idle and not (
+        phone.toast_text or phone.heads_up or phone.splash or phone._loading or phone._moving_s
+    )
+
+
+async def act(both: Both, tool: str, parameters: dict[str, object]) -> None:
+    for phone in both[:2]:
+        one: EpisodePhone = phone
+        try:
+            await one.act(tool, checked(tool, parameters))
+        except DeviceError:
+            # A field that nobody chose: neither way types there.
+            assert tool == "type_text"
+    both.here.phone.wait(TOASTED_S)
+    both.here.phone.settle()
+    await until(lambda: both.inside.frame_version and at_rest(both.inside))
+
+
+async def compare(both: Both) -> tuple[Seen, Seen]:
+    here, there = await both.here.look(WHOLE), await both.there.look(WHOLE)
+    for name in ("package", "activity", "keyboard_shown", "orientation", "width_px", "height_px"):
+        assert getattr(here, name) == getattr(there, name), name
+    assert here.nodes == there.nodes and bool(here.error) == bool(there.error)
+    assert here.rgb == there.rgb
+    return here, there
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(acts=st.lists(ACTS, min_size=1, max_size=4))
+async def test_random_acts_show_the_same_trees_and_pixels(
+    both: Both, acts: list[tuple[str, dict[str, object]]]
+) -> None:
+    for phone in both[:2]:
+        await phone.begin(None, b"")
+    await compare(both)
+    for tool, parameters in acts:
+        await act(both, tool, parameters)
+        await compare(both)
+
+
+async def test_a_walk_through_an_app_shows_the_same_and_a_saved_phone_goes_both_ways(
+    both: Both,
+) -> None:
+    for phone in both[:2]:
+        await phone.begin(None, b"")
+    here, there = await compare(both)
+    assert here.nodes
+    await act(both, "scroll_up", {})
+    await act(both, "press_button", {"button": "HOME"})
+    await act(both, "press_button", {"button": "RECENTS"})
+    here, there = await compare(both)
+    # Their clocks differ by what the acts took here.
+    timed = {"time": 0, "tasks": []}
+    states = [{**await phone.state(keep=True), **timed} for phone in both[:2]]
+    assert states[0] == states[1]
+    from_here, from_there = await both.here.save(), await both.there.save()
+    for phone in both[:2]:
+        await phone.begin(None, b"")
+    await both.here.begin(None, from_there)
+    await both.there.begin(None, from_here)
+    again = (await both.here.look(WHOLE)), (await both.there.look(WHOLE))
+    assert [one.nodes for one in again] == [here.nodes, there.nodes]
