@@ -17,6 +17,7 @@ from agent.devices.protocols import Button, Capture, Displays, Typed, UiTree
 from agent.errors import DeviceLostError, UsageError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
+from agent.protocol import UserMessage
 from agent.records import (
     AppInfo,
     Bounds,
@@ -286,6 +287,12 @@ class PlayedTask:
         """Nothing is held."""
 
 
+def asked_of(context: TaskContext) -> str:
+    """Return what a turn is asked to do."""
+    told = [e.msg for e in context.history if isinstance(e.msg, UserMessage) and not e.msg.steer]
+    return context.session.goal if context.asks_goal else told[-1].text
+
+
 async def done_at_once(context: TaskContext) -> str:
     """Meet the goal without doing anything."""
-    return f"done: {context.prompt}"
+    return f"done: {asked_of(context)}"

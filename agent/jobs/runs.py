@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -63,6 +63,14 @@ class Result:
                         self.there.set()
                 case _:
                     pass
+
+
+class _Past(NamedTuple):
+    """What a run left in its session, read once where the run ends."""
+
+    live: LiveSession
+    events: Sequence[Event]
+    """Those of its prompt."""
 
 
 class Runs:
@@ -263,9 +271,10 @@ class Runs:
             await self.park(job, run, question)
             return
         events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        past = _Past(live, events)
         outcome, why = history.judged(live.record, events)
         if outcome is RunOutcome.FINISHED:
-            await self._succeed(job, run, live.record.latest_result, live=live)
+            await self._succeed(job, run, live.record.latest_result, past=past)
         elif outcome is not RunOutcome.CANCELLED and history.lapses(events):
             # It is not tried again at once: who did not look before is not asked all night.
             await self._end(
@@ -274,10 +283,10 @@ class Runs:
                 lambda stored, now_ms: given_up(stored, f"{review_rules.TIMEOUT}: {why}", now_ms),
                 outcome=RunOutcome.EXPIRED,
                 why=one_line(why, 2000),
-                live=live,
+                past=past,
             )
         else:
-            await self._fail(job, run, one_line(why, 2000), outcome=outcome, live=live)
+            await self._fail(job, run, one_line(why, 2000), outcome=outcome, past=past)
 
     def review_of(self, session_id: str, job_id: int) -> Question | None:
         """Give the open question of a session that a job's review is."""
@@ -307,20 +316,17 @@ class Runs:
             await self._operations.cancel(live.session_id, reason="its job was stopped")
 
     async def _succeed(
-        self, job: Job, run: RunRecord, result: str, *, live: LiveSession | None = None
+        self, job: Job, run: RunRecord, result: str, *, past: _Past | None = None
     ) -> None:
-        ended_ms = 0
-        if live is not None:
-            events = await self._parts.book.events(live.session_id)
-            # A core that died then leaves it to the next one to say so.
-            ended_ms = history.ended_ms(history.of_job(events, job.id))
+        # A core that died then leaves it to the next one to say so.
+        ended_ms = history.ended_ms(past.events) if past is not None else 0
         await self._end(
             job,
             run,
             lambda stored, now_ms: succeeded(stored, result, now_ms, ended_ms=ended_ms),
             outcome=RunOutcome.FINISHED,
             result=result,
-            live=live,
+            past=past,
         )
 
     async def _fail(
@@ -330,7 +336,7 @@ class Runs:
         reason: str,
         *,
         outcome: RunOutcome = RunOutcome.ERROR,
-        live: LiveSession | None = None,
+        past: _Past | None = None,
     ) -> None:
         await self._end(
             job,
@@ -338,7 +344,7 @@ class Runs:
             lambda stored, now_ms: failed(stored, reason, now_ms),
             outcome=outcome,
             why=reason,
-            live=live,
+            past=past,
         )
 
     async def _end(
@@ -350,12 +356,11 @@ class Runs:
         outcome: RunOutcome,
         result: str = "",
         why: str = "",
-        live: LiveSession | None = None,
+        past: _Past | None = None,
     ) -> None:
         now_ms = self._parts.clock_ms()
-        if live is not None:
-            events = history.of_job(await self._parts.book.events(live.session_id), job.id)
-            run = history.measured(run, live.record, events)
+        if past is not None:
+            run = history.measured(run, past.live.record, past.events)
         ended = history.over(run, outcome, now_ms, result=result, why=why)
         reason = "finished" if outcome is RunOutcome.FINISHED else "failed"
         after, kept = await self._records.change(

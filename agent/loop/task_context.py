@@ -161,8 +161,10 @@ class TaskContext(Protocol):
     def turn_id(self) -> str: ...
 
     @property
-    def prompt(self) -> str:
-        """What this turn is asked to do: the goal, or the operator's newest message."""
+    def asks_goal(self) -> bool:
+        """Whether this turn is asked for the session's goal, not for the newest message of
+        `history`.
+        """
         ...
 
     @property

@@ -119,7 +119,8 @@ class _Planning:
         self._brief(self.context.session.goal)
         for event in self.context.history:
             self.ledger.recall(event)
-        self.memory.order(self.context.prompt)
+        if self.context.asks_goal:
+            self.ledger.ask_goal()
         lost = self.memory.pending
         if lost is None:
             return None

@@ -208,7 +208,8 @@ class _Turn:
         self.memory.know(await self.eyes.installed(), await self.eyes.local_time())
         for event in self.context.history:
             self.ledger.recall(event)
-        self.memory.order(self.context.prompt)
+        if self.context.asks_goal:
+            self.ledger.ask_goal()
         end = None if self.memory.pending is None else await self._settle(self.memory.pending)
         if self.memory.step:
             self.memory.resumed()

@@ -11,6 +11,7 @@ from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     DeviceChanged,
+    Event,
     Interrupt,
     JobChanged,
     JobList,
@@ -342,3 +343,22 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
             return now if now is not None and now.last_result else None
 
         assert (await stage.until(ran, "the run")).next_run_at == NEVER_MS
+
+
+async def test_a_run_reads_its_session_at_most_twice(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    async with stage.play():
+        events = stage.store.session_events
+
+        async def counted(session_id: str, **more: int) -> tuple[Event, ...]:
+            read.append(session_id)
+            return await events(session_id, **more)
+
+        job = await create(stage)
+        monkeypatch.setattr(stage.store, "session_events", counted)
+        await ring(stage)
+        await settled(stage, job.id, COMPLETED)
+    # Where its turn begins, and where it is settled.
+    assert len(read) == 2

@@ -59,7 +59,7 @@ async def test_a_fact_is_redacted_before_it_is_kept() -> None:
 async def test_facts_are_remembered_when_a_session_is_taken_up_again() -> None:
     first, _ = context_of(says("remember", text="The code is 7 blue birds"), DONE)
     await task().run(first)
-    again, model = context_of(DONE, past=tuple(first.events), turn_id="t-2", prompt="go on")
+    again, model = context_of(DONE, past=tuple(first.events), turn_id="t-2")
     await task().run(again)
     assert "The code is 7 blue birds" in newest_screen(model)
 
@@ -129,7 +129,7 @@ async def test_jobs_watchers_and_commitments_are_offered_once_they_are_asked_for
     # The order stays, so that the request begins with the same words.
     first, second = (request.tools for request in model.requests)
     assert second[: len(first)] == first
-    again, model = context_of(DONE, past=tuple(context.events), turn_id="t-2", prompt="go on")
+    again, model = context_of(DONE, past=tuple(context.events), turn_id="t-2")
     await task().run(again)
     assert "watcher_create" in offered(model)
 

@@ -26,6 +26,7 @@ from agent.records import Session, SessionState
 from agent.sessions.rules.retention import TreeView, beyond_newest, clear, oldest_first
 from agent.state.reducer import State, reduce
 from agent.store.store import EventDraft
+from tests.fakes import asked_of
 from tests.stage import Cue, Stage, of_type, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
@@ -91,7 +92,7 @@ async def test_rollback_1_hides_the_last_turn_from_the_model_and_the_transcript(
 
     async def part(context: TaskContext) -> str:
         seen.append([e.msg.text for e in context.history if isinstance(e.msg, UserMessage)])
-        return f"did {context.prompt}"
+        return f"did {asked_of(context)}"
 
     stage.parts["start"] = part
     async with stage.play():

@@ -155,28 +155,28 @@ PROMPT = UserMessage(text="the other thing", message_id="m1")
 
 
 def test_a_first_turn_is_staged_with_the_goal() -> None:
-    staged = stage([], "the goal")
-    assert (staged.prompt, staged.steps_before, staged.steering) == ("the goal", 0, ())
+    staged = stage([])
+    assert (staged.asks_goal, staged.steps_before, staged.steering) == (True, 0, ())
 
 
 def test_a_turn_after_a_stop_keeps_its_prompt_and_its_used_steps() -> None:
-    staged = stage(events(STEP, PROMPT, STEP, FREE_STEP, STOPPED), "the goal")
-    assert (staged.prompt, staged.steps_before) == ("the other thing", 1)
+    staged = stage(events(STEP, PROMPT, STEP, FREE_STEP, STOPPED))
+    assert (staged.asks_goal, staged.steps_before) == (False, 1)
 
 
 def test_a_turn_after_a_finished_one_or_in_a_new_generation_begins_the_goal_afresh() -> None:
     done = TaskComplete(turn_id="t")
-    assert stage(events(PROMPT, STEP, done), "the goal").prompt == "the goal"
+    assert stage(events(PROMPT, STEP, done)).asks_goal
     again = SessionContinued(generation=1, after_step=1)
-    staged = stage(events(PROMPT, STEP, STOPPED, again), "the goal")
-    assert (staged.prompt, staged.steps_before) == ("the goal", 1)
+    staged = stage(events(PROMPT, STEP, STOPPED, again))
+    assert (staged.asks_goal, staged.steps_before) == (True, 1)
 
 
 def test_hints_that_no_step_applied_are_staged_again() -> None:
     first = UserMessage(text="left", message_id="m1", steer=True)
     second = UserMessage(text="right", message_id="m2", steer=True)
     applied = SteerApplied(message_id="m1", step=1)
-    staged = stage(events(first, second, applied, STOPPED), "the goal")
+    staged = stage(events(first, second, applied, STOPPED))
     assert [hint.text for hint in staged.steering] == ["right"]
 
 

@@ -26,6 +26,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import SessionState, TimeSplit, Usage
+from tests.fakes import asked_of
 from tests.stage import Cue, Stage, ends, of_type, states, waiting_at
 
 COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
@@ -77,7 +78,7 @@ async def test_a_stopped_session_goes_on_with_the_same_prompt_when_it_is_resumed
     seen: list[tuple[str, int]] = []
 
     async def part(context: TaskContext) -> str:
-        seen.append((context.prompt, len(context.history)))
+        seen.append((asked_of(context), len(context.history)))
         if len(seen) == 1:
             await cue.wait()
         return "done"
@@ -246,7 +247,7 @@ async def test_input_to_an_idle_session_begins_a_turn_with_that_prompt(stage: St
     prompts: list[str] = []
 
     async def part(context: TaskContext) -> str:
-        prompts.append(context.prompt)
+        prompts.append(asked_of(context))
         if len(prompts) == 1:
             await cue.wait()
         return "done"

@@ -84,7 +84,7 @@ class MemoryContext:
     turn_id: str = "t-1"
     target: str = ""
     past: Sequence[Event] = ()
-    prompt: str = ""
+    asks_goal: bool = True
     events: list[Event] = field(default_factory=list)
     appends: list[tuple[EventMsg, ...]] = field(default_factory=list)
     """What was stored together, oldest first."""
@@ -104,7 +104,6 @@ class MemoryContext:
     session: Session = field(init=False)
 
     def __post_init__(self) -> None:
-        self.prompt = self.prompt or self.goal
         first = Session(
             session_id="s-1",
             goal=self.goal,

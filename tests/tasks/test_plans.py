@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.loop.task_context import Steering
 from agent.loop.turn.control_tools import STAYS_DONE
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import PlanUpdate, StepCompleted
+from agent.protocol import Event, PlanUpdate, StepCompleted, UserMessage
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, says, scripted, task, texts
@@ -46,7 +46,15 @@ async def test_a_word_of_the_operator_opens_what_was_completed_again() -> None:
 async def test_a_new_goal_begins_without_the_plan_of_the_one_before() -> None:
     first = await run(scripted(plans("completed", "pending"), FAILS))
     model = scripted(plans("pending"), FAILS)
-    later = MemoryContext(model, Counter().phone, past=first.events, prompt="open Notes")
+    other = Event(
+        event_id=99,
+        session_id="s-1",
+        seq=99,
+        ts_ms=1,
+        msg=UserMessage(text="open Notes", message_id="m1"),
+    )
+    past = (*first.events, other)
+    later = MemoryContext(model, Counter().phone, past=past, asks_goal=False)
     await task().run(later)
     assert planned(later) == [["completed", "pending"], ["pending"]]
     assert "## Plan" not in texts(model, 0)[-1]

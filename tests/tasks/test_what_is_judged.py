@@ -8,7 +8,7 @@ from agent.loop.screen.changes import NO_CHANGE
 from agent.loop.task_context import DeskOp, Steering
 from agent.models.model import ModelReply
 from agent.models.verifying import Verifying
-from agent.protocol import JobCreate, Reply
+from agent.protocol import Event, JobCreate, Reply, UserMessage
 from agent.records import Budget, Question
 from agent.tools.registry import TOOLS, ToolKind, may_change_screen
 from tests.jobs.test_schedule import a_job
@@ -162,6 +162,28 @@ async def test_an_unknown_tool_is_answered_with_the_tools_of_this_step_only() ->
     listed = results(context)[0].partition("there are: ")[2].partition(". ")[0].split(", ")
     assert set(listed) == offered
     assert "tap_point" not in offered
+
+
+@pytest.mark.parametrize("asks_goal", [True, False])
+async def test_a_claim_is_judged_by_what_the_turn_was_asked_for(asks_goal: bool) -> None:
+    counter = Counter()
+    first = await run(scripted(says("click_element", element=1), DONE), goal="Count one")
+    message = UserMessage(text="Count to ten", message_id="m1")
+    told = Event(event_id=99, session_id="s-1", seq=99, ts_ms=1, msg=message)
+    verdict = says("give_verdict", verdict="met", evidence=["1"], reason="It counts.")
+    verifier = scripted(verdict)
+    context = MemoryContext(
+        scripted(says("click_element", element=1), DONE),
+        counter.phone,
+        goal="Count one",
+        past=(*first.events, told),
+        asks_goal=asks_goal,
+        verifying=Verifying(model=verifier),
+    )
+    await task().run(context)
+    (request,) = verifier.requests
+    wanted = "Count one" if asks_goal else "Count to ten"
+    assert f"## Goal\n{wanted}" in request.messages[1].text
 
 
 async def test_a_verifier_reads_what_the_operator_said_and_answered_while_the_turn_ran() -> None:

@@ -76,6 +76,12 @@ class TurnRecorder:
             self._call_ids.add(event.msg.call_id)
         self._remember(event.msg)
 
+    def ask_goal(self) -> None:
+        """Take in that the session's goal is asked for, whatever was asked for since."""
+        self.memory.order(self.memory.goal)
+        if self.past is not None:
+            self.past.ask_goal()
+
     def _remember(self, msg: EventMsg) -> None:
         self.memory.fold(msg)
         self.history.take(msg)

@@ -110,12 +110,16 @@ class Past:
     effects_at_refusal: int = 0
     misfits: int = 0
     """Results since the goal that did not fit the schema."""
+    _first_goal: str = field(init=False)
     _hints: dict[str, str] = field(default_factory=dict)
     _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _begun: bool = False
     _waited: tuple[int, str] | None = None
     """What a wait came to that no screen was seen after yet."""
+
+    def __post_init__(self) -> None:
+        self._first_goal = self.goal
 
     @property
     def effects(self) -> int:
@@ -171,6 +175,11 @@ class Past:
             case _:
                 # Every other fact says nothing of whether the goal is met.
                 return
+
+    def ask_goal(self) -> None:
+        """Judge by the session's goal again, where something else was asked for since."""
+        if self.goal.strip() != self._first_goal.strip():
+            self._begin(self._first_goal)
 
     def _begin(self, goal: str) -> None:
         self.goal = goal

@@ -64,7 +64,7 @@ class Steerings:
         waiting = {hint.message_id for hint in live.steering}
         if live.turn is None:
             history = visible(await self._parts.book.events(live.session_id))
-            waiting |= {hint.message_id for hint in stage(history, live.record.goal).steering}
+            waiting |= {hint.message_id for hint in stage(history).steering}
         if message_id not in waiting:
             raise WrongStateError(
                 f"No hint {message_id!r} of session {live.session_id} waits for a step.",

@@ -33,21 +33,21 @@ from agent.protocol import (
 class Staging:
     """Where a turn begins."""
 
-    prompt: str
-    """What it is asked to do."""
+    asks_goal: bool
+    """Whether it is asked for the session's goal, not for the operator's newest message."""
     steps_before: int
     """Counted steps that other prompts used up; the limit is for one prompt."""
     steering: tuple[Steering, ...]
     """Hints that no step has applied."""
 
 
-def stage(history: Iterable[Event], goal: str) -> Staging:
+def stage(history: Iterable[Event]) -> Staging:
     """Read where the next turn begins.
 
     A new message of the operator, a resume from a terminal state and the end of a turn begin a
     prompt with a fresh limit; a turn that was stopped or died is the same prompt, gone on with.
     """
-    prompt = goal
+    asks_goal = True
     steps = 0
     steps_before = 0
     generation = 0
@@ -59,8 +59,8 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
                 steering[message_id] = Steering(
                     message_id=message_id, text=told.text, speaker=told.speaker, said=told.said
                 )
-            case UserMessage(text=text):
-                prompt, steps_before = text, steps
+            case UserMessage():
+                asks_goal, steps_before = False, steps
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in steering:
                     steering[message_id] = replace(steering[message_id], text=text)
@@ -71,17 +71,17 @@ def stage(history: Iterable[Event], goal: str) -> Staging:
             case StepCompleted(counted=True):
                 steps += 1
             case SessionRolledBack():
-                prompt, steps_before = goal, steps
+                asks_goal, steps_before = True, steps
                 steering.clear()
             case TaskStarted(kind=started):
                 running = started
             case TaskComplete() if running == TaskKind.REGULAR:
-                prompt, steps_before = goal, steps
+                asks_goal, steps_before = True, steps
             case SessionContinued(generation=later) if later > generation:
-                generation, prompt, steps_before = later, goal, steps
+                generation, asks_goal, steps_before = later, True, steps
             case _:
                 pass
-    return Staging(prompt, steps_before, tuple(steering.values()))
+    return Staging(asks_goal, steps_before, tuple(steering.values()))
 
 
 def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:

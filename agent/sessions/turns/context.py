@@ -76,7 +76,7 @@ class TurnContext:
         model: Model,
         verifying: Verifying,
         history: Sequence[Event],
-        prompt: str,
+        asks_goal: bool,
         limits: Limits,
         place: Place,
         screen: Screen,
@@ -89,7 +89,7 @@ class TurnContext:
         self._verifying = verifying
         self._history = history
         self._exchanges: tuple[RequestUserInput | QuestionAnswered, ...] = ()
-        self._prompt = prompt
+        self._asks_goal = asks_goal
         self._limits = limits
         self._place = place
         self._screen = screen
@@ -110,8 +110,8 @@ class TurnContext:
         return self._turn.turn_id
 
     @property
-    def prompt(self) -> str:
-        return self._prompt
+    def asks_goal(self) -> bool:
+        return self._asks_goal
 
     @property
     def limits(self) -> Limits:

@@ -270,7 +270,7 @@ class Turns:
         try:
             try:
                 history = await self._parts.book.events(live.session_id)
-                staging = stage(history, live.record.goal)
+                staging = stage(history)
                 turn.hear(await self._said_before(live, history))
                 await self._start(live, turn, device, task, staging)
                 decided = _decided(turn)
@@ -378,7 +378,7 @@ class Turns:
             model=model,
             verifying=verifying,
             history=history,
-            prompt=staging.prompt,
+            asks_goal=staging.asks_goal,
             limits=limits,
             place=self._targets.place,
             screen=self._targets.screen,

@@ -36,6 +36,7 @@ from agent.sessions.rollout.rollout_write import export_rollout
 from agent.sessions.rules.operator_text import secrets_in
 from console.core.logs import keep_log
 from tests.digits import holds_number
+from tests.fakes import asked_of
 from tests.safety.test_nothing_unredacted import kept
 from tests.stage import Stage
 
@@ -128,7 +129,7 @@ async def test_a_session_that_has_ended_goes_on_with_what_is_let_through(stage: 
     prompts: list[str] = []
 
     async def part(context: TaskContext) -> str:
-        prompts.append(context.prompt)
+        prompts.append(asked_of(context))
         return "done"
 
     stage.parts[REDACTED] = stage.parts[GOAL] = part
