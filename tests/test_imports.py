@@ -1,4 +1,4 @@
-"""Imports that no test runs and mypy does not see: those of scripts and benches, in functions too."""
+"""Imports that no test runs and mypy does not see: those of scripts and benches."""
 
 from __future__ import annotations
 
