@@ -297,6 +297,14 @@ class EmbeddedPhone:
 
     def front(self) -> tuple[str, str]:
         """Return package and full name of the activity in front; empty where there is none."""
+        made = None if self._start is None else self._start.get("front")
+        if made is None:
+            made = self._front()
+            if self._start is not None:
+                self._start["front"] = made
+        return made  # type: ignore[return-value]
+
+    def _front(self) -> tuple[str, str]:
         focused = self._phone.focused_window
         if focused is not None and _COMPONENT.fullmatch(focused.title):
             package, _, activity = focused.title.partition("/")

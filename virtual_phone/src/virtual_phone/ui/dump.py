@@ -35,7 +35,9 @@ TRUE, FALSE = "true", "false"
 
 def carried(text: str) -> str:
     """Return what of a text XML can carry: a dot stands for each character that it forbids."""
-    return text if text.isalnum() or (text.isascii() and text.isprintable()) else _dotted(text)
+    if not text or text.isalnum() or (text.isascii() and text.isprintable()):
+        return text
+    return _dotted(text)
 
 
 def _dotted(text: str) -> str:

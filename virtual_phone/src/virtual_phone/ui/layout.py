@@ -7,9 +7,10 @@ tree, size, density and font scale give the same rectangles, on every machine.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from virtual_phone.display import fonts
-from virtual_phone.ui.views import MATCH, NO_INSETS, WRAP, Align, Kind, Rect, View
+from virtual_phone.ui.views import MATCH, NO_INSETS, WRAP, Align, Insets, Kind, Rect, View
 
 FREE = 1 << 20
 """A length nobody limits, in pixels: what the content of a scrolling view may take."""
@@ -37,11 +38,17 @@ def lay_out(root: View, frame: Rect, metrics: Metrics, clip: Rect | None = None)
     _place(root, frame, clip or frame, metrics)
 
 
+@lru_cache(maxsize=4096)
+def _in_px(insets: Insets, scale: float) -> tuple[int, int, int, int]:
+    left, top, right, bottom = map(Metrics(scale).px, insets)
+    return left, top, right, bottom
+
+
+_NONE = (0, 0, 0, 0)
+
+
 def _insets(view: View, m: Metrics) -> tuple[int, int, int, int]:
-    if view.pad is NO_INSETS:
-        return 0, 0, 0, 0
-    left, top, right, bottom = view.pad
-    return m.px(left), m.px(top), m.px(right), m.px(bottom)
+    return _NONE if view.pad is NO_INSETS else _in_px(view.pad, m.scale)
 
 
 def _fixed(length: float, available: int, m: Metrics) -> int | None:
@@ -56,8 +63,11 @@ def _measure(view: View, width: int, height: int, m: Metrics) -> tuple[int, int]
     """Return and keep the size a view wants within `width` × `height`, its margins not counted."""
     left, top, right, bottom = _insets(view, m)
     own_w, own_h = _fixed(view.width, width, m), _fixed(view.height, height, m)
-    inner_w = max(0, (width if own_w is None else own_w) - left - right)
-    inner_h = max(0, (height if own_h is None else own_h) - top - bottom)
+    # Comparisons instead of max: this is where a phone that is looked at often spends its time.
+    inner_w = (width if own_w is None else own_w) - left - right
+    inner_w = inner_w if inner_w > 0 else 0
+    inner_h = (height if own_h is None else own_h) - top - bottom
+    inner_h = inner_h if inner_h > 0 else 0
     if view.max_height:
         inner_h = min(inner_h, m.px(view.max_height) - top - bottom)
     if view.scrolls:
@@ -77,7 +87,8 @@ def _measure(view: View, width: int, height: int, m: Metrics) -> tuple[int, int]
             content = (0, 0)
     made_w = content[0] + left + right if own_w is None else own_w
     made_h = content[1] + top + bottom if own_h is None else own_h
-    made_h = max(made_h, m.px(view.min_height))
+    if view.min_height:
+        made_h = max(made_h, m.px(view.min_height))
     if view.max_height:
         made_h = min(made_h, m.px(view.max_height))
     if view.scrolls and own_h is None:
@@ -89,8 +100,8 @@ def _measure(view: View, width: int, height: int, m: Metrics) -> tuple[int, int]
 def _margins(view: View, m: Metrics) -> tuple[int, int]:
     if view.margin is NO_INSETS:
         return 0, 0
-    left, top, right, bottom = view.margin
-    return m.px(left) + m.px(right), m.px(top) + m.px(bottom)
+    left, top, right, bottom = _in_px(view.margin, m.scale)
+    return left + right, top + bottom
 
 
 def _measure_column(
@@ -234,16 +245,17 @@ def _place(view: View, rect: Rect, clip: Rect, m: Metrics) -> None:
 def _place_in(
     child: View, room: Rect, clip: Rect, m: Metrics, halign: Align | None, valign: Align | None
 ) -> None:
-    ml = mt = mr = mb = 0
-    if child.margin is not NO_INSETS:
-        ml, mt, mr, mb = (m.px(v) for v in child.margin)
+    ml, mt, mr, mb = _NONE if child.margin is NO_INSETS else _in_px(child.margin, m.scale)
     w, h = child.measured
     if halign is Align.FILL:
         w = room.width - ml - mr
     if valign is Align.FILL:
         h = room.height - mt - mb
-    x = room.left + ml + _offset(halign or Align.START, max(0, room.width - ml - mr - w))
-    y = room.top + mt + _offset(valign or Align.START, max(0, room.height - mt - mb - h))
+    x, y = room.left + ml, room.top + mt
+    if halign is Align.CENTER or halign is Align.END:
+        x += _offset(halign, max(0, room.width - ml - mr - w))
+    if valign is Align.CENTER or valign is Align.END:
+        y += _offset(valign, max(0, room.height - mt - mb - h))
     _place(child, Rect(x, y, x + w, y + h), clip, m)
 
 
