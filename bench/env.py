@@ -2,7 +2,7 @@
 
 `python -m bench env [--phones N] [--seconds S] [--way in-process|over-adb]`. The peer, in the same
 run, is a picture as base64 of a JPEG over HTTP (`bench/_env_peer.py`) of phones over adb; × is a
-rate in its pictures a second.
+rate in its pictures a second. CPU is of this process alone, which in process is all there is.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.devices.frames.png import scaled_rgb
 from agent.episodes.adb_phones import AdbPhone
@@ -38,6 +39,13 @@ PEERS = 4
 """How many phones the peer has where nothing else is measured over adb."""
 EPISODES, EPISODE_STEPS = 1000, 60
 TREE = Look(xml=False, picture=False)
+
+
+class Rate(NamedTuple):
+    """How often a second, and what each cost this process."""
+
+    a_second: float
+    cpu_ms: float
 
 
 def main(options: Sequence[str] = ()) -> None:
@@ -92,21 +100,27 @@ async def _close(episodes: list[Episode]) -> None:
 
 
 async def _resets(way: str, phones: PhoneSource, count: int) -> None:
-    print(f"| {way}: reset → first observation | p50 ms | p95 ms |\n|---|---|---|")
+    print(f"| {way}: reset → first observation | p50 ms | p95 ms | CPU ms |\n|---|---|---|---|")
     for looks, size_px in (("tree", None), ("pixels", SMALL_PX)):
         for workers in sorted({1, count}):
             for task, named in ((TASK, ""), ("", ", each another task")):
                 episodes = _episodes(phones, workers, looks, size_px)
                 times: list[float] = []
+                spent = 0.0
                 # The first reset takes a phone and opens what its looks need.
                 for trial in range(1 + (RESETS if workers > 1 else RESETS * 10)):
+                    cpu = time.process_time()
                     taken = await _timed(episodes, task)
-                    times += taken if trial else []
+                    if trial:
+                        times += taken
+                        spent += time.process_time() - cpu
                 await _close(episodes)
                 ordered = sorted(times)
                 p50, p95 = (ordered[len(ordered) * share // 100] for share in (50, 95))
                 seen = looks if size_px is None else f"{looks} {size_px[0]}×{size_px[1]}"
-                print(f"| {seen}, {workers} at once{named} | {p50:.2f} | {p95:.2f} |", flush=True)
+                each = spent * 1000 / len(times)
+                row = f"{seen}, {workers} at once{named} | {p50:.2f} | {p95:.2f} | {each:.3f}"
+                print(f"| {row} |", flush=True)
     print()
 
 
@@ -121,7 +135,7 @@ async def _timed(episodes: list[Episode], task: str) -> list[float]:
     return await asyncio.gather(*(one(*each) for each in enumerate(episodes)))
 
 
-async def _rate(works: Sequence[Callable[[], Awaitable[object]]], seconds: float) -> float:
+async def _rate(works: Sequence[Callable[[], Awaitable[object]]], seconds: float) -> Rate:
     """Return how often a second all workers together get done what each does again and again."""
     done = 0
     until = time.perf_counter() + seconds
@@ -132,18 +146,19 @@ async def _rate(works: Sequence[Callable[[], Awaitable[object]]], seconds: float
             await work()
             done += 1
 
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*map(worker, works))
-    return done / (time.perf_counter() - began)
+    spent = time.process_time() - cpu
+    return Rate(done / (time.perf_counter() - began), spent * 1000 / done)
 
 
 async def _rates(way: str, phones: PhoneSource, count: int, seconds: float, peer: float) -> None:
-    print(f"| {way}, a second, {count} phones | rate | × |\n|---|---|---|")
-    print(f"| peer: {FULL_PX[0]}×{FULL_PX[1]} as JPEG in base64 over HTTP | {peer:.1f} | 1 |")
+    print(f"| {way}, a second, {count} phones | rate | × | CPU ms |\n|---|---|---|---|")
+    print(f"| peer: {FULL_PX[0]}×{FULL_PX[1]} as JPEG in base64 over HTTP | {peer:.1f} | 1 | |")
 
     async def row(name: str, works: Sequence[Callable[[], Awaitable[object]]]) -> float:
-        rate = await _rate(works, seconds)
-        print(f"| {name} | {rate:.1f} | ×{rate / peer:.1f} |", flush=True)
+        rate, cpu_ms = await _rate(works, seconds)
+        print(f"| {name} | {rate:.1f} | ×{rate / peer:.1f} | {cpu_ms:.3f} |", flush=True)
         return rate
 
     trees = _episodes(phones, count, "tree", None)
@@ -239,7 +254,8 @@ async def _peer_rate(episodes: list[Episode], seconds: float) -> float:
         base64.b64decode(json.loads(await reader.readexactly(length))["screen_image"])
 
     try:
-        return await _rate([lambda at=at: ask(at) for at in range(len(serials))], seconds)
+        rate = await _rate([lambda at=at: ask(at) for at in range(len(serials))], seconds)
+        return rate.a_second
     finally:
         for _, writer in links:
             writer.close()
