@@ -24,6 +24,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.daemon:daemon",
         "Keep the core running without a console.",
     ),
+    "host": (
+        "console.commands.fleet.host:host",
+        "Join a fleet with this computer's phones.",
+    ),
+    "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
     "serve": (
         "console.commands.serve:serve",

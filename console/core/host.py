@@ -20,11 +20,19 @@ from agent.errors import DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState
 from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode
-from console.core.device_setup import NO_DEVICES, Devices, Phones, devices_for, make_fleet
+from console.core.device_setup import (
+    NO_DEVICES,
+    Devices,
+    EmptyFleet,
+    Phones,
+    devices_for,
+    make_fleet,
+)
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from agent.devices.adb.client import ServerAddress
+    from agent.devices.fleet.fleet import AdbFleet
     from agent.rpc.remote_core import Client
     from agent.rpc.rpc_server import Daemon
     from agent.store.store import Store
@@ -197,9 +205,15 @@ def command_name() -> str:
 async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
     from agent.audit.audit_writer import audited
     from console.core.logs import keep_log
-    from console.core.store_choice import open_store
+    from console.core.store_choice import open_store, presence
 
     store = await stack.enter_async_context(open_store(settings))
+    fleets: list[AdbFleet | EmptyFleet] = []
+
+    def seen() -> tuple[DeviceInfo, ...]:
+        return fleets[0].devices() if fleets else ()
+
+    await stack.enter_async_context(presence(store, settings, seen))
     stack.enter_context(keep_log(settings.data_dir))
     await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
@@ -216,6 +230,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
 
     servers = McpServers(settings.mcp.servers, settings.data_dir)
     fleet = await make_fleet(settings, devices, phones, is_owner=True)
+    fleets.append(fleet)
     runtime = await Runtime.spawn(
         settings,
         store=store,

@@ -9,12 +9,14 @@ from __future__ import annotations
 import platform
 import re
 import stat
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 from agent.config import Settings
 from agent.errors import ConfigError
 from agent.extras import install, is_installed, missing
+from agent.records import DeviceInfo
 from agent.store.store import Store
 
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
@@ -51,6 +53,29 @@ def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
     from agent.store.postgres.core_store import open_stored
 
     return open_stored(dsn, settings.data_dir)
+
+
+def presence(
+    store: Store, settings: Settings, phones: Callable[[], tuple[DeviceInfo, ...]]
+) -> AbstractAsyncContextManager[None]:
+    """Say for the length of a `with` block that this core's host is there, where others look.
+
+    Raises:
+        StoreError: a host that is there has a version that does not fit.
+    """
+    if not settings.store.dsn:
+        return nullcontext()
+    from agent.store.postgres.postgres_store import PostgresStore
+
+    assert isinstance(store, PostgresStore), "store.dsn names a database"
+    return store.present(address(settings), version=own_version(), phones=phones)
+
+
+def own_version() -> str:
+    """Return the version of Switchboard."""
+    from importlib.metadata import version
+
+    return version("switchboard-console")
 
 
 def host_name(settings: Settings) -> str:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from agent.records import DeviceState
 from tests.end_to_end.conftest import Bench
-from tests.end_to_end.harness import Line, Workshop, wait_until
+from tests.end_to_end.harness import Line, Workshop, end_all_of, wait_until
 from tests.end_to_end.test_questions import GOAL, told
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 PILOT = ("--model", "pilot")
 PASSWORD = "hunter2-of-the-fleet"
+GONE_S = 5.0
+LOADED_S = 15.0
+"""What a loaded machine may add."""
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +135,59 @@ def test_sessions_go_on_while_the_server_is_killed_again_and_again(
         assert checked.json["sound"], checked
     finally:
         workshop.call("daemon", "stop", "--force")
+
+
+def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: PostgresServer) -> None:
+    on_postgres(workshop, server)
+    other = {"SWITCHBOARD_DATA_DIR": f"{workshop.data}-2", "SWITCHBOARD_STORE_HOST": "second"}
+    try:
+        assert workshop.call("fleet", "status").code != 0, "no store yet"
+        started = workshop.call("daemon", "start", "--virtual-only")
+        assert started.code == 0, started
+        serve = ("host", "serve", "--virtual-only", "--phones", "1", "--label", "rack-3")
+        with (
+            workshop.running("fleet", "hosts", "--follow", "--json") as following,
+            workshop.running(*serve, **other) as host,
+        ):
+            following.wait_for(
+                lambda line: line["name"] == "second" and line["state"] == "here", "the host"
+            )
+
+            def shown() -> Line:
+                found: Line = next(
+                    one
+                    for one in workshop.call("fleet", "hosts", "--json").json["hosts"]
+                    if one["name"] == "second"
+                )
+                return found
+
+            wait_until(
+                lambda: [one["state"] for one in shown()["phones"]] == [DeviceState.ONLINE.value],
+                "its phone is seen",
+            )
+            assert shown()["labels"] == ["rack-3"]
+            status = workshop.call("fleet", "status", "--json").json
+            assert (status["hosts"], status["online"], status["gone"]) == (2, 1, [])
+            assert workshop.call("fleet", "doctor").code == 0
+            twice = workshop.call(*serve, **{**other, "SWITCHBOARD_DATA_DIR": f"{workshop.data}-3"})
+            assert twice.code != 0
+            assert "in use by another process" in twice.err
+            # Its process stands still, its connections stay.
+            began = time.monotonic()
+            host.process.send_signal(signal.SIGSTOP)
+            following.wait_for(lambda line: line["state"] == "gone", "that it is gone")
+            assert time.monotonic() - began < GONE_S + LOADED_S
+            assert workshop.call("fleet", "doctor").code == 1
+            host.process.send_signal(signal.SIGCONT)
+            following.wait_for(lambda line: line["state"] == "here", "that it is back")
+            host.kill()
+            following.wait_for(lambda line: line["state"] == "gone", "that it was killed")
+        with workshop.running(*serve, **other) as host:
+            wait_until(lambda: shown()["state"] == "here", "it is there again")
+            host.process.send_signal(signal.SIGTERM)
+            assert host.wait() in (0, 143), host
+        assert shown()["state"] == "left"
+        assert not any(PASSWORD in text for text in (*host.speech, *following.speech))
+    finally:
+        workshop.call("daemon", "stop", "--force")
+        end_all_of(Path(other["SWITCHBOARD_DATA_DIR"]))

@@ -23,7 +23,7 @@ CHANNEL = "switchboard"
 """Where each commit is told of; a notice says nothing but that there is something new."""
 _OLDEST_SERVER = 150_000
 _LONGEST_NAME = 100
-_LOCKS = 0x53574244
+LOCKS = 0x53574244
 """The first number of our advisory locks; the second is a host's, or one of these."""
 _SCHEMA_LOCK = 0
 _CORE_LOCK = -1
@@ -95,7 +95,6 @@ async def open_host(
         if core is not None:
             await link.rows("UPDATE tip SET core = ?, core_host = ?", (epoch, host))
         await link.commit()
-    await link.rows(f"LISTEN {CHANNEL}")
     return msgspec.structs.replace(opening, epoch=as_int(epoch))
 
 
@@ -127,7 +126,7 @@ async def _locked(link: Link, number: int, wait_s: float) -> bool:
     end = loop.time() + wait_s
     while True:
         [(got,)] = await link.rows(
-            "SELECT pg_try_advisory_lock(?::int, ?::int)::int", (_LOCKS, number)
+            "SELECT pg_try_advisory_lock(?::int, ?::int)::int", (LOCKS, number)
         )
         if got or loop.time() >= end:
             return bool(got)
@@ -254,7 +253,7 @@ async def _check_server(link: Link, *, is_written: bool) -> None:
 async def _migrated(link: Link, expected: str) -> str:
     """Bring the schema up to date, one host at a time; returns the identity of the store."""
     async with link.transaction():
-        await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (_LOCKS, _SCHEMA_LOCK))
+        await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (LOCKS, _SCHEMA_LOCK))
         version, store = await _standing(link)
         check_version(version)
         _check_identity(store, expected)
@@ -282,7 +281,7 @@ async def make_empty(link: Link) -> None:
         StoreError: there is one already.
     """
     await _check_server(link, is_written=True)
-    await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (_LOCKS, _SCHEMA_LOCK))
+    await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (LOCKS, _SCHEMA_LOCK))
     if await tables_of(link):
         raise StoreError(
             "The database holds a store already. Nothing was changed.",

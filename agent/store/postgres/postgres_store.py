@@ -14,10 +14,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Self
 
 from agent.errors import StoreError, UnwritableError
-from agent.records import Job, SearchHit
+from agent.records import DeviceInfo, Job, SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
 from agent.store.postgres.blobs import Blobs
 from agent.store.postgres.dialect import POSTGRES
+from agent.store.postgres.hosts import Presence, check_versions
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import (
     CHANNEL,
@@ -99,6 +100,7 @@ class PostgresStore(RecordStore):
                 stack.push_async_callback(link.close)
             now_ms = (clock_ms or wall_clock_ms)()
             opening = await open_host(standing, host, now_ms=now_ms, expected=expected, core=core)
+            await standing.rows(f"LISTEN {CHANNEL}")
             store = cls((standing, writing, reading, carrying), opening, clock_ms)
             await store._queue.start()
             stack.push_async_callback(store._leave)
@@ -150,6 +152,27 @@ class PostgresStore(RecordStore):
             except StoreError as error:
                 _log.warning("What other hosts stored cannot be read yet: %s", error)
                 await asyncio.sleep(_RETRY_S)
+
+    @asynccontextmanager
+    async def present(
+        self, dsn: str, *, version: str, phones: Callable[[], tuple[DeviceInfo, ...]]
+    ) -> AsyncIterator[None]:
+        """Say for the length of a `with` block that this host is there, with its phones.
+
+        Raises:
+            StoreError: a host that is there has a version that does not fit.
+        """
+        link = Link(dsn, f"{self._opening.host} presence")
+        try:
+            await check_versions(link, self._opening.host, version)
+            presence = Presence(link, self._opening, version=version, phones=phones)
+            beating = asyncio.create_task(presence.run(), name="presence")
+            try:
+                yield
+            finally:
+                await _ended(beating)
+        finally:
+            await link.close()
 
     @property
     def identity(self) -> str:

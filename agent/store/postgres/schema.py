@@ -201,5 +201,16 @@ _CORE = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE)
+_PRESENCE = (
+    # What a host said of itself last, and when by the database's clock; 0: never.
+    """
+    ALTER TABLE host
+        ADD COLUMN seen_ms bigint NOT NULL DEFAULT 0,
+        ADD COLUMN version text NOT NULL DEFAULT '',
+        ADD COLUMN labels text NOT NULL DEFAULT '[]',
+        ADD COLUMN phones text NOT NULL DEFAULT '[]'
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

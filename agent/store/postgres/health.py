@@ -1,0 +1,162 @@
+"""What can be said of a fleet's database and hosts at a look.
+
+Not a repair. Invariant: nothing is changed, and each finding that is wrong has its remedy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import msgspec
+
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.postgres.hosts import HostState, fits, hosts
+from agent.store.postgres.link import Link
+from agent.store.postgres.schema import MIGRATIONS
+from agent.store.store import wall_clock_ms
+
+MOST_CLOCK_MS = 2_000
+_FEW_FREE = 10
+"""A host holds up to six connections."""
+
+
+class Total(msgspec.Struct, frozen=True, kw_only=True):
+    """What a store has, in numbers."""
+
+    store: str
+    schema: int
+    active: int
+    """Sessions that are not settled."""
+    questions: int
+    """Those that are open."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+async def summary(link: Link) -> Total:
+    """Count what is at hand. Raises StoreError."""
+    [(store, schema, active, questions)] = await link.rows(
+        "SELECT store, version, "
+        "(SELECT count(*) FROM session WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')), "
+        "(SELECT count(*) FROM question WHERE is_open = 1) FROM tip"
+    )
+    return Total(
+        store=as_text(store),
+        schema=as_int(schema),
+        active=as_int(active),
+        questions=as_int(questions),
+    )
+
+
+async def examine(link: Link) -> list[Finding]:
+    """Look at the server and at the hosts. Raises StoreError."""
+    total = await summary(link)
+    return [
+        await _server(link),
+        await _clock(link),
+        await _room(link),
+        Finding(
+            name="schema",
+            ok=True,
+            detail=f"store {total.store}, schema {total.schema} of {len(MIGRATIONS)}",
+        ),
+        *await _hosts(link),
+    ]
+
+
+async def _server(link: Link) -> Finding:
+    loop = asyncio.get_running_loop()
+    took: list[float] = []
+    for _ in range(5):
+        began = loop.time()
+        await link.rows("SELECT 1")
+        took.append(loop.time() - began)
+    [(version, is_replica, mode)] = await link.rows(
+        "SELECT current_setting('server_version'), pg_is_in_recovery()::int, "
+        "current_setting('synchronous_commit')"
+    )
+    what = "a replica" if is_replica else "the primary"
+    detail = f"PostgreSQL {as_text(version)}, {what}, answers in {min(took) * 1000:.1f} ms"
+    if mode in ("off", "local", "remote_write"):
+        detail += f"; synchronous_commit is {as_text(mode)}"
+    return Finding(name="server", ok=True, detail=detail)
+
+
+async def _clock(link: Link) -> Finding:
+    before = wall_clock_ms()
+    [(now,)] = await link.rows("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+    after = wall_clock_ms()
+    # Whatever the answer's way took is no difference of the clocks.
+    off = max(before - as_int(now), as_int(now) - after, 0)
+    return Finding(
+        name="clock",
+        ok=off <= MOST_CLOCK_MS,
+        detail=f"this computer's is {off / 1000:.1f} s off the server's",
+        remedy="Have both follow one time server (NTP). Leases and times go by the server's.",
+    )
+
+
+async def _room(link: Link) -> Finding:
+    [(used, most)] = await link.rows(
+        "SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'), "
+        "current_setting('max_connections')::int "
+        "- current_setting('superuser_reserved_connections')::int"
+    )
+    return Finding(
+        name="connections",
+        ok=as_int(most) - as_int(used) >= _FEW_FREE,
+        detail=f"{as_int(used)} of {as_int(most)} are in use",
+        remedy="Raise max_connections on the server: a host takes up to six.",
+    )
+
+
+async def _hosts(link: Link) -> list[Finding]:
+    found = await hosts(link)
+    here = [one for one in found if one.state is HostState.HERE]
+    gone = [one for one in found if one.state is HostState.GONE]
+    core = [one.name for one in here if one.is_core]
+    apart = [
+        f"{one.name} {one.version} and {other.name} {other.version}"
+        for place, one in enumerate(here)
+        for other in here[place + 1 :]
+        if not fits(one.version, other.version)
+    ]
+    counts = Counter(info.hardware_serial for one in here for info in one.phones)
+    twice = sorted(serial for serial, count in counts.items() if serial and count > 1)
+    return [
+        Finding(
+            name="hosts",
+            ok=not gone,
+            detail=f"{len(here)} here"
+            + "".join(f"; {one.name} is gone for {one.silent_ms / 1000:.0f} s" for one in gone),
+            remedy="See whether those computers and their network are up; start them again.",
+        ),
+        Finding(
+            name="core",
+            ok=bool(core),
+            detail=f"that of host {core[0]} works" if core else "none works",
+            remedy="Start it on the database's host: switchboard daemon start",
+        ),
+        Finding(
+            name="versions",
+            ok=not apart,
+            detail="; ".join(apart) or "all work together",
+            remedy="Bring the older one to the minor version of the newer, or the one before.",
+        ),
+        Finding(
+            name="phones",
+            ok=not twice,
+            detail=f"on two hosts at once: {', '.join(twice[:10])}"
+            if twice
+            else "each is on one host",
+            remedy="Disconnect them from one: two hosts at a phone drive it against each other.",
+        ),
+    ]

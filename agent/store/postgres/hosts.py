@@ -1,0 +1,247 @@
+"""The hosts of a fleet: each says every second that it is there, and with which phones.
+
+Not who runs what: sessions are the core's. Invariants: a host is told as gone within five seconds
+of its end, however it ends; times are the database's; what a process says of a host whose name a
+newer one has is not stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from enum import StrEnum
+
+import msgspec
+
+from agent.errors import FencedError, StoreError
+from agent.records import DeviceInfo
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import LOCKS, Opening, open_host, take_locks
+from agent.store.store import wall_clock_ms
+
+BEAT_S = 1.0
+GONE_MS = 4_000
+"""A host that has not been heard of for so long is gone, whether or not its process is."""
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_BEAT = (
+    f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ? "
+    "WHERE number = ? AND epoch = ? RETURNING 1"
+)
+# A host's lock goes with its connection: at once where its process ended.
+_HOSTS = f"""
+    SELECT name, version, labels, phones, since_ms, greatest({_NOW} - seen_ms, 0), is_open,
+        (pg_is_in_recovery() OR EXISTS (
+            SELECT 1 FROM pg_locks
+            WHERE locktype = 'advisory' AND granted AND classid::bigint = {LOCKS}
+                AND objid::bigint = host.number
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        ))::int,
+        (SELECT (core = host.epoch)::int FROM tip)
+    FROM host WHERE seen_ms > 0 ORDER BY name
+"""
+_log = logging.getLogger(__name__)
+
+
+class HostState(StrEnum):
+    """Whether a host can be worked with."""
+
+    HERE = "here"
+    GONE = "gone"
+    """It ended out of turn, stands still, or its network is cut."""
+    LEFT = "left"
+    """It ended in order."""
+
+
+class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One host, as the database knows it."""
+
+    name: str
+    state: HostState
+    version: str
+    labels: tuple[str, ...]
+    phones: tuple[DeviceInfo, ...]
+    """As it saw them last."""
+    since_ms: int
+    """When its process joined."""
+    silent_ms: int
+    """How long ago it was heard of."""
+    is_core: bool
+    """Whether the database's core is, or was last, its process."""
+
+
+class Presence:
+    """What a host says of itself.
+
+    Args:
+        link: keeps the host's name for as long as it is connected.
+        opening: of the host.
+        version: of Switchboard there.
+        labels: what the operator calls the host by, besides its name.
+        phones: gives the phones as they are now.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        opening: Opening,
+        *,
+        version: str,
+        labels: Iterable[str] = (),
+        phones: Callable[[], tuple[DeviceInfo, ...]],
+    ) -> None:
+        self._link = link
+        self._opening = opening
+        self._version = version
+        self._labels = msgspec.json.encode(sorted(set(labels))).decode()
+        self._phones = phones
+
+    async def beat(self) -> None:
+        """Say once that the host is there.
+
+        Raises:
+            FencedError: a newer process has its name.
+            StoreError: the database cannot be reached.
+        """
+        phones = msgspec.json.encode(self._phones()).decode()
+        said = (self._version, self._labels, phones, self._opening.number, self._opening.epoch)
+        if not await self._link.rows(_BEAT, said):
+            raise FencedError(
+                f"A newer process is host {self._opening.host!r}, or the database lost it.",
+                "Work through the newer one, or start this one again.",
+            )
+
+    async def run(self) -> None:
+        """Say it every second; ends when a newer process has the name."""
+        while True:
+            try:
+                await self.beat()
+            except FencedError as error:
+                # Whoever writes under that name finds out by itself.
+                _log.warning("%s", error)
+                return
+            except StoreError as error:
+                _log.warning("That this host is here could not be told: %s", error)
+            await asyncio.sleep(BEAT_S)
+
+
+@asynccontextmanager
+async def joined(
+    dsn: str,
+    host: str,
+    *,
+    version: str,
+    labels: Iterable[str] = (),
+    phones: Callable[[], tuple[DeviceInfo, ...]],
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Be a host of a fleet without a core, for the length of a `with` block.
+
+    Returns:
+        The task that says so; it ends with FencedError when a newer process has the name.
+
+    Raises:
+        StoreError: the database cannot be used, the name is in use, or the version does not fit.
+        UsageError: the name cannot be used.
+    """
+    link = Link(dsn, f"{host} host")
+    try:
+        await check_versions(link, host, version)
+        opening = await open_host(link, host, now_ms=wall_clock_ms(), expected="")
+        presence = Presence(link, opening, version=version, labels=labels, phones=phones)
+        await presence.beat()
+        beating = asyncio.create_task(_staying(link, opening, presence), name="host")
+        try:
+            yield beating
+        finally:
+            beating.cancel()
+            await asyncio.wait({beating})
+            if not beating.cancelled():
+                beating.exception()
+            with suppress(StoreError):
+                await link.rows(
+                    "UPDATE host SET is_open = 0 WHERE number = ? AND epoch = ?",
+                    (opening.number, opening.epoch),
+                )
+    finally:
+        await link.close()
+
+
+async def _staying(link: Link, opening: Opening, presence: Presence) -> None:
+    """Beat, and take the name's lock again after the connection broke."""
+    number = link.number
+    while True:
+        try:
+            await presence.beat()
+            if link.number != number:
+                await take_locks(link, opening)
+                number = link.number
+        except FencedError:
+            raise
+        except StoreError as error:
+            _log.warning("That this host is here could not be told: %s", error)
+        await asyncio.sleep(BEAT_S)
+
+
+async def hosts(link: Link) -> tuple[HostRecord, ...]:
+    """List the hosts that ever joined, by name. Raises StoreError."""
+    found: list[HostRecord] = []
+    for row in await link.rows(_HOSTS):
+        name, version, labels, phones, since_ms, silent_ms, is_open, is_locked, is_core = row
+        state = HostState.LEFT
+        if is_open:
+            is_here = is_locked and as_int(silent_ms) <= GONE_MS
+            state = HostState.HERE if is_here else HostState.GONE
+        try:
+            found.append(
+                HostRecord(
+                    name=as_text(name),
+                    state=state,
+                    version=as_text(version),
+                    labels=msgspec.json.decode(as_text(labels), type=tuple[str, ...]),
+                    phones=msgspec.json.decode(as_text(phones), type=tuple[DeviceInfo, ...]),
+                    since_ms=as_int(since_ms),
+                    silent_ms=as_int(silent_ms),
+                    is_core=bool(is_core),
+                )
+            )
+        except msgspec.MsgspecError as error:
+            raise StoreError(
+                f"What host {as_text(name)!r} says of itself cannot be read."
+            ) from error
+    return tuple(found)
+
+
+async def check_versions(link: Link, host: str, version: str) -> None:
+    """Refuse a version that the hosts which are there cannot work with: within one minor version
+    they can. A database without a store has none.
+
+    Raises StoreError.
+    """
+    [(is_there,)] = await link.rows(
+        "SELECT count(*) FROM information_schema.columns "
+        "WHERE table_schema = 'switchboard' AND table_name = 'host' AND column_name = 'seen_ms'"
+    )
+    if not is_there:
+        return
+    for other in await hosts(link):
+        if other.name == host or other.state is not HostState.HERE:
+            continue
+        if not fits(version, other.version):
+            raise StoreError(
+                f"Host {other.name!r} has Switchboard {other.version}, and this one has {version}: "
+                "they work together within one minor version.",
+                f"Bring the older of the two to the minor version of the newer or the one before; "
+                f"or end host {other.name!r} first.",
+            )
+
+
+def fits(one: str, other: str) -> bool:
+    """Whether two versions are within one minor version; what is no version fits itself alone."""
+    parts = [re.match(r"(\d{1,6})\.(\d{1,6})(?!\d)", text) for text in (one, other)]
+    if parts[0] is None or parts[1] is None:
+        return one == other
+    (major, minor), (other_major, other_minor) = (map(int, part.groups()) for part in parts if part)
+    return major == other_major and abs(minor - other_minor) <= 1

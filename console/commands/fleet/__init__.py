@@ -1,0 +1,1 @@
+"""The commands for a fleet: its hosts, and being one."""
