@@ -175,6 +175,9 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 for_job=job_id,
                 stopped=False,
                 dismissed=False,
+                # A parent that only delegates begins no turn: what its tree sees from now on is
+                # there to be dropped again.
+                pruned=False,
             )
         case TaskStarted(kind="review" | "compact"):
             # It reads the session and is no turn of it: a settled session stays as it is.

@@ -22,6 +22,7 @@ from pathlib import Path
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
 from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.frames.shared_segment import PREFIX
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
 from agent.errors import WrongStateError
@@ -178,6 +179,14 @@ def _kind_of(descriptor: Path) -> str:
         return "descriptor of this listing"
 
 
+def segments() -> int:
+    """Count the shared memory of this process, in which all the cores live.
+
+    The folder is everybody's: what other processes make and leave there meanwhile is theirs.
+    """
+    return len(list(SHM.glob(f"{PREFIX}{os.getpid()}-*")))
+
+
 def _here(data: Path) -> Counter[str]:
     """Count what this process has on its computer; Linux alone tells the first three."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
@@ -185,7 +194,7 @@ def _here(data: Path) -> Counter[str]:
         {
             **Counter(_kind_of(path) for path in Path("/proc/self/fd").glob("*")),
             "children": len(children.read_text().split()) if children.exists() else 0,
-            "shared memory": len(list(SHM.glob("switchboard-*"))),
+            "shared memory": segments(),
             "sockets": len(list(data.glob("*.sock"))),
         }
     )

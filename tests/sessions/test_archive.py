@@ -228,6 +228,29 @@ async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_s
         await pruned(stage, tree)
 
 
+async def test_a_tree_that_went_on_after_its_frames_were_dropped_loses_the_new_ones_too(
+    stage: Stage,
+) -> None:
+    stage.set(retention={"keep_days": 14})
+    async with stage.play():
+        tree = await stage.create("parent", "part")
+        await stage.reach(tree, COMPLETED)
+        [part] = await stage.store.children(tree)
+        digests = []
+        for again in (False, True):
+            if again:
+                await stage.do(SessionResume(session_id=tree))
+                await stage.reach(part.session_id, COMPLETED)
+                await stage.reach(tree, COMPLETED)
+            data = f"seen {again}".encode()
+            digests.append(await frame_named(stage, part.session_id, data))
+            stage.now_ms = stage.clock() + 15 * 86_400_000
+            assert (await stage.do(SessionPrune())).session_ids == (tree,)
+        for digest in digests:
+            with pytest.raises(StoreError, match="gone"):
+                await stage.store.read_blob(digest)
+
+
 async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) -> None:
     async with stage.play():
         first, second = await done(stage, "one"), await done(stage, "two")

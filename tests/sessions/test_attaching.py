@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from agent.core import ClientInfo
@@ -9,18 +13,26 @@ from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     Interrupt,
+    Op,
     SessionAttach,
     SessionCancel,
+    SessionCompact,
     SessionCreate,
     SessionDetach,
+    SessionFork,
+    SessionMove,
     SessionResume,
+    SessionRollback,
     SessionStart,
+    SteerEdit,
+    SteerWithdraw,
     Target,
     UserInput,
+    UserMessage,
 )
 from agent.records import Session, SessionState
 from tests.fakes import FakeRack
-from tests.stage import Cue, Stage, waiting_at
+from tests.stage import Cue, Stage, of_type, waiting_at
 
 CREATED, QUEUED, RUNNING = SessionState.CREATED, SessionState.QUEUED, SessionState.RUNNING
 WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
@@ -111,6 +123,51 @@ async def test_any_number_watch_and_one_drives(stage: Stage) -> None:
         # Who was replaced watches on; that it goes changes nothing.
         await stage.core.leave(ANN)
         assert (await stage.store.session(session_id)).driver == BOB.name
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda one: SessionMove(session_id=one, serial="phone-2"),
+        lambda one: SessionResume(session_id=one),
+        lambda one: UserInput(session_id=one, text="and more"),
+        lambda one: SessionCompact(session_id=one),
+        lambda one: SessionRollback(session_id=one, turns=1),
+        lambda one: SteerEdit(session_id=one, message_id="m-1", text="other words"),
+        lambda one: SteerWithdraw(session_id=one, message_id="m-1"),
+    ],
+    ids=["move", "resume", "tell", "compact", "roll back", "edit a hint", "withdraw a hint"],
+)
+async def test_what_takes_a_session_on_or_changes_what_it_goes_on_with_is_its_drivers(
+    tmp_path: Path, op: Callable[[str], Op]
+) -> None:
+    stage = Stage(tmp_path, FakeRack("phone-1", "phone-2"))
+    async with stage.play():
+        session_id = await stage.create("done", serial="phone-1")
+        await stage.reach(session_id, COMPLETED)
+        copy = (await stage.do(SessionFork(session_id=session_id))).session_id
+        await attach(stage, ANN, copy)
+        before = await stage.msgs(copy)
+        with pytest.raises(WrongStateError, match="driven by Ann's console"):
+            await stage.core.request_as(BOB, op(copy))
+        assert await stage.msgs(copy) == before
+        assert (await stage.store.session(copy)).serial == "phone-1"
+
+
+async def test_who_attaches_first_drives_though_other_words_were_under_way(stage: Stage) -> None:
+    cue = Cue()
+    stage.parts["work"] = waiting_at(cue)
+    async with stage.play():
+        session_id = await stage.create("work")
+        await cue.there()
+        outcomes = await asyncio.gather(
+            stage.core.request_as(ANN, UserInput(session_id=session_id, text="one")),
+            attach(stage, BOB, session_id),
+            stage.core.request_as(ANN, UserInput(session_id=session_id, text="two")),
+            return_exceptions=True,
+        )
+        said = [msg.text for msg in of_type(await stage.msgs(session_id), UserMessage)]
+    assert said == ["one"] and isinstance(outcomes[2], WrongStateError)
 
 
 async def test_whoever_may_only_watch_can_stop_and_cancel(stage: Stage) -> None:

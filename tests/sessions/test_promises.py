@@ -278,6 +278,30 @@ async def test_a_part_of_a_settled_tree_starts_or_hears_nothing_without_its_pare
         assert (await stage.reach(parent_id, COMPLETED)).generation == 1
 
 
+async def test_a_part_that_goes_on_just_as_its_tree_settles_is_not_left_without_its_parent(
+    stage: Stage,
+) -> None:
+    async def part(context: object) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    stage.parts["hangs"] = part
+    async with stage.play():
+        for _ in range(10):
+            parent_id = await stage.create("both", "one", "hangs")
+            one, hangs = await stage.store.children(parent_id)
+            await stage.reach(one.session_id, COMPLETED)
+            await stage.reach(hangs.session_id, RUNNING)
+            # The cancellation settles the tree, which is told as the part is to go on.
+            await asyncio.gather(
+                stage.do(SessionCancel(session_id=hangs.session_id)),
+                stage.do(SessionResume(session_id=hangs.session_id)),
+            )
+            await stage.reach(hangs.session_id, RUNNING)
+            await stage.reach(parent_id, RUNNING)
+            await stage.do(SessionCancel(session_id=parent_id))
+
+
 async def test_a_late_hint_defers_nothing_that_a_stop_of_its_turn_could_leave_behind(
     stage: Stage,
 ) -> None:

@@ -62,9 +62,15 @@ class DeviceHandlers:
 
     @handles
     async def move(self, op: SessionMove, sub: Submission) -> Reply:
-        """Let a session work on another phone."""
+        """Let a session work on another phone; only whoever drives it may."""
         moved = await move(
-            self.parts, self.turns, self.targets, op.session_id, op.serial, sub.submission_id
+            self.parts,
+            self.turns,
+            self.targets,
+            op.session_id,
+            op.serial,
+            sub.submission_id,
+            by=sub.client,
         )
         return reply_to(sub, moved)
 

@@ -50,7 +50,7 @@ class RecordHandlers:
         sub: Submission,
     ) -> Reply:
         """Copy, hide, keep or drop stored sessions."""
-        return await self.archive.carry_out(op, sub.submission_id)
+        return await self.archive.carry_out(op, sub.submission_id, by=sub.client)
 
     @handles
     async def verify(self, op: SessionVerify, sub: Submission) -> Reply:

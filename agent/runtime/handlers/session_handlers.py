@@ -68,8 +68,7 @@ class SessionHandlers:
     @handles
     async def start(self, op: SessionStart, sub: Submission) -> Reply:
         """Start a draft; only whoever drives it may."""
-        self.attaching.check_driver(op.session_id, sub.client)
-        await self.operations.start(op, sub.submission_id)
+        await self.operations.start(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
@@ -86,21 +85,21 @@ class SessionHandlers:
     @handles
     async def tell(self, op: UserInput, sub: Submission) -> Reply:
         """Hand the operator's words to a session; only whoever drives it may."""
-        self.attaching.check_driver(op.session_id, sub.client)
         await self.operations.tell(
             op.session_id,
             op.text,
             sub.submission_id,
             speaker=op.speaker,
             let_through=op.let_through,
+            by=sub.client,
         )
         return reply_to(sub)
 
     @handles
     async def let_through(self, op: SessionLetThrough, sub: Submission) -> Reply:
         """Let a session's model read what was redacted; only whoever drives it may."""
-        self.attaching.check_driver(op.session_id, sub.client)
-        return reply_to(sub, await self.operations.let_through(op.session_id, sub.submission_id))
+        told = await self.operations.let_through(op.session_id, sub.submission_id, by=sub.client)
+        return reply_to(sub, told)
 
     @handles
     async def answer(self, op: UserInputAnswer, sub: Submission) -> Reply:
@@ -126,8 +125,7 @@ class SessionHandlers:
     @handles
     async def resume(self, op: SessionResume, sub: Submission) -> Reply:
         """Resume a session; only whoever drives it may."""
-        self.attaching.check_driver(op.session_id, sub.client)
-        await self.operations.resume(op.session_id, sub.submission_id)
+        await self.operations.resume(op.session_id, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
@@ -138,14 +136,14 @@ class SessionHandlers:
 
     @handles
     async def edit_steer(self, op: SteerEdit, sub: Submission) -> Reply:
-        """Change a hint that no step has taken yet."""
-        await self.steerings.edit(op, sub.submission_id)
+        """Change a hint that no step has taken yet; only whoever drives the session may."""
+        await self.steerings.edit(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
     async def withdraw_steer(self, op: SteerWithdraw, sub: Submission) -> Reply:
-        """Withdraw a hint that no step has taken yet."""
-        await self.steerings.withdraw(op, sub.submission_id)
+        """Withdraw a hint that no step has taken yet; only whoever drives the session may."""
+        await self.steerings.withdraw(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
@@ -155,8 +153,8 @@ class SessionHandlers:
 
     @handles
     async def compact(self, op: SessionCompact, sub: Submission) -> Reply:
-        """Compact what a session's model is told of its past."""
-        return reply_to(sub, await self.studies.compact(op))
+        """Compact what a session's model is told of its past; only whoever drives it may."""
+        return reply_to(sub, await self.studies.compact(op, by=sub.client))
 
     @handles
     async def replay(self, op: SessionReplay, sub: Submission) -> Reply:

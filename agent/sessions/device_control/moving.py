@@ -8,6 +8,7 @@ with a fresh look at the new phone.
 
 from __future__ import annotations
 
+from agent.core import ClientInfo
 from agent.errors import WrongStateError
 from agent.protocol import AbortReason, SessionAssigned
 from agent.records import SessionState
@@ -25,15 +26,21 @@ async def move(
     session_id: str,
     serial: str,
     submission_id: str = "",
+    *,
+    by: ClientInfo | None = None,
 ) -> str:
     """Move a session to a phone; gives the session's whole id.
 
+    Args:
+        by: who asks for it; None where the core does by itself.
+
     Raises:
         UsageError: no such session, or no such phone.
-        WrongStateError: its children do its work, or it is settled.
+        WrongStateError: its children do its work, it is settled, or another client drives it.
     """
     live = await parts.book.get(session_id)
     parts.assignment.check_known(serial)
+    parts.clients.check_driver(live.session_id, by)
     _check(live)
     if live.record.serial == serial:
         return live.session_id

@@ -17,6 +17,7 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
+from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     Event,
@@ -71,14 +72,21 @@ class Archive:
         self._operations = operations
         self._one_at_a_time = asyncio.Lock()
 
-    async def carry_out(self, op: RecordOp, submission_id: str) -> Reply:
-        """Carry out an op on the record. Raises what the methods below raise."""
+    async def carry_out(
+        self, op: RecordOp, submission_id: str, *, by: ClientInfo | None = None
+    ) -> Reply:
+        """Carry out an op on the record. Raises what the methods below raise.
+
+        Args:
+            by: who asks for it; None where the core does by itself.
+        """
         reply = partial(Reply, submission_id=submission_id)
         match op:
             case SessionFork():
                 return reply(session_id=await self.fork(op, submission_id))
             case SessionRollback(session_id=session_id, turns=turns):
-                return reply(session_id=await self.roll_back(session_id, turns, submission_id))
+                rolled_back_id = await self.roll_back(session_id, turns, submission_id, by=by)
+                return reply(session_id=rolled_back_id)
             case SessionKeep(session_id=session_id, kept=kept):
                 return reply(session_id=await self.keep(session_id, kept, submission_id))
             case SessionDelete(session_id=session_id):
@@ -189,12 +197,22 @@ class Archive:
 
     # --- rollback ----------
 
-    async def roll_back(self, session_id: str, turns: int, submission_id: str = "") -> str:
+    async def roll_back(
+        self,
+        session_id: str,
+        turns: int,
+        submission_id: str = "",
+        *,
+        by: ClientInfo | None = None,
+    ) -> str:
         """Hide the newest turns of a session.
+
+        Args:
+            by: who asks for it; None where the core does by itself.
 
         Raises:
             UsageError: no such session, no turn to hide, or a session that only delegates.
-            WrongStateError: a turn is open.
+            WrongStateError: a turn is open, or another client drives it.
         """
         live = await self._parts.book.get(session_id)
         if live.delegates:
@@ -203,6 +221,7 @@ class Archive:
                 "Roll back one of its children.",
             )
         async with live.lock:
+            self._parts.clients.check_driver(live.session_id, by)
             if live.turn is not None or live.record.turn_id:
                 raise WrongStateError(
                     f"A turn of session {live.session_id} is open.",

@@ -113,19 +113,6 @@ class Attaching:
                 async with self._operations.whole(live.session_id) as (top, children):
                     await self._let_go(top, children)
 
-    def check_driver(self, id_or_prefix: str, client: ClientInfo) -> None:
-        """Refuse an op that takes a session on while another client drives it.
-
-        Raises:
-            WrongStateError: another client drives it.
-        """
-        for session_id, driver in self._clients.drivers():
-            if session_id.startswith(id_or_prefix) and driver != client:
-                raise WrongStateError(
-                    f"Session {session_id} is driven by {driver.name}.",
-                    f"Take over with: switchboard sessions attach {session_id}",
-                )
-
     async def _detach(self, session_id: str, client: ClientInfo, submission_id: str) -> None:
         drove = self._clients.driver_of(session_id) == client
         async with self._operations.whole(session_id, ends_studies=drove) as (top, children):

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from agent.core import ClientInfo
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.loop.task_context import Steering
 from agent.protocol import (
@@ -134,17 +135,22 @@ class Operations:
                 async with live.lock:
                     self._turns.begin(live, errand=errand)
 
-    async def start(self, op: SessionStart, submission_id: str = "") -> str:
+    async def start(
+        self, op: SessionStart, submission_id: str = "", *, by: ClientInfo | None = None
+    ) -> str:
         """Start a draft; the children of a driven one wait with their objectives (A6).
+
+        Args:
+            by: who asks for it; None where the core does by itself.
 
         Returns:
             The session's id.
 
         Raises:
             UsageError: it has no goal, and no prompt came with the op.
-            WrongStateError: it is no draft.
+            WrongStateError: it is no draft, or another client drives it.
         """
-        async with self.whole(op.session_id) as (top, children):
+        async with self.whole(op.session_id, by=by) as (top, children):
             said = self._read(top, op.prompt, "The prompt", op.let_through) if op.prompt else None
             await self.check_parent(top)
             if top.record.state is not SessionState.CREATED:
@@ -183,18 +189,21 @@ class Operations:
         *,
         speaker: Speaker = Speaker.OPERATOR,
         let_through: bool = False,
+        by: ClientInfo | None = None,
     ) -> None:
         """Steer the open turn, or begin a turn with this prompt; a parent passes it on.
 
         Args:
             speaker: who wrote it.
             let_through: what looks like a secret in the text is not redacted in this session.
+            by: who asks for it; None where the core does by itself.
 
         Raises:
             UsageError: there is nothing to tell, or no such session.
-            WrongStateError: the session is settled: only a resume leads out of that.
+            WrongStateError: the session is settled: only a resume leads out of that; or another
+                client drives it.
         """
-        async with self.whole(session_id, ends_studies=True) as (top, children):
+        async with self.whole(session_id, ends_studies=True, by=by) as (top, children):
             check_unsettled(top)
             await self.check_parent(top)
             said = self._read(top, text, "The message", let_through)
@@ -218,15 +227,21 @@ class Operations:
             for live, hint in steered:
                 live.steering.append(hint)
 
-    async def let_through(self, session_id: str, submission_id: str = "") -> str:
+    async def let_through(
+        self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
+    ) -> str:
         """Say again, unredacted, what the operator wrote and lost secrets; one that ended goes on.
+
+        Args:
+            by: who asks for it; None where the core does by itself.
 
         Returns:
             The session's id.
 
         Raises:
             UsageError: there is no such session.
-            WrongStateError: nothing is held for it, it is a draft, or a part that has ended.
+            WrongStateError: nothing is held for it, it is a draft, a part that has ended, or
+                driven by another client.
         """
         live = await self._parts.book.get(session_id)
         written = self._parts.withheld.of(live.session_id)
@@ -246,7 +261,7 @@ class Operations:
         if live.record.state.is_terminal and not live.record.parent_id:
             await self.go_on_with(live.session_id, text, submission_id, let_through=True)
         else:
-            await self.tell(live.session_id, text, submission_id, let_through=True)
+            await self.tell(live.session_id, text, submission_id, let_through=True, by=by)
         self._parts.withheld.drop(live.session_id)
         return live.session_id
 
@@ -301,27 +316,38 @@ class Operations:
                 submission_id,
             )
 
-    async def resume(self, session_id: str, submission_id: str = "") -> None:
+    async def resume(
+        self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
+    ) -> None:
         """Go on after a pause, a stop, a crash or, in a new generation, from a terminal state.
 
+        Args:
+            by: who asks for it; None where the core does by itself.
+
         Raises:
-            WrongStateError: it is running, waits for an answer, or is a draft.
+            WrongStateError: it is running, waits for an answer, is a draft, or another client
+                drives it.
         """
         live = await self._parts.book.get(session_id)
+        self._parts.clients.check_driver(live.session_id, by)
         parent = await self._parent_of(live)
-        settled_parent = parent is not None and parent.record.state.is_terminal
-        tree = live.record.parent_id if settled_parent else live.session_id
-        async with self.whole(tree, ends_studies=True) as (top, children):
-            if top is not live:
-                moves = self._resuming.alone(top, children, live)
-            elif not top.delegates:
-                generation = self._resuming.next_generation(top, parent)
-                moves = [(top, self._resuming.going_on(top, generation))]
-            elif top.record.state.is_terminal:
-                moves = self._resuming.again(top, children)
-            else:
-                moves = self._resuming.onward(top, children)
-            await self.send_off(moves, submission_id)
+        while True:
+            settled = parent is not None and parent.record.state.is_terminal
+            tree = live.record.parent_id if settled else live.session_id
+            async with self.whole(tree, ends_studies=True) as (top, children):
+                if parent is not None and parent.record.state.is_terminal is not settled:
+                    continue  # It was rolled up meanwhile.
+                if top is not live:
+                    moves = self._resuming.alone(top, children, live)
+                elif not top.delegates:
+                    generation = self._resuming.next_generation(top, parent)
+                    moves = [(top, self._resuming.going_on(top, generation))]
+                elif top.record.state.is_terminal:
+                    moves = self._resuming.again(top, children)
+                else:
+                    moves = self._resuming.onward(top, children)
+                await self.send_off(moves, submission_id)
+                return
 
     async def go_on_after_restart(self, live: LiveSession) -> None:
         """Let a session go on by itself whose core died, as often as the settings let it.
@@ -432,20 +458,24 @@ class Operations:
 
     @asynccontextmanager
     async def whole(
-        self, session_id: str, *, ends_studies: bool = False
+        self, session_id: str, *, ends_studies: bool = False, by: ClientInfo | None = None
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
-        """Hold a session and its children as they are, for the length of the block.
+        """Hold a session, its children and its parent as they are, for the length of the block.
 
         Args:
             ends_studies: first end the turns that only read one of them: it is to go on.
+            by: who has to drive the session where anybody does; None where the core does by itself.
         """
         top, *children = await self._members(session_id)
+        self._parts.clients.check_driver(top.session_id, by)
         if ends_studies:
             for live in (top, *children):
                 await self._turns.replace_study(live)
+        parent = await self._parent_of(top)
+        above = () if parent is None else (parent,)
         async with AsyncExitStack() as locks:
-            # Always the parent first; nobody else holds more than one.
-            for live in (top, *children):
+            # Always the parent first, and so does everybody who holds more than one.
+            for live in (*above, top, *children):
                 await locks.enter_async_context(live.lock)
             yield top, tuple(children)
 

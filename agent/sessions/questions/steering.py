@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.core import ClientInfo
 from agent.errors import WrongStateError
 from agent.protocol import SteerEdit, SteerEdited, SteerWithdraw, SteerWithdrawn
 from agent.sessions.registry.live_session import LiveSession
@@ -23,15 +24,19 @@ class Steerings:
     def __init__(self, parts: Services) -> None:
         self._parts = parts
 
-    async def edit(self, op: SteerEdit, submission_id: str = "") -> None:
+    async def edit(
+        self, op: SteerEdit, submission_id: str = "", *, by: ClientInfo | None = None
+    ) -> None:
         """Change a hint.
 
         Raises:
             UsageError: there is no such session, or nothing in the text.
-            WrongStateError: a step has applied it, it was taken back, or there is no such hint.
+            WrongStateError: a step has applied it, it was taken back, there is no such hint, or
+                another client drives the session.
         """
         live = await self._parts.book.get(op.session_id)
         async with live.lock:
+            self._parts.clients.check_driver(live.session_id, by)
             await self._check_waits(live, op.message_id)
             said = read_operator_text(
                 op.text,
@@ -51,10 +56,13 @@ class Steerings:
             if said.withheld:
                 self._parts.withheld.keep(live.session_id, said.withheld)
 
-    async def withdraw(self, op: SteerWithdraw, submission_id: str = "") -> None:
+    async def withdraw(
+        self, op: SteerWithdraw, submission_id: str = "", *, by: ClientInfo | None = None
+    ) -> None:
         """Take a hint back. Raises as `edit` does."""
         live = await self._parts.book.get(op.session_id)
         async with live.lock:
+            self._parts.clients.check_driver(live.session_id, by)
             await self._check_waits(live, op.message_id)
             withdrawn = SteerWithdrawn(message_id=op.message_id)
             live.steering[:] = [h for h in live.steering if h.message_id != op.message_id]

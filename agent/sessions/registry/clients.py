@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent.core import ClientInfo
+from agent.errors import WrongStateError
 from agent.protocol import Event, SessionsDeleted, SessionStateChanged
 from agent.records import SessionState
 
@@ -80,13 +81,21 @@ class Clients:
         attached = self._sessions.get(session_id)
         return None if attached is None else attached.driver
 
-    def drivers(self) -> tuple[tuple[str, ClientInfo], ...]:
-        """List the sessions that are driven, and by whom."""
-        return tuple(
-            (session_id, attached.driver)
-            for session_id, attached in self._sessions.items()
-            if attached.driver is not None
-        )
+    def check_driver(self, session_id: str, by: ClientInfo | None) -> None:
+        """Refuse what takes a session on, or changes what it goes on with, while another drives it.
+
+        Args:
+            by: who asks for it; None where the core does by itself.
+
+        Raises:
+            WrongStateError: another client drives it.
+        """
+        driver = self.driver_of(session_id)
+        if driver is not None and by is not None and driver != by:
+            raise WrongStateError(
+                f"Session {session_id} is driven by {driver.name}.",
+                f"Take over with: switchboard sessions attach {session_id}",
+            )
 
     # --- draft holds ----------
 

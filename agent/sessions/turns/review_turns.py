@@ -7,6 +7,7 @@ stays settled; a study that dies with its core is ended at the next start.
 
 from __future__ import annotations
 
+from agent.core import ClientInfo
 from agent.errors import WrongStateError
 from agent.loop.task_context import TaskKind
 from agent.protocol import AbortReason, SessionCompact, SessionReview
@@ -50,17 +51,22 @@ class ReviewTurns:
             self._turns.study(live, TaskKind.REVIEW, ReviewTask(request))
         return live.session_id
 
-    async def compact(self, op: SessionCompact) -> str:
+    async def compact(self, op: SessionCompact, *, by: ClientInfo | None = None) -> str:
         """Begin to compact a session's memory; an open turn is replaced, and the session idle then.
+
+        Args:
+            by: who asks for it; None where the core does by itself.
 
         Returns:
             The session's id.
 
         Raises:
             UsageError: there is no such session.
-            WrongStateError: it has children that work for it, or nothing to remember yet.
+            WrongStateError: it has children that work for it, nothing to remember yet, or another
+                client drives it.
         """
         live = await self._parts.book.get(op.session_id)
+        self._parts.clients.check_driver(live.session_id, by)
         if live.delegates:
             raise WrongStateError(
                 f"Session {live.session_id} delegates and has no memory of its own.",

@@ -18,6 +18,8 @@ CREATED = State.CREATED
 MOST_WITHHELD = 8
 
 
+PRUNING = "pruning"
+"""Stands for a session's id where it is said how far things come."""
 REDACTED, WHOLE = "~", "!"
 """Behind a word: it was written with a secret, which was taken out, or let through."""
 
@@ -75,6 +77,14 @@ class One:
     """When its open question closes by itself, in hours of the clock; None = never."""
     program: str = ""
     """The client that makes its calls; empty where a model does."""
+    ended_h: float = 0.0
+    """When it ended last, in hours of the clock."""
+    pruned: bool = False
+    """Its frames have been dropped."""
+    asked: int = 0
+    """How many questions it has asked."""
+    pending: str = ""
+    """What it was about to do when it was held up: "look", "ask", or "conclude" from words."""
 
     @property
     def is_over(self) -> bool:
@@ -93,13 +103,22 @@ class Expected:
     """Every session, phone and client of one core."""
 
     def __init__(
-        self, serials: Iterable[str], *, patience_h: float = 0.0, keep_trees: int = 10
+        self,
+        serials: Iterable[str],
+        *,
+        patience_h: float = 0.0,
+        keep_trees: int = 10,
+        keep_h: float = 14 * 24,
     ) -> None:
         self.patience_h = patience_h
         """How long a question waits for its answer; 0 = for ever."""
         self.clock_h = 0.0
         self.stopped = False
         """True while what is stored is not known to anybody yet: nothing follows from it."""
+        self.pace: dict[str, str] = {}
+        """How far these come by themselves while `stopped` is False: "stays" or "reads" (what is
+        new, and follows it later), by id; all others to where they rest.
+        """
         self.programs: set[str] = set()
         """Direct sessions whose program is connected, by id."""
         self.all: dict[str, One] = {}
@@ -112,6 +131,10 @@ class Expected:
         """Which client holds a draft, by id."""
         self.retries = 3
         self.keep_trees = keep_trees
+        self.keep_h = keep_h
+        """How long frames stay after the end of their tree."""
+        self.prunes = False
+        """A session has ended, or a core begun, and frames have not been looked through since."""
         self.recoveries: dict[str, int] = {}
 
     # --- ops ----------
@@ -147,7 +170,7 @@ class Expected:
         copy = replace(one, session_id=copy_id, parent=None, children=[], state=state)
         copy.paused = copy.parked = copy.held = copy.lost = False
         copy.deferred, copy.asks, copy.display = None, False, False
-        copy.hints, copy.withheld = list(one.hints), []
+        copy.hints, copy.withheld, copy.pruned = list(one.hints), [], False
         self.all[copy_id] = copy
 
     def fails(self, one: One) -> None:
@@ -188,7 +211,7 @@ class Expected:
         text = "".join(word + WHOLE for word in top.withheld)
         if top.is_over and top.parent is None:
             top.generation += 1
-            top.paused = top.lost = False
+            top.paused = top.lost = top.pruned = False
             top.allowed = True
             self._hear(top, text)
             self._settle()
@@ -209,8 +232,9 @@ class Expected:
             self._hear(one, text)
         self._settle()
 
-    def answer(self, one: One) -> None:
-        if not one.asks:
+    def answer(self, one: One, asked: int = 0) -> None:
+        """Answer its question; of those that it asked, the one of a number if one is given."""
+        if not one.asks or asked not in {0, one.asked}:
             raise Refused
         one.asks, one.unanswered = False, False
         if one.state is QUEUED:
@@ -251,14 +275,15 @@ class Expected:
             parent = top.parent
             if parent is not None and parent.is_over:
                 generation = max(one.generation for one in (parent, *parent.children)) + 1
-                parent.generation, parent.state = generation, RUNNING
+                parent.generation, parent.state, parent.pruned = generation, RUNNING, False
                 self._again(top, generation)
             else:
                 above = parent.generation if parent is not None else 0
                 self._go_on(top, max(top.generation + 1, above))
         elif top.is_over:
             generation = max(one.generation for one in (top, *top.children)) + 1
-            top.generation, top.state, top.paused = generation, RUNNING, False
+            top.generation, top.state = generation, RUNNING
+            top.paused = top.pruned = False
             unmet = [one for one in top.children if one.state is not COMPLETED]
             for one in unmet or top.children:
                 self._again(one, generation)
@@ -279,8 +304,9 @@ class Expected:
             self._turn_ends(one, COMPLETED)
             self._settle()
 
-    def move(self, one: One, serial: str) -> None:
+    def move(self, one: One, serial: str, client: str) -> None:
         """Its work goes on on another phone; what it had on the old one is given back."""
+        self._check_driver(one, client)
         if one.delegates or one.is_over:
             raise Refused
         if one.serial == serial:
@@ -295,15 +321,23 @@ class Expected:
         self._settle()
 
     def prune(self) -> None:
-        """Only the newest settled trees keep their displays."""
-        kept = 0
-        for top in reversed([one for one in self.all.values() if one.parent is None]):
-            tree = (top, *top.children)
-            if all(one.is_over for one in tree):
-                kept += 1
-                if kept > self.keep_trees:
-                    for one in tree:
-                        one.display = False
+        """Only the newest settled trees keep their displays, and frames only so long."""
+        self._prune_displays()
+        for tree in self._settled():
+            if max(one.ended_h for one in tree) <= self.clock_h - self.keep_h:
+                for one in tree:
+                    one.pruned, one.display = True, False
+
+    def _prune_displays(self) -> None:
+        for tree in self._settled()[self.keep_trees :]:
+            for one in tree:
+                one.display = False
+
+    def _settled(self) -> list[tuple[One, ...]]:
+        """List the trees that have ended and still have their frames, the newest first."""
+        tops = [one for one in self.all.values() if one.parent is None and not one.pruned]
+        trees = [(top, *top.children) for top in reversed(tops)]
+        return [tree for tree in trees if all(one.is_over for one in tree)]
 
     def delete(self, top: One) -> None:
         members = (top, *top.children)
@@ -414,6 +448,7 @@ class Expected:
     def die(self) -> None:
         """The core dies, and another takes its place; its clients are gone with it."""
         self.stopped = False
+        self.prunes = True
         self.programs.clear()
         for one in self.all.values():
             one.withheld = []
@@ -428,6 +463,7 @@ class Expected:
             was_paused = one.paused
             if under_way or one.has_turn:
                 one.has_turn = one.paused = one.parked = one.lost = False
+                one.pending = ""
                 one.state = WAITING
                 if under_way and not was_paused:
                     go_on.append(one)
@@ -480,7 +516,7 @@ class Expected:
         if one.is_over:
             one.prompt = one.goal
             one.unanswered = one.unanswered and one.told == one.goal
-        one.generation = generation
+        one.generation, one.pruned = generation, False
         self._unpause(one)
         if not one.has_turn:
             self._queue(one)
@@ -496,7 +532,18 @@ class Expected:
         self.queues[one.serial].append(one)
 
     def come_to_rest(self) -> None:
-        """Let follow what follows, after `stopped` was taken back."""
+        """Let follow what follows, after `stopped` and `pace` were taken back."""
+        for one in [one for one in self.all.values() if one.pending]:
+            pace = self._pace(one)
+            if pace == "stays" or (pace and one.pending != "look"):
+                continue
+            pending, one.pending = one.pending, ""
+            if pending == "look":
+                self._act(one)
+            elif pending == "ask":
+                self._ask(one)
+            else:
+                self._conclude(one)
         self._settle()
 
     def _settle(self) -> None:
@@ -505,20 +552,29 @@ class Expected:
         while moved:
             moved = False
             for queue in self.queues.values():
-                if queue and queue[0].state is QUEUED:
+                if queue and queue[0].state is QUEUED and self._pace(queue[0]) != "stays":
                     self._begin(queue[0])
                     moved = True
             for top in self.all.values():
-                if top.delegates:
+                if top.delegates and not self._pace(top):
                     self._roll_up(top)
         # Whenever a tree has ended, and nothing else changes which are the newest.
-        self.prune()
+        self._prune_displays()
+        if self.prunes and not self.stopped and not self.pace.get(PRUNING):
+            self.prunes = False
+            self.prune()
+
+    def _pace(self, one: One) -> str:
+        return "stays" if self.stopped else self.pace.get(one.session_id, "")
 
     def _begin(self, one: One) -> None:
         one.state, one.begun, one.display = RUNNING, True, one.hidden
         if one.asks or one.unanswered:
             self._read_prompt(one)
             one.answered = True
+            if self._pace(one):
+                one.pending = "ask"
+                return
             self._ask(one)
         else:
             self._read_prompt(one)
@@ -527,7 +583,10 @@ class Expected:
     def _act(self, one: One) -> None:
         """Look at the screen, and do what the newest words say, hints first."""
         one.parked = one.paused
-        if one.parked or self.stopped:
+        if one.parked:
+            return
+        if self._pace(one) == "stays":
+            one.pending = "look"
             return
         one.display = one.hidden
         if one.hints:
@@ -538,6 +597,13 @@ class Expected:
             if one.session_id not in self.programs:
                 self._turn_ends(one, FAILED)
             return
+        if self._pace(one):
+            one.pending = "conclude"
+            return
+        self._conclude(one)
+
+    def _conclude(self, one: One) -> None:
+        """Do what the words say that it has read."""
         match one.words:
             case "fails":
                 self._turn_ends(one, FAILED)
@@ -553,6 +619,7 @@ class Expected:
         """Ask, or go on waiting for the answer to what was asked before."""
         if not one.asks:
             one.due_h = self.clock_h + self.patience_h if self.patience_h else None
+            one.asked += 1
         one.asks, one.unanswered, one.state = True, True, WAITING
 
     def _expire(self, one: One) -> None:
@@ -579,12 +646,14 @@ class Expected:
 
     def _end_turn(self, one: One) -> None:
         one.has_turn = one.parked = False
+        one.pending = ""
         if one.serial and one in self.queues[one.serial]:
             self.queues[one.serial].remove(one)
 
     def _over(self, one: One, state: State) -> None:
         one.state, one.asks, one.paused, one.held, one.lost = state, False, False, False, False
         one.deferred = None
+        one.ended_h, self.prunes = self.clock_h, True
         self.drivers.pop(one.session_id, None)
         self.drafts.pop(one.session_id, None)
         if state is CANCELLED:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from itertools import permutations
+from dataclasses import dataclass
+from itertools import permutations, product
 from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
@@ -40,7 +41,14 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import SessionState, TargetPresentation
-from tests.sessions.lifecycle.expected import REDACTED, Expected, One, Refused, parent_is_over
+from tests.sessions.lifecycle.expected import (
+    PRUNING,
+    REDACTED,
+    Expected,
+    One,
+    Refused,
+    parent_is_over,
+)
 from tests.sessions.lifecycle.explain import Difference, Log, explained
 from tests.sessions.lifecycle.words import WORDS, said
 from tests.sessions.lifecycle.world import CLIENTS, PHONES, World
@@ -50,9 +58,13 @@ LOOKS = 5_000
 so many. Looks and not seconds: a machine that stands still meanwhile is no difference.
 """
 LOOK_EVERY_S = 0.002
+PLAIN_LOOKS = 100
+"""So many looks before finer courses of ops at once are thought of."""
 LATELY = 4
 KEPT_TREES = 2
 """How many settled trees keep their displays; few, so that trees go beyond it."""
+KEPT_DAYS = 1
+"""How long frames stay; a clock that jumps goes beyond it."""
 APP = "org.example.app"
 
 word = st.sampled_from(WORDS)
@@ -64,33 +76,69 @@ secrets = st.sampled_from([False, False, True])
 
 Expect: TypeAlias = Callable[[Expected], None]
 Call: TypeAlias = tuple[str, Op, Expect]
-AT_ONCE = frozenset({"stop", "cancel", "pause", "attach", "delete", "prune", "tell"})
-"""What is sent at once. A told session hangs, so that it rests at one place only."""
+Pace: TypeAlias = dict[str, str]
+AT_ONCE = (
+    "answer",
+    "attach",
+    "cancel",
+    "delete",
+    "move",
+    "pause",
+    "prune",
+    "resume",
+    "start",
+    "stop",
+    "tell",
+)
+MOST_FINE = 600
+"""So many courses of ops at once are told apart at most."""
 
 
-def _at_once(kind: str, session_id: str, by: str) -> tuple[Op, Expect]:
-    """Return an op and what the model makes of it."""
-    match kind:
-        case "stop":
-            return Interrupt(session_id=session_id), lambda m: m.stop(m.all[session_id])
-        case "cancel":
-            return SessionCancel(session_id=session_id), lambda m: m.cancel(m.all[session_id])
-        case "pause":
-            return SessionPause(session_id=session_id), lambda m: m.pause(m.all[session_id])
-        case "attach":
-            return (
-                SessionAttach(session_id=session_id, drive=True),
-                lambda m: m.attach(m.all[session_id], by, drive=True),
-            )
-        case "delete":
-            return SessionDelete(session_id=session_id), lambda m: m.delete(m.all[session_id])
-        case "tell":
-            return (
-                UserInput(session_id=session_id, text=said("hangs")),
-                lambda m: m.tell(m.all[session_id], "hangs", by),
-            )
-        case _:
-            return SessionPrune(), lambda m: m.prune()
+@dataclass(frozen=True)
+class AtOnce:
+    """One of the ops that are sent at once, as it is drawn."""
+
+    kind: str
+    number: int
+    by: str
+    text: str
+    serial: str
+
+    def on(self, one: One, question_id: str) -> tuple[Op, Expect]:
+        """Return the op, on a session, and what the model makes of it."""
+        key, asked, by = one.session_id, one.asked, self.by
+        match self.kind:
+            case "answer":
+                op = UserInputAnswer(question_id=question_id, answer="this")
+                return op, lambda m: m.answer(m.all[key], asked)
+            case "attach":
+                attach = SessionAttach(session_id=key, drive=True)
+                return attach, lambda m: m.attach(m.all[key], by, drive=True)
+            case "cancel":
+                return SessionCancel(session_id=key), lambda m: m.cancel(m.all[key])
+            case "delete":
+                return SessionDelete(session_id=key), lambda m: m.delete(m.all[key])
+            case "move":
+                move = SessionMove(session_id=key, serial=self.serial)
+                return move, lambda m: m.move(m.all[key], self.serial, by)
+            case "pause":
+                return SessionPause(session_id=key), lambda m: m.pause(m.all[key])
+            case "resume":
+                return SessionResume(session_id=key), lambda m: m.resume(m.all[key], by)
+            case "start":
+                return SessionStart(session_id=key), lambda m: m.start(m.all[key], by)
+            case "stop":
+                return Interrupt(session_id=key), lambda m: m.stop(m.all[key])
+            case "tell":
+                tell = UserInput(session_id=key, text=said(self.text))
+                return tell, lambda m: m.tell(m.all[key], self.text, by)
+            case _:
+                return SessionPrune(), lambda m: m.prune()
+
+
+ops_at_once = st.lists(
+    st.builds(AtOnce, st.sampled_from(AT_ONCE), pick, client, word, phone), min_size=2, max_size=3
+)
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -104,7 +152,7 @@ class Lifecycle(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.directory = tempfile.TemporaryDirectory()
-        self.expected = Expected(PHONES, keep_trees=KEPT_TREES)
+        self.expected = Expected(PHONES, keep_trees=KEPT_TREES, keep_h=KEPT_DAYS * 24)
         self.patches = [
             patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.02),
             patch("agent.sessions.questions.deadlines._LOOK_S", 0.02),
@@ -120,7 +168,7 @@ class Lifecycle(RuleBasedStateMachine):
         async def build() -> None:
             directory = Path(self.directory.name)
             self.world = World(directory, answer_timeout_s=patience_h * 3600)
-            self.world.keep_trees(KEPT_TREES)
+            self.world.keep_trees(KEPT_TREES, days=KEPT_DAYS)
             await self.world.begin()
 
         self.expected.patience_h = patience_h
@@ -199,8 +247,10 @@ class Lifecycle(RuleBasedStateMachine):
     def fork(self, number: int, by: str) -> None:
         one = self.one(number, lambda one: not (one.delegates or one.has_turn or one.program))
         if one is not None:
-            op = SessionFork(session_id=one.session_id)
-            self.play_new(by, op, lambda ids: self.expected.fork(one, ids[0]))
+            reply = self.runner.run(self.world.ask(by, SessionFork(session_id=one.session_id)))
+            self.expected.fork(one, reply.session_id)
+            # A copied past may hold an end, which has the core prune; so it is done in any case.
+            self.play(by, SessionPrune(), self.expected.prune)
 
     @rule(number=pick, by=client)
     def start(self, number: int, by: str) -> None:
@@ -283,7 +333,7 @@ class Lifecycle(RuleBasedStateMachine):
         one = self.one(number)
         if one is not None:
             op = SessionMove(session_id=one.session_id, serial=serial)
-            self.play(by, op, lambda: self.expected.move(one, serial))
+            self.play(by, op, lambda: self.expected.move(one, serial, by))
 
     @rule(by=client)
     def prune(self, by: str) -> None:
@@ -303,55 +353,82 @@ class Lifecycle(RuleBasedStateMachine):
         if one is not None:
             self.play(by, NoticeDone(session_id=one.session_id), lambda: self.expected.done(one))
 
-    @rule(
-        numbers=st.lists(pick, min_size=2, max_size=3),
-        kinds=st.lists(st.sampled_from(sorted(AT_ONCE)), min_size=3, max_size=3),
-        clients=st.lists(client, min_size=3, max_size=3),
-    )
-    def several_at_once(self, numbers: list[int], kinds: list[str], clients: list[str]) -> None:
+    @rule(drawn=ops_at_once, on_one=st.booleans())
+    def several_at_once(self, drawn: list[AtOnce], on_one: bool) -> None:
         """Ops that are in flight together come out as in one of their orders."""
         calls: list[Call] = []
-        for number, kind, by in zip(numbers, kinds, clients, strict=False):
+        open_now = self.runner.run(self.world.store.open_questions())
+        asked = {question.session_id: question.question_id for question in open_now}
+        for one_op in drawn:
+            number = drawn[0].number if on_one else one_op.number
             one = self.one(number, lambda one: not one.program)
-            if one is not None:
-                calls.append((by, *_at_once(kind, one.session_id, by)))
+            if one is None or (one_op.kind == "answer" and not one.asks):
+                continue
+            question_id = asked.get(one.session_id, "")
+            calls.append((one_op.by, *one_op.on(one, question_id)))
         if len(calls) < 2:
             return
         refused = self.runner.run(self.world.ask_at_once([(by, op) for by, op, _ in calls]))
-        orders = permutations(range(len(calls)))
-        possible = [
-            model
-            for order in orders
-            for rests in (True, False)
-            for model, said in [self._in_order(calls, order, rests=rests)]
-            if said == refused
-        ]
         after = f"at once: {[(by, op) for by, op, _ in calls]}, refused: {refused}"
-        self.runner.run(self._compare_any(after, possible))
+        self.runner.run(self._compare_any(after, self._courses(calls, refused)))
+
+    def _courses(self, calls: list[Call], refused: list[bool]) -> Iterator[list[Expected]]:
+        """Return what the model makes of the calls: the plain courses first, then all."""
+        orders = list(permutations(range(len(calls))))
+        paces: tuple[Pace | None, ...] = (None, {})
+        plain = [
+            self._in_order(calls, order, [pace] * (len(calls) - 1))
+            for order in orders
+            for pace in paces
+        ]
+        yield [model for model, said in plain if said == refused]
+        fine = []
+        for order in orders:
+            ways = [self._paces(calls, order[: at + 1]) for at in range(len(order) - 1)]
+            fine += [(order, chosen) for chosen in product(*ways)]
+        played = (self._in_order(calls, *one) for one in fine[:MOST_FINE])
+        yield [model for model, said in played if said == refused]
+
+    def _paces(self, calls: list[Call], begun: tuple[int, ...]) -> list[Pace]:
+        """Return how far everything may come by itself after some of the calls."""
+        model, _ = self._in_order(calls, begun, [None] * len(begun))
+        moving = [one for one in model.all.values() if one.pending or _is_queued(one)]
+        ways: dict[str, tuple[str, ...]] = {
+            one.session_id: ("", "stays", "reads") for one in moving
+        }
+        ways |= {one.parent.session_id: ("", "stays") for one in moving if one.parent}
+        if model.prunes and any(one.is_over and not one.pruned for one in model.all.values()):
+            ways[PRUNING] = ("", "stays")
+        return [dict(zip(ways, chosen, strict=True)) for chosen in product(*ways.values())]
 
     def _in_order(
-        self, calls: list[Call], order: tuple[int, ...], *, rests: bool
+        self, calls: list[Call], order: tuple[int, ...], paces: Sequence[Pace | None]
     ) -> tuple[Expected, list[bool]]:
         """Play calls one after the other in a copy of the model.
 
         Args:
-            rests: whether all comes to rest between two of them.
+            paces: how far all comes by itself after each of them but the last; None = not at all.
+                With as many as there are calls nothing follows from the last one, either.
         """
         model, refused = deepcopy(self.expected), [False] * len(calls)
-        model.stopped = not rests
-        for at in order:
+        for at, pace in zip(order, [*paces, {}], strict=False):
+            model.stopped = True
             try:
                 calls[at][2](model)
             except (Refused, KeyError):
                 refused[at] = True
-        model.stopped = False
-        model.come_to_rest()
+            if pace is not None:
+                model.stopped, model.pace = False, pace
+                model.come_to_rest()
         return model, refused
 
-    async def _compare_any(self, after: str, possible: list[Expected]) -> None:
+    async def _compare_any(self, after: str, courses: Iterator[list[Expected]]) -> None:
         type(self).steps += 1
         before, wrong = self.expected, ["no order of these ops refuses what the core refuses"]
-        for looks in range(self.looks if possible else 0):
+        possible = next(courses)
+        for looks in range(self.looks):
+            if looks == PLAIN_LOOKS:
+                possible = next(courses)
             for model in possible:
                 self.expected = model
                 wrong = await self._differences()
@@ -546,6 +623,7 @@ class Lifecycle(RuleBasedStateMachine):
             same(f"{name} held", record.held, one.held)
             same(f"{name} lost", record.lost, one.lost)
             same(f"{name} deferred", record.deferred, one.deferred)
+            same(f"{name} pruned", record.pruned, one.pruned)
             same(f"{name} questions", asking[session_id], int(one.asks))
             if _hangs(one) and not one.program:
                 same(f"{name} words", world.gates.shown.get(session_id), one.words)
@@ -583,6 +661,10 @@ class Lifecycle(RuleBasedStateMachine):
         assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
         assert not any(self.world.rack.driven_by().values()), "a phone is still driven"
         assert not self.world.daemon.path.exists(), "the socket outlives its core"
+
+
+def _is_queued(one: One) -> bool:
+    return one.has_turn and one.state is SessionState.QUEUED
 
 
 def _hangs(one: One) -> bool:

@@ -37,6 +37,8 @@ class Gates:
         """The newest words that each session's model was asked with."""
 
     def let_go(self, session_id: str) -> None:
+        """Let it go on; what its model was asked with is known anew when it is asked again."""
+        self.shown.pop(session_id, None)
         self._open[session_id].set()
 
     async def wait(self, session_id: str) -> None:

@@ -89,9 +89,11 @@ class World:
             recovery=RecoverySettings(device_grace_s=3600.0, auto_resume=True, retries=3),
         )
 
-    def keep_trees(self, count: int) -> None:
-        """Say how many settled trees keep what they have, from the next core on."""
-        retention = replace(self.settings.retention, keep_trees=count)
+    def keep_trees(self, count: int, *, days: int = 14) -> None:
+        """Say how many settled trees keep their displays, and how many days all keep their frames,
+        from the next core on.
+        """
+        retention = replace(self.settings.retention, keep_trees=count, keep_days=days)
         self.settings = replace(self.settings, retention=retention)
 
     def clock(self) -> int:
