@@ -1,33 +1,29 @@
 """What a phone tool call over MCP costs above a step of our own loop, over stdio and over HTTP.
 
-`python -m bench mcp`. The client is the official SDK's, the server `switchboard mcp` as clients
-start it, and the core is here, so that of each call both the client's time and the core's are
-known: what is above the core's is the overhead. The same calls without any server stand beside
-them, on the same virtual phone in the same run; so does ghost-in-the-droid's MCP server, in an
-environment of its own: that of the interpreter named by SWITCHBOARD_GHOST_PYTHON, or one that is
-made with uv and kept in the cache directory.
+`python -m bench mcp`. The client is the official SDK's in a process of its own, the server
+`switchboard mcp` as clients start it, and the core is here. When a call began and ended at the
+client and in the core is known by the one clock of the machine: what is above the core's time is
+the overhead. The same calls without any server stand beside them, on the same virtual phone in the
+same run; so does ghost-in-the-droid's MCP server, in an environment of its own: that of the
+interpreter named by SWITCHBOARD_GHOST_PYTHON, or one that is made with uv and kept in the cache
+directory.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx2
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from agent.config import load_settings
 from agent.core import ClientInfo
@@ -38,6 +34,7 @@ from agent.records import DirectStatus
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
 from agent.runtime.runtime import Runtime
+from bench._mcp_client import Made, Order, made
 from bench._peers import Peer, newer_python
 from bench.exercises.house import House, house
 from tests.end_to_end.harness import SWITCHBOARD
@@ -47,6 +44,7 @@ TARGET_MS = 3.0
 OWN = "our own loop"
 PLACES = (("Network", "Display"), ("Sound", "Battery"))
 """Rows of the settings, opened and left in turn: a session that goes round longer is asked why."""
+TIMED = {"click_element", "press_button"}
 GHOST = Peer(
     package="ghost-in-the-droid==1.5.1",
     loads="gitd.mcp_server",
@@ -54,8 +52,9 @@ GHOST = Peer(
     python=newer_python,
 )
 FLOOR = """
-import asyncio, sys
+import asyncio, sys, time
 from contextlib import asynccontextmanager
+from pathlib import Path
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -63,12 +62,14 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from starlette.applications import Starlette
 from starlette.routing import Route
 from console.loopback.listening import listening
-TEXT = "x" * 1500
 async def tools(context, params):
     return types.ListToolsResult(tools=[
         types.Tool(name="nothing", description="", input_schema={"type": "object"})])
 async def call(context, params):
-    return types.CallToolResult(content=[types.TextContent(type="text", text=TEXT)])
+    began = time.monotonic()
+    await asyncio.sleep(params.arguments["wait_s"])
+    text = str(time.monotonic() - began).ljust(1500)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 server = Server("floor", version="1", on_list_tools=tools, on_call_tool=call)
 async def stdio():
     async with stdio_server() as (read, write):
@@ -83,31 +84,37 @@ async def http():
     async with listening(lambda port: app, port=0, at_once=100) as address:
         print(f"{address}/mcp", flush=True)
         await asyncio.Event().wait()
-asyncio.run(stdio() if sys.argv[1] == "stdio" else http())
+asyncio.run(http() if len(sys.argv) > 1 else stdio())
 """
-"""A server of the SDK alone, whose one tool does nothing: what the protocol costs by itself."""
-FLOOR_CALLS = 100
+"""A server of the SDK alone, whose one tool only waits: what the protocol costs by itself."""
+FLOOR_CALLS = 16
+FLOOR_WAIT_S = 0.25
+"""As long as a step takes: whoever waits finds cold caches and a core that slept."""
 Tool = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 class TimedCore:
-    """The core, with the time that each call of a direct session took inside it."""
+    """The core, with when each call of a direct session began and ended inside it."""
 
     def __init__(self, core: Runtime) -> None:
         self._core = core
-        self.spent_ms = 0.0
+        self._calls: list[tuple[float, float]] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._core, name)
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op out; see `SharedCore.request_as`."""
-        began = time.perf_counter()
+        began = time.monotonic()
         try:
             return await self._core.request_as(client, op)
         finally:
             if isinstance(op, DirectCall):
-                self.spent_ms += (time.perf_counter() - began) * 1000
+                self._calls.append((began, time.monotonic()))
+
+    def spent_s(self, since_s: float, until_s: float) -> float:
+        """Return how long calls took that lay between two times of `time.monotonic`."""
+        return sum(end - begin for begin, end in self._calls if since_s <= begin and end <= until_s)
 
 
 @dataclass
@@ -134,49 +141,57 @@ async def _measure() -> None:
             # First: once a session of ours reads the screen, the phone has one reader, as Android.
             theirs = await _ghost(at, folder)
             timed = TimedCore(at.core)
+            taken = {way: Taken() for way in (OWN, "stdio", "HTTP")}
+            floor: dict[str, list[float]] = {"stdio": [], "HTTP": []}
             async with serve(timed, socket_path(data)):
-                environment = {**os.environ, "SWITCHBOARD_DATA_DIR": str(data)}
-                ways = {OWN: lambda: _in_process(at), **_ours(environment, data)}
-                taken = {way: Taken() for way in ways}
                 for _ in range(ROUNDS):
-                    for way, opened in ways.items():
-                        async with opened() as tool:
-                            await _walk(tool, timed, taken[way])
-            _print(taken, await _floor())
+                    await _walk(at, taken[OWN])
+                    for way, order in _ours(data).items():
+                        _take_down(await made(order), timed, taken[way])
+                    for way, order in _nothing(folder).items():
+                        floor[way] += [_above_wait(one) for one in await made(order)]
+            _print(taken, {way: statistics.median(found) for way, found in floor.items()})
             _print_ghost(theirs, taken)
 
 
-async def _walk(tool: Tool, timed: TimedCore, taken: Taken) -> None:
-    """Open and leave the rows of the settings, some in each session."""
+def _take_down(calls: list[Made], timed: TimedCore, taken: Taken) -> None:
+    for one in calls:
+        if one.name in TIMED:
+            whole = one.ended_s - one.began_s
+            taken.whole.append(whole * 1000)
+            spent = timed.spent_s(one.began_s, one.ended_s)
+            taken.above.append((whole - spent) * 1000)
+
+
+def _above_wait(one: Made) -> float:
+    return (one.ended_s - one.began_s - float(one.text)) * 1000
+
+
+def _calls() -> list[tuple[str, dict[str, Any]]]:
+    """Return what opens and leaves the rows of the settings, some in each session."""
+    found: list[tuple[str, dict[str, Any]]] = []
     for places in PLACES:
-        await tool("take_phone", {"purpose": "Look through the settings"})
-        await tool("launch_app", {"app": "Settings"})
+        found.append(("take_phone", {"purpose": "Look through the settings"}))
+        found.append(("launch_app", {"app": "Settings"}))
         for place in places:
-            for name, arguments in (
-                ("click_element", {"label": place}),
-                ("press_button", {"button": "BACK"}),
-            ):
-                timed.spent_ms = 0.0
-                began = time.perf_counter()
-                await tool(name, arguments)
-                ms = (time.perf_counter() - began) * 1000
-                taken.whole.append(ms)
-                taken.above.append(ms - timed.spent_ms)
-        await tool("release_phone", {"success": False, "summary": "Only looked."})
+            found.append(("click_element", {"label": place}))
+            found.append(("press_button", {"button": "BACK"}))
+        found.append(("release_phone", {"success": False, "summary": "Only looked."}))
+    return found
 
 
 def _print(taken: dict[str, Taken], floor: dict[str, float]) -> None:
     own = statistics.median(taken[OWN].whole)
     # The least is what a busy machine adds least to.
     columns = ("by", "a step, ms p50", "× own", "above the core, ms p50", "least", "p95")
-    print(f"| {' | '.join(columns)} | a call of nothing | target |")
+    print(f"| {' | '.join(columns)} | the SDK alone, p50 | target |")
     print("|---|---|---|---|---|---|---|---|")
     for way, one in taken.items():
-        whole, above = statistics.median(one.whole), statistics.median(one.above)
-        high = statistics.quantiles(one.above, n=20)[-1]
+        whole = statistics.median(one.whole)
         shown = "– | – | – | – | "
         if way in floor:
-            least = min(one.above)
+            above, least = statistics.median(one.above), min(one.above)
+            high = statistics.quantiles(one.above, n=20)[-1]
             shown = f"{above:.1f} | {least:.1f} | {high:.1f} | {floor[way]:.1f} | ≤ {TARGET_MS:g}"
         print(f"| {way} | {whole:.0f} | {whole / own:.2f}× | {shown} |")
     print(f"\n{len(one.whole)} steps each, in {ROUNDS} rounds that take turns.", flush=True)
@@ -185,105 +200,58 @@ def _print(taken: dict[str, Taken], floor: dict[str, float]) -> None:
 # --- the ways ----------
 
 
-@asynccontextmanager
-async def _in_process(at: House) -> AsyncIterator[Tool]:
-    held: list[str] = []
+async def _walk(at: House, taken: Taken) -> None:
+    """Make the calls here, without a server."""
+    session_id = ""
 
     async def quiet(_waited_s: float, _why: str) -> None:
         pass
 
-    async def tool(name: str, arguments: dict[str, Any]) -> Any:
+    for name, arguments in _calls():
+        tool, given = name, arguments
         if name == "take_phone":
-            held[:] = [await take(at.core, arguments["purpose"], "", "bench")]
-            name, arguments = "", {}
-        name = "finish" if name == "release_phone" else name
-        view = await call(at.core, held[0], name, arguments, patience_s=20.0, on_wait=quiet)
+            session_id = await take(at.core, arguments["purpose"], "", "bench")
+            tool, given = "", {}
+        elif name == "release_phone":
+            tool = "finish"
+        began = time.monotonic()
+        view = await call(at.core, session_id, tool, given, patience_s=20.0, on_wait=quiet)
         if view.status is DirectStatus.WAITING:
             raise RuntimeError(f"{name} {arguments}: {view.text}")
-        return view
+        if name in TIMED:
+            taken.whole.append((time.monotonic() - began) * 1000)
 
-    yield tool
 
-
-def _ours(environment: dict[str, str], data: Path) -> dict[str, Callable[[], Any]]:
+def _ours(data: Path) -> dict[str, Order]:
     command = [*SWITCHBOARD, "mcp", "--tools", "phone"]
-
-    def token() -> str:
-        return (data / "mcp-token").read_text().strip()
-
+    environment = {**os.environ, "SWITCHBOARD_DATA_DIR": str(data)}
     return {
-        "stdio": lambda: _over_stdio(command, environment),
-        "HTTP": lambda: _over_http([*command, "--http", "--port", "0"], environment, token),
+        "stdio": Order(command=command, environment=environment, calls=_calls()),
+        "HTTP": Order(
+            command=[*command, "--http", "--port", "0"],
+            environment=environment,
+            calls=_calls(),
+            token_file=str(data / "mcp-token"),
+        ),
     }
 
 
-async def _floor() -> dict[str, float]:
-    """Return what a call costs that does nothing, in ms p50."""
+def _nothing(folder: Path) -> dict[str, Order]:
+    """Return the calls that do nothing but wait, for as long as a step takes."""
     command = [sys.executable, "-c", FLOOR]
     environment = dict(os.environ)
-    ways: dict[str, Callable[[], Any]] = {
-        "stdio": lambda: _over_stdio([*command, "stdio"], environment),
-        "HTTP": lambda: _over_http([*command, "http"], environment, lambda: "none"),
+    calls = [("nothing", {"wait_s": FLOOR_WAIT_S})] * FLOOR_CALLS
+    no_token = folder / "no-token"
+    no_token.write_text("none")
+    return {
+        "stdio": Order(command=command, environment=environment, calls=calls),
+        "HTTP": Order(
+            command=[*command, "http"],
+            environment=environment,
+            calls=calls,
+            token_file=str(no_token),
+        ),
     }
-    found: dict[str, float] = {}
-    for way, opened in ways.items():
-        taken: list[float] = []
-        async with opened() as tool:
-            for _ in range(FLOOR_CALLS):
-                began = time.perf_counter()
-                await tool("nothing", {})
-                taken.append((time.perf_counter() - began) * 1000)
-        found[way] = statistics.median(taken)
-    return found
-
-
-@asynccontextmanager
-async def _over_stdio(command: list[str], environment: dict[str, str]) -> AsyncIterator[Tool]:
-    program, *arguments = command
-    server = StdioServerParameters(command=program, args=arguments, env=environment)
-    async with (
-        stdio_client(server) as (read, write),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
-        yield _checked(session)
-
-
-@asynccontextmanager
-async def _over_http(
-    command: list[str], environment: dict[str, str], token: Callable[[], str]
-) -> AsyncIterator[Tool]:
-    server = await asyncio.create_subprocess_exec(
-        *command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        assert server.stdout is not None
-        address = (await server.stdout.readline()).decode().strip()
-        headers = {"Authorization": f"Bearer {token()}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            streamable_http_client(address, http_client=http) as streams,
-            ClientSession(streams[0], streams[1]) as session,
-        ):
-            await session.initialize()
-            yield _checked(session)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            server.terminate()
-        await server.wait()
-
-
-def _checked(session: ClientSession) -> Tool:
-    async def tool(name: str, arguments: dict[str, Any]) -> Any:
-        result = await session.call_tool(name, arguments)
-        if result.is_error:
-            raise RuntimeError(f"{name}: {result.content}")
-        return result
-
-    return tool
 
 
 # --- beside another server ----------
@@ -350,4 +318,4 @@ def _print_ghost(taken: dict[str, list[float]], ours: dict[str, Taken]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,0 +1,130 @@
+"""Serving over a process's own pipes: what comes over them, and what must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+SERVER = """
+import asyncio, os, subprocess, sys
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from console.mcp import serving
+serving.MAX_MESSAGE_BYTES = 100_000
+async def call(context, params):
+    print("from a print")
+    subprocess.run([sys.executable, "-c", "import sys; print('from a child', sys.stdin.read())"])
+    text = params.name * params.arguments.get("times", 1)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+class Served:
+    server = Server("served", version="1", on_call_tool=call)
+asyncio.run(serving.serve_stdio(Served()))
+print("after")
+"""
+TO_THE_CLIENT = {"jsonrpc", "id", "result"}
+
+
+class Pipes:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def write(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return found
+
+    def ask(self, number: int, method: str, **params: Any) -> None:
+        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        self.write(json.dumps(line).encode())
+
+    def call(self, number: int, name: str, **arguments: Any) -> dict[str, Any]:
+        self.ask(number, "tools/call", name=name, arguments=arguments)
+        return self.read()
+
+
+@contextmanager
+def served() -> Iterator[Pipes]:
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        pipes = Pipes(process)
+        info = {"name": "by-hand", "version": "1"}
+        pipes.ask(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+        assert pipes.read()["id"] == 0
+        try:
+            yield pipes
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def test_prints_and_children_miss_the_clients_pipe() -> None:
+    with served() as pipes:
+        answer = pipes.call(1, "a")
+        assert set(answer) == TO_THE_CLIENT and answer["id"] == 1
+        assert answer["result"]["content"][0]["text"] == "a"
+        out, said = pipes.process.communicate()
+    assert out == b"after\n", "stdout is the process's own again once the client has gone"
+    assert b"from a print" in said and b"from a child" in said
+    assert pipes.process.returncode == 0
+
+
+def test_lines_that_are_no_messages_are_passed_over() -> None:
+    with served() as pipes:
+        for line in (b"", b"{", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"null"):
+            pipes.write(line)
+        assert pipes.call(2, "b")["id"] == 2
+        pipes.process.communicate()
+
+
+@pytest.mark.parametrize("length", [100_001, 250_000, 1_000_000])
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(length: int) -> None:
+    with served() as pipes:
+        pipes.write(b"x" * length)
+        refused = pipes.read()
+        assert refused["id"] is None and "100,000 bytes" in refused["error"]["message"]
+        assert pipes.call(3, "c")["id"] == 3
+        pipes.process.communicate()
+
+
+def test_a_long_answer_comes_whole_to_a_client_that_reads_late() -> None:
+    with served() as pipes:
+        pipes.ask(4, "tools/call", name="d" * 1000, arguments={"times": 1000})
+        pipes.ask(5, "tools/call", name="e", arguments={})
+        found = {one["id"]: one for one in (pipes.read(), pipes.read())}
+        assert len(found[4]["result"]["content"][0]["text"]) == 1_000_000
+        assert found[5]["result"]["content"][0]["text"] == "e"
+        pipes.process.communicate()
+
+
+def test_a_client_that_reads_nothing_more_ends_the_server_with_its_input() -> None:
+    with served() as pipes:
+        assert pipes.process.stdout is not None and pipes.process.stdin is not None
+        pipes.process.stdout.close()
+        pipes.ask(6, "tools/call", name="f" * 1000, arguments={"times": 1000})
+        pipes.process.stdin.close()
+        assert pipes.process.wait(60) is not None
+
+
+def test_a_file_for_input_is_served_too() -> None:
+    """What no event loop can wait for goes by the SDK's own transport."""
+    with open(os.devnull) as nothing:
+        done = subprocess.run(
+            [sys.executable, "-c", SERVER], stdin=nothing, capture_output=True, timeout=120
+        )
+    assert done.returncode == 0 and done.stdout == b"after\n"
