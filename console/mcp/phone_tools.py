@@ -7,11 +7,13 @@ call, by the same schemas.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 
+from agent.core import Core
 from agent.direct.calls import call, release_arguments, take
 from agent.errors import UsageError
 from agent.protocol import UserInputAnswer
@@ -161,9 +163,34 @@ async def ask_here(connection: Connection, asker: Asker, session_id: str) -> Non
         if question.session_id != session_id or question.question_id in connection.asked:
             continue
         connection.asked.add(question.question_id)
-        answer = await asker.ask(question)
+        answer = await _answer_here(connection.core, asker, question)
         if answer is not None:
             await answer_once(connection, question, answer, asker.speaker)
+
+
+async def _answer_here(core: Core, asker: Asker, question: Question) -> str | None:
+    """Return what the person at the client says; None once somebody else has answered.
+
+    Raises:
+        NeedsAnswer: the client has to be asked between two requests of its own.
+    """
+    asking = asyncio.create_task(asker.ask(question), name="asks the person at an MCP client")
+    closing = asyncio.create_task(_closed(core, question.question_id), name="answered elsewhere")
+    try:
+        await asyncio.wait({asking, closing}, return_when=asyncio.FIRST_COMPLETED)
+        return asking.result() if asking.done() else None
+    finally:
+        for task in (asking, closing):
+            task.cancel()
+        await asyncio.gather(asking, closing, return_exceptions=True)
+
+
+async def _closed(core: Core, question_id: str) -> None:
+    """Return once a question is open no more, or the core is gone."""
+    async with core.events() as events:
+        while any(one.question_id == question_id for one in (await core.overview()).questions):
+            if await anext(events, None) is None:
+                return
 
 
 async def answer_once(

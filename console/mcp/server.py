@@ -21,6 +21,7 @@ from agent.core import Core
 from agent.errors import SwitchboardError
 from agent.knowledge.library import Library
 from agent.records import Question, QuestionKind, Speaker
+from agent.safety.approval import DENY
 from agent.text import one_line
 from agent.tools.arguments import BadArguments, decode
 from console.mcp.clients import Clients, Context
@@ -291,7 +292,7 @@ class PhoneServer:
             if question is None or question_id not in connection.asked:
                 continue
             if isinstance(said, types.ElicitResult) and asker.may_ask(question):
-                answer = _answer_in(said)
+                answer = _answer_in(said, question)
                 if answer is not None:
                     await answer_once(connection, question, answer, asker.speaker)
         if params.name in self._acting or params.name in {TAKE.name, LOOK.name, RELEASE.name}:
@@ -331,7 +332,7 @@ class ElicitingAsker:
         except MCPError as error:
             _log.info("The client could not ask: %s", error)
             return None
-        return _answer_in(said)
+        return _answer_in(said, question)
 
     @property
     def speaker(self) -> Speaker:
@@ -369,7 +370,14 @@ def _form(question: Question) -> types.ElicitRequestFormParams:
     return types.ElicitRequestFormParams(message=question.shown, requested_schema=schema)
 
 
-def _answer_in(said: types.ElicitResult) -> str | None:
+def _answer_in(said: types.ElicitResult, question: Question) -> str | None:
+    """Return what the person at the client answers; None for no answer.
+
+    A declined approval is a no. A declined question, and a dialog that was put away, are left to
+    the operator.
+    """
+    if said.action == "decline" and question.kind is QuestionKind.APPROVAL:
+        return DENY
     if said.action != "accept" or said.content is None:
         return None
     return str(said.content.get("answer") or "") or None

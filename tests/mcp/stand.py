@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,9 @@ from console.mcp.server import PhoneServer
 from console.mcp.tool import Connection
 
 ME = types.Implementation(name="test-agent", version="1")
+
+
+Dialog = Callable[[], Awaitable[types.ElicitResult]]
 
 
 @dataclass
@@ -74,8 +77,20 @@ class Stand:
 
     @asynccontextmanager
     async def agent(
-        self, *, era: str = "handshake", elicits: bool = False, answer: str = ""
+        self,
+        *,
+        era: str = "handshake",
+        elicits: bool = False,
+        answer: str = "",
+        dialog: Dialog | None = None,
     ) -> AsyncIterator[Agent]:
+        """Connect a client.
+
+        Args:
+            elicits: whether approvals are put to its person.
+            answer: what they say; empty: they decline.
+            dialog: how they say it instead.
+        """
         core = await CoreClient.connect(self.socket, name="mcp")
         connection = Connection(core)
         served = PhoneServer(
@@ -95,6 +110,8 @@ class Stand:
 
         async def elicit(_context: Any, params: Any) -> types.ElicitResult:
             asked.append(params.message)
+            if dialog is not None:
+                return await dialog()
             if not answer:
                 return types.ElicitResult(action="decline")
             return types.ElicitResult(action="accept", content={"answer": answer})
