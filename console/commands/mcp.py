@@ -70,6 +70,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     from console.mcp.tool import Connection
 
     settings = settings_for(ctx)
+    exports = settings.data_dir / "exports"
 
     def serving(host: Host, clients: Clients) -> PhoneServer:
         from importlib.metadata import version
@@ -88,7 +89,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
         )
 
     async def over_pipes(host: Host, _stop: StopRequest) -> ExitCode:
-        await serve_stdio(serving(host, OneClient(Connection(host.core))))
+        await serve_stdio(serving(host, OneClient(Connection(host.core, exports=exports))))
         return ExitCode.DONE
 
     async def over_http(host: Host, stop: StopRequest) -> ExitCode:
@@ -101,7 +102,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
             return await Client.connect(socket_path(settings.data_dir), name=program)
 
         token = MCP_TOKEN.of(settings.data_dir)
-        clients = HttpClients(open_core)
+        clients = HttpClients(open_core, exports=exports)
         with stop.graceful():
             async with serving_http(serving(host, clients), clients, token, port=port) as address:
                 shown = MCP_TOKEN.shown_as(settings.data_dir)

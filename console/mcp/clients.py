@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from mcp.server.context import ServerRequestContext
@@ -62,15 +63,21 @@ class HttpClients:
 
     Args:
         open_core: connects to the core under a name for people.
+        exports: where sessions are exported to; None: nowhere.
         idle_s: how long a client may be silent.
         hung_up_s: how long a client whose event stream ended may be silent.
     """
 
     def __init__(
-        self, open_core: OpenCore, *, idle_s: float = IDLE_S, hung_up_s: float = HUNG_UP_S
+        self,
+        open_core: OpenCore,
+        *,
+        exports: Path | None = None,
+        idle_s: float = IDLE_S,
+        hung_up_s: float = HUNG_UP_S,
     ) -> None:
         async def opened(program: str) -> Connection:
-            return Connection(await open_core(program), program)
+            return Connection(await open_core(program), program, exports=exports)
 
         self.kept: KeptClients[Connection] = KeptClients(
             opened, _close, idle_s=idle_s, hung_up_s=hung_up_s

@@ -295,8 +295,12 @@ class PhoneServer:
                 answer = _answer_in(said, question)
                 if answer is not None:
                     await answer_once(connection, question, answer, asker.speaker)
+        session_id = params.request_state or ""
         if params.name in self._acting or params.name in {TAKE.name, LOOK.name, RELEASE.name}:
-            return await look(connection, asker, Look(session=params.request_state or ""))
+            return await look(connection, asker, Look(session=session_id))
+        tool = self._table.get(params.name)
+        if tool is not None and tool.go_on is not None:
+            return await tool.go_on(connection, asker, session_id)
         return await self._answer(connection, params.name, params.arguments or {}, asker)
 
 

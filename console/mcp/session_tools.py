@@ -1,12 +1,13 @@
 """The session tools: a client gives goals to Switchboard's own agents, and follows them.
 
 Invariants: a client steers only what it began; it answers questions and never approvals, which stay
-with the operator. It stores no job: standing work that a program wants is asked for in a session.
+with the operator; the autonomy and the budgets that it asks for are within the settings'.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -14,21 +15,31 @@ import msgspec
 from agent.errors import UsageError
 from agent.protocol import (
     Interrupt,
-    JobList,
-    Op,
     SessionCreate,
     SessionFork,
     SessionResume,
     UserInput,
     UserInputAnswer,
 )
-from agent.records import DeviceState, Question, QuestionKind, Session, SessionState, Speaker
+from agent.records import (
+    Autonomy,
+    Budget,
+    DeviceInfo,
+    DeviceState,
+    Question,
+    QuestionKind,
+    Session,
+    SessionState,
+    Speaker,
+)
+from agent.sessions.rollout.rollout_write import Blobs, export_rollout
 from agent.state.reducer import State, reduce_all
 from agent.text import one_line
 from agent.tools.arguments import Arguments
+from console.mcp.job_tools import JOB_TOOLS
 from console.mcp.lines import line_of, phone_lines
 from console.mcp.phone_tools import answer_once, ask_here
-from console.mcp.tool import A, Answer, Asker, Connection, McpTool, Work, op_of
+from console.mcp.tool import Answer, Asker, Connection, McpTool, op_of, tool_of
 
 _SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
 _MAX_WATCH_S = 50.0
@@ -42,7 +53,15 @@ class Nothing(Arguments, frozen=True, kw_only=True):
 class StartSession(Arguments, frozen=True, kw_only=True):
     goal: Annotated[str, msgspec.Meta(description="What the agent is to do, in plain words.")]
     phone: Annotated[str, msgspec.Meta(description="Serial; left out: a free phone.")] = ""
+    tag: Annotated[str, msgspec.Meta(description="Instead of phone: one with this tag.")] = ""
     max_steps: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    max_seconds: Annotated[float, msgspec.Meta(ge=0, description="Of work; 0: as set.")] = 0.0
+    max_tokens: Annotated[int, msgspec.Meta(ge=0, description="In and out; 0: as set.")] = 0
+    max_cost_usd: Annotated[float, msgspec.Meta(ge=0, description="0: as set.")] = 0.0
+    autonomy: Annotated[
+        Autonomy | None,
+        msgspec.Meta(description="How much it may do unasked, within what is set."),
+    ] = None
 
 
 class ListSessions(Arguments, frozen=True, kw_only=True):
@@ -83,10 +102,31 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
     ]
     if not online:
         raise UsageError("No phone is connected.", "Have the operator connect one.")
-    op = op_of(SessionCreate, given, speaker=Speaker.MODEL)
+    if given.tag and given.phone:
+        raise UsageError("Both a phone and a tag are named.", "Name one of them.")
+    op = op_of(
+        SessionCreate,
+        given,
+        serial=_with_tag(online, given.tag) if given.tag else given.phone,
+        budget=Budget(
+            seconds=given.max_seconds, tokens=given.max_tokens, cost_usd=given.max_cost_usd
+        ),
+        speaker=Speaker.MODEL,
+    )
     session_id = (await connection.core.request(op)).session_id
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
+
+
+def _with_tag(online: Sequence[DeviceInfo], tag: str) -> str:
+    """Return the serial of a phone with a tag, of a free one first. Raises UsageError: none."""
+    found = [one for one in online if tag in one.tags]
+    if not found:
+        known = ", ".join(sorted({each for one in online for each in one.tags})) or "none"
+        raise UsageError(
+            f"No phone that is connected has the tag {one_line(tag, 40)}.", f"Tags: {known}."
+        )
+    return min(found, key=lambda one: bool(one.driver)).serial
 
 
 async def _list(connection: Connection, _asker: Asker, given: ListSessions) -> Answer:
@@ -205,45 +245,35 @@ async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Ans
     return Answer(text=f"Session {reply.session_id} is a copy; steer_session says what it does.")
 
 
-async def _jobs(connection: Connection, _asker: Asker, _given: Nothing) -> Answer:
-    jobs = (await connection.core.request(JobList(query="", limit=100))).jobs
-    lines = [f"{job.id}  {job.status.value}  {one_line(job.title, 120)}" for job in jobs]
-    return Answer(text="\n".join(lines) or "There are no jobs.")
-
-
-def _carries_out(
-    name: str,
-    op: type[Op],
-    arguments: type[A],
-    work: Work[A],
-    more: str = "",
-    *,
-    reads: bool = False,
-) -> McpTool[A]:
-    """Return a tool in the words of its op.
-
-    Args:
-        more: what only a program has to be told.
-    """
-    return McpTool(name, f"{op.brief}{more}", arguments, work, reads, op)
+async def _export(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
+    session = await connection.core.session(given.session)
+    if connection.exports is None:
+        raise UsageError("Nothing can be exported here.", "Read it with read_transcript.")
+    await asyncio.to_thread(connection.exports.mkdir, mode=0o700, parents=True, exist_ok=True)
+    # Without frames and prompts: what was on a screen beside its elements is the operator's.
+    done = await export_rollout(
+        connection.core, session.session_id, connection.exports, blobs=Blobs.NONE, overwrite=True
+    )
+    return Answer(text=f"{done.events} events, without frames: {done.path}")
 
 
 SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
     McpTool("list_phones", "List the phones and who uses them.", Nothing, _phones, True),
-    _carries_out("start_session", SessionCreate, StartSession, _start),
+    tool_of("start_session", SessionCreate, StartSession, _start),
     McpTool("list_sessions", "List sessions, newest first.", ListSessions, _list, True),
     McpTool("watch_session", "Wait until a session ends or asks.", WatchSession, _watch, True),
     McpTool("read_transcript", "Read what a session did.", ReadTranscript, _transcript, True),
-    _carries_out("steer_session", UserInput, SteerSession, _steer),
-    _carries_out(
+    tool_of("steer_session", UserInput, SteerSession, _steer),
+    tool_of(
         "answer_question",
         UserInputAnswer,
         AnswerQuestion,
         _answer,
         " Approvals are the operator's.",
     ),
-    _carries_out("stop_session", Interrupt, OneSession, _stop),
-    _carries_out("resume_session", SessionResume, OneSession, _resume),
-    _carries_out("fork_session", SessionFork, OneSession, _fork),
-    _carries_out("list_jobs", JobList, Nothing, _jobs, reads=True),
+    tool_of("stop_session", Interrupt, OneSession, _stop),
+    tool_of("resume_session", SessionResume, OneSession, _resume),
+    tool_of("fork_session", SessionFork, OneSession, _fork),
+    McpTool("export_session", "Write what a session did to a file.", OneSession, _export),
+    *JOB_TOOLS,
 )

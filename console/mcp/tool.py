@@ -6,9 +6,11 @@ what to do about it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -26,13 +28,14 @@ FIELD_OF: Mapping[str, str] = {"phone": "serial", "session": "session_id"}
 
 
 def op_of(kind: type[AnyOp], given: Arguments, **known: Any) -> AnyOp:
-    """Return the op that a tool's arguments are.
+    """Return the op that a tool's arguments are; those that are no field of it are left out.
 
     Args:
         known: fields that are not as the program wrote them, or that it does not write.
     """
     fields = {FIELD_OF.get(name, name): getattr(given, name) for name in given.__struct_fields__}
-    return kind(**fields | known)
+    own = {name: value for name, value in fields.items() if name in kind.__struct_fields__}
+    return kind(**own | known)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +91,12 @@ class Connection:
     """The serials of the phones it has taken, by session."""
     begun: set[str] = field(default_factory=set)
     """The sessions that it gave a goal to."""
+    jobs: set[int] = field(default_factory=set)
+    """The jobs that it stored."""
+    storing: dict[str, asyncio.Task[Answer]] = field(default_factory=dict)
+    """The jobs that wait for the operator, by the session that stores each."""
+    exports: Path | None = None
+    """Where sessions are exported to; None: nowhere."""
     asked: set[str] = field(default_factory=set)
     """The questions that its person was asked already."""
     at_end: ExitStack = field(default_factory=ExitStack)
@@ -95,6 +104,8 @@ class Connection:
 
 
 Work = Callable[[Connection, Asker, A], Awaitable[Answer]]
+GoOn = Callable[[Connection, Asker, str], Awaitable[Answer]]
+"""Goes on with a call of a session, once the person at the client has been asked."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +119,28 @@ class McpTool(Generic[A]):
     reads_only: bool = False
     op: type[Op] | None = None
     """The op that it carries out, in whose words and by whose fields; None where there is none."""
+    go_on: GoOn | None = None
+    """None: the call is made again, as it changed nothing."""
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments."""
         return schema(self.arguments)
+
+
+def tool_of(
+    name: str,
+    op: type[Op],
+    arguments: type[A],
+    work: Work[A],
+    more: str = "",
+    *,
+    reads: bool = False,
+    go_on: GoOn | None = None,
+) -> McpTool[A]:
+    """Return a tool in the words of its op.
+
+    Args:
+        more: what only a program has to be told.
+    """
+    return McpTool(name, f"{op.brief}{more}", arguments, work, reads, op, go_on)

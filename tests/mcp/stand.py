@@ -92,7 +92,7 @@ class Stand:
             dialog: how they say it instead.
         """
         core = await CoreClient.connect(self.socket, name="mcp")
-        connection = Connection(core)
+        connection = Connection(core, exports=self.socket.parent / "exports")
         served = PhoneServer(
             OneClient(connection),
             core,

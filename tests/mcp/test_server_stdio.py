@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -123,8 +122,7 @@ def test_a_client_that_reads_nothing_more_ends_the_server_with_its_input() -> No
 
 def test_a_file_for_input_is_served_too() -> None:
     """What no event loop can wait for goes by the SDK's own transport."""
-    with open(os.devnull) as nothing:
-        done = subprocess.run(
-            [sys.executable, "-c", SERVER], stdin=nothing, capture_output=True, timeout=120
-        )
+    done = subprocess.run(
+        [sys.executable, "-c", SERVER], stdin=subprocess.DEVNULL, capture_output=True, timeout=120
+    )
     assert done.returncode == 0 and done.stdout == b"after\n"

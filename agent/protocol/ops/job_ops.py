@@ -12,6 +12,7 @@ from agent.records import JobType, Misfire, QuietHours, Trigger
 class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     """Store a job; the reply carries it."""
 
+    brief: ClassVar[str] = "Store a job whose prompt is the goal of the sessions that it starts."
     returns: ClassVar[str] = "the job"
 
     title: str
@@ -96,6 +97,7 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; a run under way is interrupted and its late result is not kept."""
 
+    brief: ClassVar[str] = "Stop a job for good; a run under way is interrupted."
     returns: ClassVar[str] = "the job"
 
     job_id: int

@@ -70,7 +70,7 @@ def _planned(
     for serial in (op.serial, *(target.serial for target in op.targets)):
         if serial:
             assignment.check_known(serial)
-    autonomy = op.autonomy or Autonomy(settings.safety.autonomy)
+    autonomy = _autonomy(op, settings)
     _check_allowances_fit(op, autonomy)
     model = op.model or settings.model.name
     if model.startswith(DIRECT) and not op.direct:
@@ -95,7 +95,7 @@ def _planned(
         model=model,
         reasoning_effort=op.reasoning_effort or _effort(settings),
         max_steps=max_steps,
-        budget=_budget(op.budget or Budget(), settings),
+        budget=_budget(op, settings),
         at_limit=op.at_limit or AtLimit(settings.run.at_limit),
         autonomy=autonomy,
         one_act=op.one_act,
@@ -181,13 +181,32 @@ def _effort(settings: Settings) -> ReasoningEffort | None:
     return ReasoningEffort(wanted) if wanted else None
 
 
-def _budget(asked: Budget, settings: Settings) -> Budget:
-    run = settings.run
+def _autonomy(op: SessionCreate, settings: Settings) -> Autonomy:
+    """Return how much it may do unasked; a program can only ask for less than is set."""
+    known = Autonomy(settings.safety.autonomy)
+    if op.autonomy is None:
+        return known
+    if op.speaker is Speaker.OPERATOR:
+        return op.autonomy
+    order = list(Autonomy)
+    return order[min(order.index(op.autonomy), order.index(known))]
+
+
+def _budget(op: SessionCreate, settings: Settings) -> Budget:
+    """Return its limits; a program can only ask for tighter ones than are set."""
+    asked, run = op.budget or Budget(), settings.run
     return Budget(
-        seconds=asked.seconds or run.max_seconds,
-        tokens=asked.tokens or run.max_tokens,
-        cost_usd=asked.cost_usd or run.max_cost_usd,
+        seconds=_chosen(asked.seconds, run.max_seconds, op.speaker),
+        tokens=int(_chosen(asked.tokens, run.max_tokens, op.speaker)),
+        cost_usd=_chosen(asked.cost_usd, run.max_cost_usd, op.speaker),
     )
+
+
+def _chosen(asked: float, known: float, speaker: Speaker) -> float:
+    """Return a limit: what was asked, else the setting; the tighter one where a program asks."""
+    if asked and known and speaker is not Speaker.OPERATOR:
+        return min(asked, known)
+    return asked or known
 
 
 def new_session_id() -> str:

@@ -98,7 +98,7 @@ def create(
     notice: str,
     as_json: bool,
 ) -> None:
-    """Store a job whose PROMPT is the goal of the session that it starts."""
+    """Store a job whose prompt is the goal of the sessions that it starts."""
     from datetime import datetime
 
     from agent.protocol import JobCreate
