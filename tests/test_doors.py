@@ -76,7 +76,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "mcp_types": ("console/mcp/", "agent/mcp/"),
     "gymnasium": ("console/gymnasium/",),
     "httpx2": ("agent/mcp/",),
-    "anyio": ("agent/mcp/",),
+    "anyio": ("agent/mcp/", "console/mcp/serving.py"),
     "starlette": ("console/mcp/", "console/http_api/", "console/loopback/", "console/openenv/"),
     "uvicorn": ("console/loopback/", "console/openenv/"),
     "sse_starlette": ("console/http_api/",),
