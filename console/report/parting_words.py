@@ -18,7 +18,7 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
     )
     if parting.is_same:
         return [sides, f"Identical throughout: {parting.at} actions."]
-    lines = [sides, f"Identical for {parting.at} actions, then they diverge:"]
+    lines = [sides, f"Identical for {parting.at} actions, then they part:"]
     for at in range(max(0, parting.at - around), min(len(parting.pairs), parting.at + around + 1)):
         pair = parting.pairs[at]
         if at < parting.at:

@@ -230,6 +230,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         if app.place:
             left.append((f" {app.place}", "$muted"))
         left.append(("  ", ""))
+        named = len(left)
         pressable: dict[int, str] = {}
         taken = self.taken_digits()
         for where, action_id in (
@@ -279,6 +280,11 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
             count = f"{online} of {known}" if online < known else str(known)
             tone = "$warn" if online < known else "$muted"
             right.append((f"{count} device{'' if known == 1 else 's'} ", tone))
+        # Where there is not room for all, the tabs and what waits stay: they are pressed.
+        if _cells(left, right) > width:
+            left[:named] = [("", "")] * named
+        while len(right) > 1 and _cells(left, right) > width:
+            right.pop()
         parts = spread(tuple(left), tuple(right), width)
         if pressable.pop(0, ""):
             pressable[-len(right)] = "question.next"
@@ -379,6 +385,11 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
 
 def _is_small(width: int, height: int) -> bool:
     return width < LEAST[0] or height < LEAST[1]
+
+
+def _cells(*parts: Parts | list[tuple[str, str]]) -> int:
+    """Return how many cells texts take, side by side."""
+    return Content("".join(text for one in parts for text, _ in one)).cell_length
 
 
 def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:

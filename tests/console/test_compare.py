@@ -52,7 +52,7 @@ async def test_the_cursor_begins_where_two_sessions_part(console: Open) -> None:
     async with console(play=two_ways) as seat:
         screen = await compare(seat)
         await seat.until(lambda: screen.at == 2, "the parting")
-        await seat.see("Identical for 2 actions, then they diverge.")
+        await seat.see("Identical for 2 actions, then they part.")
         await seat.see("Now I go back.")
         await seat.see("Now I go home.")
         await seat.press("j")

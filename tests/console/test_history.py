@@ -22,6 +22,7 @@ from agent.records import (
     Frame,
     GoalVerdict,
     Observation,
+    SearchHit,
     SessionState,
     Spending,
     TimeSplit,
@@ -36,7 +37,8 @@ from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, run
 from tests.console.test_waiting_for_you import with_approval
-from widgets.lists.history_rows import moment
+from widgets.lists.history_rows import hit_rows, moment
+from widgets.pictures.phone_pane import spread
 from widgets.plots.spending_plot import Measure
 
 
@@ -226,6 +228,50 @@ async def test_what_was_found_stands_by_session_in_plain_words(console: Open) ->
         assert seat.text().count("Errand 1") == 1, "a session is named once"
         assert seat.text().count("you wrote  ") == 6
         assert [row.key.partition("/")[0] for row in screen.table.rows] == ["s2"] * 3 + ["s1"] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "shown"),
+    [
+        ("tool_call_finished", "OK: Typed milk.", "Typed milk."),
+        (
+            "tool_call_requested",
+            "update plan Get milk in_progress",
+            "update plan Get milk in progress",
+        ),
+        ("session_configured", "buy milk buy milk", "buy milk"),
+        ("session_configured", "buy milk then buy milk", "buy milk then buy milk"),
+        ("session_configured", "milk milky", "milk milky"),
+    ],
+)
+def test_a_place_that_was_found_has_no_codes_and_says_its_goal_once(
+    kind: str, stored: str, shown: str
+) -> None:
+    at = stored.index("milk")
+    hit = SearchHit(
+        session_id="s1", seq=1, ts_ms=1, kind=kind, snippet=stored, matches=((at, at + 4),)
+    )
+    (row,) = hit_rows([hit], lambda _: None, now_ms=2)
+    place = row.lines[-1].left
+    assert "".join(text for text, _ in place[1:]).strip() == shown
+    assert [text for text, style in place if style == "bold $ask"] == ["milk"]
+
+
+async def test_a_search_that_finds_nothing_does_not_say_that_nothing_is_stored(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await open_history(seat)
+        await seat.press("slash", *"zebra", "enter")
+        await seat.see("Nothing fits what is written above.")
+        assert "Nothing is stored" not in seat.text()
+
+
+def test_how_much_the_pictures_take_is_whole_where_there_is_room() -> None:
+    words = "pictures under 0.1 of 10 GB, for 14 days"
+    line = "".join(text for text, _ in spread(((" 64 sessions", ""),), ((words, ""),), 70))
+    assert line.endswith(words)
+    assert len(line) == 70
 
 
 async def test_pictures_are_kept_for_ever_and_let_go_by_one_key(console: Open) -> None:

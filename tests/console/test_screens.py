@@ -25,6 +25,7 @@ from console.terminal.themes import DARK, LIGHT
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, job
 from tests.console.script import configure, evening
+from tests.console.test_waiting_for_you import with_approval
 
 
 async def test_jobs_are_one_key_away_and_count_down(console: Open) -> None:
@@ -294,3 +295,18 @@ async def test_a_steer_goes_to_the_session_that_runs(console: Open) -> None:
         await seat.until(
             lambda: seat.core.ops == [UserInput(session_id="s1", text="slower")], "steered"
         )
+
+
+async def test_every_tab_is_pressed_where_the_name_has_no_room(console: Open) -> None:
+    async with console(size=(55, 30), play=with_approval) as seat:
+        await seat.see("2 wait for you")
+        header = next(line for line in seat.text().splitlines() if "wait for you" in line)
+        assert all(tab in header for tab in ("1 Deck", "2 Wall", "3 Jobs", "4 History")), header
+
+
+async def test_help_leaves_a_column_before_its_scrollbar(console: Open) -> None:
+    async with console(size=(100, 30)) as seat:
+        await seat.press("question_mark")
+        await seat.see("Keys ·")
+        place = seat.app.screen.query_one("#help")
+        assert place.size.width < place.region.width

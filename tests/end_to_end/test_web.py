@@ -310,11 +310,18 @@ async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
 
 
 @needs_chromium
-async def test_a_mouse_has_no_row_of_keys(looking: tuple[Workshop, str]) -> None:
+async def test_a_mouse_has_no_row_of_keys_and_its_button_lies_over_nothing(
+    looking: tuple[Workshop, str],
+) -> None:
     _, served = looking
     async with tab(served) as console:
         await console.wait_for("No sessions yet")
         assert not await console.page.is_visible("#touch")
+        end = await console.page.evaluate(
+            "document.querySelector('.xterm-screen').getBoundingClientRect().bottom"
+        )
+        button = await console.page.locator("#phone-open").bounding_box()
+        assert button is not None and end <= button["y"] < button["y"] + button["height"] <= 900
         assert console.errors == []
 
 

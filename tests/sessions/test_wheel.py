@@ -29,6 +29,7 @@ from agent.protocol import (
     WheelText,
 )
 from agent.records import ActionOutcome, Point, SessionState
+from agent.state.event_text import sentence
 from tests.fakes import FakeRack
 from tests.stage import Cue, Stage, of_type, waiting_at
 
@@ -80,6 +81,11 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
         assert "s3cret" not in repr(msgs)
         assert heard == [told.text]
         assert disturbed[0] > 0
+        tellings = [sentence(msg)[1] for msg in msgs if not isinstance(msg, UserMessage)]
+        assert [said for said in tellings if "wheel" in said] == [
+            "the operator has the wheel",
+            "The operator handed the wheel back.",
+        ]
 
 
 async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(

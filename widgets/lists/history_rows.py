@@ -6,6 +6,7 @@ or an event of one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ COLUMNS_FROM = 130
 """Columns from which on facts stand in columns of their own."""
 _OUTCOME, _WHEN, _GAP = 28, 12, 2
 _KIND_CELLS = 11
+_CODED = re.compile(r"\bin_progress\b")
 _KINDS = {
     "session_configured": "goal",
     "user_message": "you wrote",
@@ -154,12 +156,19 @@ def moment(at_ms: int, now_ms: int) -> str:
 
 
 def hit_rows(
-    hits: Iterable[SearchHit], session_of: Callable[[str], Session | None], *, now_ms: int
+    hits: Iterable[SearchHit],
+    session_of: Callable[[str], Session | None],
+    *,
+    now_ms: int,
+    asking: AbstractSet[str] = frozenset(),
 ) -> list[Row]:
     """List what was found, by session: its title, then the places in it with the words marked.
 
     Sessions come in the order of their newest hit, which stands under the title. A row is keyed by
     `id/seq`.
+
+    Args:
+        asking: ids of the sessions that have an open question.
     """
     found: dict[str, list[SearchHit]] = {}
     for hit in hits:
@@ -167,7 +176,8 @@ def hit_rows(
     rows: list[Row] = []
     for session_id, places in found.items():
         session = session_of(session_id)
-        mark = status.of_session(session) if session is not None else None
+        asks = session_id in asking
+        mark = status.of_session(session, asks=asks) if session is not None else None
         left: Parts = (
             (f" {mark.glyph if mark else ' '} ", mark.style if mark else "$muted"),
             (session_title(session) if session else session_id, "bold $foreground"),
@@ -186,16 +196,22 @@ def hit_rows(
 
 
 def _marked(hit: SearchHit) -> Parts:
+    """Write a place with its matches marked, without what only a program reads in it."""
     parts: list[tuple[str, str]] = [(" ", "")]
-    at = 0
+    # Letter for letter, so that the matches stay where they are.
+    text = _CODED.sub(lambda found: found[0].replace("_", " "), hit.snippet)
+    at = len(text) - len(formatting.result_text(text))
+    half = len(text) // 2
+    # The index holds a title and a goal, which are often the same.
+    text = text[:half] if len(text) % 2 and text[:half] == text[half + 1 :] else text
     for start, end in hit.matches:
-        if at <= start < end <= len(hit.snippet):
+        if at <= start < end <= len(text):
             parts += [
-                (_clean(hit.snippet[at:start]), "$foreground"),
-                (_clean(hit.snippet[start:end]), "bold $ask"),
+                (_clean(text[at:start]), "$foreground"),
+                (_clean(text[start:end]), "bold $ask"),
             ]
             at = end
-    parts.append((_clean(hit.snippet[at:]), "$foreground"))
+    parts.append((_clean(text[at:]), "$foreground"))
     return tuple(parts)
 
 

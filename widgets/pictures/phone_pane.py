@@ -470,7 +470,8 @@ def first_fitting(labels: Iterable[tuple[Parts, Parts]], width: int) -> tuple[Pa
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:
     """Put one part at each end of a line; the left one gives way, down to half."""
-    end = to_content(right).truncate(max(4, width // 2), ellipsis=True)
+    beside = width - sum(Content(steady(text)).cell_length for text, _ in left) - 1
+    end = to_content(right).truncate(max(4, width // 2, beside), ellipsis=True)
     room = max(0, width - end.cell_length - 1)
     kept: list[tuple[str, str]] = []
     used = 0

@@ -59,7 +59,7 @@ def spending_parts(
     parts = [*_sums(listed), *_heading(measure, width)]
     most = max(_measured(day, measure) for day in listed)
     for one, day in zip(shown, listed, strict=True):
-        word = "today" if one == today else f"{one:%d} {_MONTHS[one.month - 1]}"
+        word = "today" if one == today else f"{_MONTHS[one.month - 1]} {one.day:2}"
         parts += _day_line(word, day, most, measure, width)
     return (*parts, *_dearest(spending.dearest, measure, width))
 

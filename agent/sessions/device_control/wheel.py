@@ -156,7 +156,8 @@ class Wheel:
                 steer=True,
             )
             before = [SteerWithdrawn(message_id=one) for one in untold.waiting]
-            flags = live.flagging(paused=False, reason="the wheel was handed back")
+            # What precedes it says why.
+            flags = live.flagging(paused=False)
             msgs = (back, *before, told, *flags)
             if live.turn is not None:
                 self._parts.rack.hand(serial, live.session_id)

@@ -6,6 +6,7 @@ the command line. Invariant: the cursor begins where they part.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -118,7 +119,8 @@ class CompareScreen(ConsoleScreen):
             return
         table = self.table
         heading = self.query_one("#compare-heading", PartsLine)
-        heading.show(_heading(compared, max(1, heading.size.width)))
+        asking = {question.session_id for question in state.questions.values()}
+        heading.show(_heading(compared, asking, max(1, heading.size.width)))
         table.show_rows(
             parting_rows(compared.places, parts_at=compared.parting.at, width=table.text_width)
         )
@@ -217,11 +219,11 @@ def _done(deed: Deed | None) -> Done | None:
     return Done(deed.step, action, deed.package, deed.thought, deed.frame)
 
 
-def _heading(compared: Compared, width: int) -> Parts:
-    """Name both, a line each, and say where they part."""
+def _heading(compared: Compared, asking: AbstractSet[str], width: int) -> Parts:
+    """Name both, a line each, with those that ask, and say where they part."""
     parts: list[tuple[str, str]] = []
     for number, told in enumerate(compared.sides, 1):
-        mark = status.of_session(told.session)
+        mark = status.of_session(told.session, asks=told.session.session_id in asking)
         left: Parts = (
             (f" {number} ", "$faint"),
             (f"{mark.glyph} ", mark.style),
@@ -235,9 +237,9 @@ def _heading(compared: Compared, width: int) -> Parts:
     elif compared.parting.is_same:
         said = f"Identical throughout: {_actions(count)}."
     elif not at:
-        said = "They diverge at once."
+        said = "They part at once."
     else:
-        said = f"Identical for {_actions(at)}, then they diverge."
+        said = f"Identical for {_actions(at)}, then they part."
     return (*parts, (f" {said}", "$ask" if count and not compared.parting.is_same else "$muted"))
 
 

@@ -36,6 +36,7 @@ from widgets.plots.spending_pane import SpendingPane
 
 PAGE = 200
 _NOTHING = "Nothing is stored yet. Press 1, then n, to start a session."
+_NO_FIT = "Nothing fits what is written above. esc clears it."
 _READING = "Reading …"
 MOST_HITS = 100
 MOST_FILTERED = 5_000
@@ -94,9 +95,10 @@ class HistoryScreen(HistorySums):
 
     def show_state(self, state: State) -> None:
         now_ms = self.console_app.now_ms()
+        asking = {question.session_id for question in state.questions.values()}
         if self._filter.words:
             hits = [hit for hit in self._hits if self._holds(self.session_of(hit.session_id))]
-            rows = hit_rows(hits, self.session_of, now_ms=now_ms)
+            rows = hit_rows(hits, self.session_of, now_ms=now_ms, asking=asking)
             count = len(hits)
             sessions = len({hit.session_id for hit in hits})
             places = f"{count} place{'' if count == 1 else 's'}"
@@ -110,7 +112,7 @@ class HistoryScreen(HistorySums):
                 state.devices,
                 now_ms=now_ms,
                 width=self.table.text_width,
-                asking={question.session_id for question in state.questions.values()},
+                asking=asking,
                 delegating=delegating(state),
                 picked=self.console_app.picked,
             )
@@ -122,7 +124,9 @@ class HistoryScreen(HistorySums):
                 told = f"{len(rows)} of {len(self._listed)}{'' if self._has_all else ' read'}"
                 if not self._has_all and len(self._listed) < MOST_FILTERED:
                     self._read_page()
-        self.table.say_when_empty(_NOTHING if self._is_read else _READING)
+        unfit = _NO_FIT if self.wanted else _NOTHING
+        is_read = self._is_read and not self._is_searching
+        self.table.say_when_empty(unfit if is_read else _READING)
         self.table.show_rows(rows)
         self.show_sums()
         tone = "$warn" if self._said else "$muted"
