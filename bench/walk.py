@@ -269,7 +269,8 @@ class Walk:
         await self.seat.write("device away")
         await self.seat.see("! device away", "device away ")
         await self.seat.press(ENTER)
-        await self.seat.see("waiting up to")
+        # A small screen has one line for it, over the card that waits.
+        await self.seat.see("waiting up to", "! device away  tell")
 
     async def run_again(self) -> None:
         [failing] = [job for job in (await self.core.overview()).jobs if "Frob" in job.prompt]

@@ -214,6 +214,12 @@ def test_a_session_that_has_planned_and_has_no_phone_yet_is_queued_and_not_runni
         assert status.of_session(running).word == "running"
 
 
+def test_where_one_line_stands_over_a_transcript_it_has_the_state_in_words() -> None:
+    session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1, lost=True)
+    head = session_head(SessionView(session=session), {}, 10, asks=True, is_one_line=True)
+    assert "".join(text for text, _ in head) == " ! device away  turn on Bluetooth"
+
+
 def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
     session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1)
     idle = replace(session, state=SessionState.WAITING_FOR_USER)

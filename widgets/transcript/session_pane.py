@@ -66,7 +66,15 @@ class SessionPane(FaultIsolated, Vertical):
             self.transcript.say_when_empty(self.empty)
             self.transcript.show_items("", ())
             return
-        title.show(session_head(view, devices, now_ms, asks=asks, delegates=delegates))
+        head = session_head(
+            view,
+            devices,
+            now_ms,
+            asks=asks,
+            delegates=delegates,
+            is_one_line=title.size.height == 1,
+        )
+        title.show(head)
         self.transcript.say_when_empty(_nothing_yet(view.session, parts))
         if view.session.plan or not parts:
             plan.show_plan(view.session.plan)
@@ -101,10 +109,14 @@ def session_head(
     *,
     asks: bool,
     delegates: bool = False,
+    is_one_line: bool = False,
 ) -> Parts:
-    """Write the two lines that stand over a transcript."""
+    """Write the two lines that stand over a transcript, or one: how it stands, and its title."""
     session = view.session
     mark = status.of_session(session, asks=asks, delegates=delegates)
+    title = (session_title(session), "bold $foreground")
+    if is_one_line:
+        return ((f" {mark.glyph} {mark.word}  ", mark.style), title)
     until = session.updated_ms if session.state.is_terminal else now_ms
     facts = [*step_words(view), formatting.clock(until - session.created_ms)]
     if session.serial:
@@ -134,7 +146,7 @@ def session_head(
         facts.append(f"resumed {session.generation}×")
     return (
         (f" {mark.glyph} ", mark.style),
-        (session_title(session), "bold $foreground"),
+        title,
         ("\n   ", ""),
         (mark.word, mark.style),
         (f"  {' · '.join(facts)}", "$muted"),
