@@ -93,8 +93,7 @@ class Segment:
 
     def unlink(self) -> None:
         """Remove the name; what is mapped stays."""
-        with suppress(FileNotFoundError):
-            _posixshmem.shm_unlink(f"/{self.name}")
+        unlink(self.name)
 
     def close(self) -> None:
         """Unmap it, now or when the last frame that shows it is gone."""
@@ -109,7 +108,18 @@ def create(name: str, slot_bytes: int) -> Segment:
         UsageError: the name cannot be one.
         DeviceError: there is no memory for it, or the name is taken.
     """
-    size = HEAD.size + SLOTS * _slot_size(slot_bytes)
+    memory = map_new(name, HEAD.size + SLOTS * _slot_size(slot_bytes))
+    HEAD.pack_into(memory, 0, MAGIC, SLOTS, os.getpid(), slot_bytes, 0, b"")
+    return Segment(name, memory)
+
+
+def map_new(name: str, size: int) -> mmap.mmap:
+    """Make shared memory of so many bytes and map it; only this user may open it.
+
+    Raises:
+        UsageError: the name cannot be one.
+        DeviceError: there is no memory for it, or the name is taken.
+    """
     if not name or "/" in name or len(name) > 30 or not name.isascii():
         raise UsageError(
             f"{name!r} cannot be the name of shared memory.", "Use at most 30 letters and digits."
@@ -121,7 +131,7 @@ def create(name: str, slot_bytes: int) -> Segment:
             if hasattr(os, "posix_fallocate"):
                 # Memory that is not there must fail here: later it would be a SIGBUS.
                 os.posix_fallocate(handle, 0, size)
-            memory = mmap.mmap(handle, size)
+            return mmap.mmap(handle, size)
         except BaseException:
             _posixshmem.shm_unlink(f"/{name}")
             raise
@@ -132,8 +142,12 @@ def create(name: str, slot_bytes: int) -> Segment:
             f"No shared memory of {size} bytes named {name!r} can be had: {error.strerror}.",
             "Make /dev/shm larger, or choose another name.",
         ) from error
-    HEAD.pack_into(memory, 0, MAGIC, SLOTS, os.getpid(), slot_bytes, 0, b"")
-    return Segment(name, memory)
+
+
+def unlink(name: str) -> None:
+    """Remove a name; what is mapped stays."""
+    with suppress(FileNotFoundError):
+        _posixshmem.shm_unlink(f"/{name}")
 
 
 def attach(url: str) -> Segment:
