@@ -654,9 +654,8 @@ class Lifecycle(RuleBasedStateMachine):
             self.directory.cleanup()
 
     async def _end(self) -> None:
-        # A crash may leave files that no row knows; a sweep finds them.
-        await self.world.store.sweep_blobs()
         await self.world.end()
+        await self.world.sweep()
         assert self.world.blob_files() == self.world.blob_rows(), "files and rows differ"
         assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
         assert not any(self.world.rack.driven_by().values()), "a phone is still driven"

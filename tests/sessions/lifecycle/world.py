@@ -142,6 +142,11 @@ class World:
         # The next core's models have been asked nothing yet: nothing hangs that could be let go.
         self.gates.shown.clear()
 
+    async def sweep(self) -> None:
+        """Drop the files that no row knows: a core that ends in the midst of a look leaves some."""
+        async with SqliteStore.open(self.directory) as store:
+            await store.sweep_blobs()
+
     async def ask(self, name: str, op: Op) -> Reply:
         async with asyncio.timeout(PATIENCE_S):
             return await self.clients[name].request(op)
