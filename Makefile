@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 
 SECONDS ?= 60
-EXTRAS := --extra anthropic --extra demo --extra fleet --extra gym --extra http --extra video --extra web
+EXTRAS := --extra anthropic --extra demo --extra fleet --extra gym --extra http --extra otel --extra video --extra web
 
 .PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock site docs clean
 

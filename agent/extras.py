@@ -28,6 +28,7 @@ EXTRAS = {
     "mcp": Extra("mcp", "serving phones to MCP clients"),
     "ocr": Extra("rapidocr", "text that only a picture shows"),
     "openenv": Extra("openenv", "serving phones to OpenEnv's clients"),
+    "otel": Extra("prometheus_client", "metrics and traces for monitoring"),
     "uiautomator2": Extra("uiautomator2", "UI trees of real phones in milliseconds"),
     "video": Extra("av", "live video, recordings and films"),
     "web": Extra("textual_serve", "the console in a browser"),

@@ -431,6 +431,23 @@ class McpSettings(_Section, frozen=True, kw_only=True):
     ] = {}
 
 
+class LogForm(StrEnum):
+    """How a line of the log is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    """One object a line: time, level, logger, message and traceback."""
+
+
+class LogSettings(_Section, frozen=True, kw_only=True):
+    """`[log]`: the log file of the core, `logs/switchboard.log` in the data directory."""
+
+    form: Annotated[
+        LogForm,
+        Meta(description="How its lines are written: text for people, json for collectors."),
+    ] = LogForm.TEXT
+
+
 class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
@@ -508,6 +525,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
     mcp: McpSettings = McpSettings()
+    log: LogSettings = LogSettings()
     ui: UiSettings = UiSettings()
 
 

@@ -29,10 +29,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Join a fleet with this computer's phones.",
     ),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
-    "web": ("console.commands.web:web", "Serve the console to a browser on this machine."),
+    "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
     "serve": (
-        "console.commands.serve:serve",
+        "console.commands.servers.serve:serve",
         "Serve the ops over HTTP, described by OpenAPI.",
+    ),
+    "monitor": (
+        "console.commands.servers.monitor:monitor",
+        "Serve metrics to Prometheus; send traces by OTLP.",
     ),
     "jobs": ("console.commands.jobs.jobs:jobs", "Create, list and stop scheduled work."),
     "watchers": (

@@ -214,7 +214,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         return fleets[0].devices() if fleets else ()
 
     await stack.enter_async_context(presence(store, settings, seen))
-    stack.enter_context(keep_log(settings.data_dir))
+    stack.enter_context(keep_log(settings.data_dir, settings.log.form))
     await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
     stack.push_async_callback(phones.close)

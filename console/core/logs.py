@@ -10,11 +10,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+import msgspec
+
 from agent.safety.redacting.let_through import letting_nothing_through
 from agent.safety.redacting.redaction import redact_secrets
+from agent.settings import LogForm
 from console.cli_support.exits import debugging
 
 MOST_BYTES = 1_000_000
@@ -30,8 +34,26 @@ class _Redacted(logging.Formatter):
             return redact_secrets(super().format(record))
 
 
+class _RedactedJson(logging.Formatter):
+    """A formatter that writes an object a line, without secrets in any of its texts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        failed = self.formatException(record.exc_info) if record.exc_info else ""
+        at = datetime.fromtimestamp(record.created, UTC)
+        with letting_nothing_through():
+            # Each text by itself: in JSON's quotes a secret would not look like one.
+            line = {
+                "time": at.isoformat(timespec="milliseconds"),
+                "level": record.levelname,
+                "logger": record.name,
+                "message": redact_secrets(record.getMessage()),
+                **({"traceback": redact_secrets(failed)} if failed else {}),
+            }
+        return msgspec.json.encode(line).decode()
+
+
 @contextmanager
-def keep_log(data_dir: Path) -> Iterator[None]:
+def keep_log(data_dir: Path, form: LogForm = LogForm.TEXT) -> Iterator[None]:
     """Write the core's log to `<data_dir>/logs/switchboard.log` for the length of a block."""
     root = logging.getLogger()
     handler: logging.Handler
@@ -47,7 +69,11 @@ def keep_log(data_dir: Path) -> Iterator[None]:
         )
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(_Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(
+        _RedactedJson()
+        if form is LogForm.JSON
+        else _Redacted("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    )
     handler.setLevel(logging.DEBUG if debugging() else logging.INFO)
     before, complains = root.level, logging.raiseExceptions
     root.addHandler(handler)

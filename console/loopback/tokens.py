@@ -62,6 +62,8 @@ MCP_TOKEN = Token("mcp-token", "SWITCHBOARD_MCP_TOKEN")
 """Of agents: approvals stay with the operator."""
 HTTP_TOKEN = Token("http-token", "SWITCHBOARD_HTTP_TOKEN")
 """Of the operator's own programs: who has it acts as the operator."""
+METRICS_TOKEN = Token("metrics-token", "SWITCHBOARD_METRICS_TOKEN")
+"""Of monitoring: who has it reads numbers and nothing else."""
 
 
 def _checked(token: str, where: str) -> str:

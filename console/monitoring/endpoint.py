@@ -1,0 +1,42 @@
+"""The endpoint that Prometheus scrapes: `/metrics` on this machine, for whoever has the token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from prometheus_client import CollectorRegistry, make_asgi_app
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.types import ASGIApp
+
+from console.http_api.gate import Gate
+from console.loopback.listening import listening
+
+DEFAULT_PORT = 9464
+"""OpenTelemetry's for a Prometheus exporter."""
+_AT_ONCE = 16
+
+
+@asynccontextmanager
+async def serving_metrics(
+    registry: CollectorRegistry, token: str, *, port: int = DEFAULT_PORT
+) -> AsyncIterator[str]:
+    """Serve for the length of a `with` block; yields the address of the metrics.
+
+    Args:
+        port: on this machine's loopback; 0: any free one.
+
+    Raises:
+        UsageError: the port cannot be listened on.
+    """
+
+    def app(bound: int) -> ASGIApp:
+        return Starlette(
+            routes=[Mount("/metrics", make_asgi_app(registry))],
+            middleware=[Middleware(Gate, token=token, port=bound)],
+        )
+
+    async with listening(app, port=port, at_once=_AT_ONCE) as address:
+        yield f"{address}/metrics"

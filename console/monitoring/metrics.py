@@ -1,0 +1,237 @@
+"""Events as metrics: what is counted, timed and held, on OpenTelemetry's instruments.
+
+Invariants: a counter grows by stored events alone, each once; no label has more values than its
+bound; what a label says is a state, a kind or a name, never a text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from opentelemetry.metrics import CallbackOptions, Meter, Observation
+
+from agent.core import Overview
+from agent.protocol import (
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    QuestionAnswered,
+    QuestionClosed,
+    RequestUserInput,
+    RunChanged,
+    SessionConfigured,
+    SessionsDeleted,
+    SessionStateChanged,
+    StepCompleted,
+    StreamError,
+    ToolCallFinished,
+    ToolCallRequested,
+    TurnAborted,
+    VerificationRecorded,
+)
+from agent.records import DeviceInfo, DeviceState, Question, RunStatus, Session, SessionState
+from console.monitoring.labels import LabelValues
+
+MOST_TOOLS = 100
+MOST_MODELS = 20
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+_DELAYS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+
+
+class Metrics:
+    """What is known of a core, as instruments of a meter.
+
+    Names are OpenTelemetry's; Prometheus shows `switchboard.steps` as `switchboard_steps_total`.
+
+    Args:
+        meter: makes the instruments.
+        now_s: seconds since 1970.
+    """
+
+    def __init__(self, meter: Meter, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self.is_up = False
+        self._sessions: dict[str, SessionState] = {}
+        self._models: dict[str, str] = {}
+        self._phones: dict[str, DeviceInfo] = {}
+        self._questions: dict[str, Question] = {}
+        self._tools = LabelValues(MOST_TOOLS)
+        self._model_names = LabelValues(MOST_MODELS)
+        self._pending: dict[tuple[str, str], str] = {}
+
+        def gauge(name: str, read: Callable[[], Iterable[Observation]], said: str) -> None:
+            def observe(_options: CallbackOptions) -> Iterable[Observation]:
+                return read()
+
+            meter.create_observable_gauge(f"switchboard.{name}", [observe], description=said)
+
+        gauge("core.up", self._up, "1 while the core answers, 0 while it does not")
+        gauge("sessions", self._live, "Sessions that have not ended, by state")
+        gauge("phones", self._reachable, "Phones, by what adb says of them")
+        gauge("phones.driven", self._driven, "Phones that a session or an operator drives")
+        gauge("questions.open", self._open, "Questions and approvals that wait for an answer")
+
+        def count(name: str, said: str, unit: str = "") -> Callable[..., None]:
+            return meter.create_counter(f"switchboard.{name}", unit, said).add
+
+        self._ended = count("sessions.ended", "Sessions that ended, by the state they ended in")
+        self._aborted = count("turns.aborted", "Turns that ended early, by reason")
+        self._steps = count("steps", "Steps of observe, think and act that ended")
+        self._calls = count("tool.calls", "Tool calls, by tool and outcome")
+        self._decisions = count("policy.decisions", "What the policy said of actions")
+        self._verdicts = count("verifications", "Looks whether a goal is met, by verdict")
+        self._tokens = count("model.tokens", "Tokens of model calls, by model and kind")
+        self._cost = count("model.cost", "What model calls cost", "USD")
+        self._retries = count("model.retries", "Model calls that failed and were tried again")
+        self._errors = count("errors", "Failures that were told, by kind")
+        self._runs = count("job.runs", "Runs of jobs that ended, by outcome")
+        self._step_time = meter.create_histogram(
+            "switchboard.step.duration",
+            "s",
+            "Where the time of a step went",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._waits = meter.create_histogram(
+            "switchboard.question.wait",
+            "s",
+            "How long questions stood open, by kind and end",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._delay = meter.create_histogram(
+            "switchboard.event.delay",
+            "s",
+            "How long after it happened an event came here",
+            explicit_bucket_boundaries_advisory=_DELAYS,
+        )
+
+    def begin(self, overview: Overview) -> None:
+        """Take what there is at one moment; events after it follow."""
+        self._sessions.clear()
+        self._models.clear()
+        for session in overview.sessions:
+            self._hold(session)
+        self._phones = {device.serial: device for device in overview.devices}
+        self._questions = {one.question_id: one for one in overview.questions}
+
+    def take(self, event: Event, *, is_live: bool) -> None:
+        """Take one stored event.
+
+        Args:
+            event: each once, in order.
+            is_live: it came as it happened, so the time that it took says something.
+        """
+        if is_live:
+            self._delay.record(max(0.0, self._now_s() - event.ts_ms / 1000))
+        match event.msg:
+            case SessionConfigured(session=session):
+                self._hold(session)
+            case SessionStateChanged(state=state):
+                self._move(event.session_id, state)
+            case SessionsDeleted(session_ids=gone):
+                for session_id in gone:
+                    self._sessions.pop(session_id, None)
+                    self._models.pop(session_id, None)
+            case TurnAborted(reason=reason):
+                self._aborted(1, {"reason": reason.value})
+            case ToolCallRequested(tool=tool, call_id=call_id, decision=decision):
+                self._pending[event.session_id, call_id] = self._tools.of(tool)
+                if decision:
+                    self._decisions(1, {"decision": decision})
+            case ToolCallFinished(call_id=call_id, outcome=outcome):
+                tool = self._pending.pop((event.session_id, call_id), "unknown")
+                self._calls(1, {"tool": tool, "outcome": outcome.value})
+            case StepCompleted():
+                self._step(event.session_id, event.msg)
+            case VerificationRecorded(verification=found):
+                self._verdicts(
+                    1, {"verdict": found.verdict.value, "verified_by": found.verified_by.value}
+                )
+            case RequestUserInput(question=question):
+                self._questions[question.question_id] = question
+            case QuestionAnswered(question_id=question_id):
+                self._close(question_id, event.ts_ms, "answered")
+            case QuestionClosed(question_id=question_id):
+                self._close(question_id, event.ts_ms, "closed")
+            case DeviceChanged(device=device):
+                self._phones[device.serial] = device
+            case RunChanged(run=run) if run.status is RunStatus.ENDED:
+                outcome_of = "" if run.outcome is None else run.outcome.value
+                self._runs(1, {"outcome": outcome_of})
+            case ErrorEvent(kind=kind):
+                self._errors(1, {"kind": kind.value})
+            case StreamError():
+                self._retries(1, {"model": self._model(event.session_id)})
+            case _:
+                pass
+
+    # --- held ----------
+
+    def _hold(self, session: Session) -> None:
+        self._models[session.session_id] = session.model
+        if not session.state.is_terminal:
+            self._sessions[session.session_id] = session.state
+
+    def _move(self, session_id: str, state: SessionState) -> None:
+        if not state.is_terminal:
+            self._sessions[session_id] = state
+            return
+        self._ended(1, {"state": state.value})
+        self._sessions.pop(session_id, None)
+        for key in [key for key in self._pending if key[0] == session_id]:
+            del self._pending[key]
+
+    def _close(self, question_id: str, at_ms: int, end: str) -> None:
+        question = self._questions.pop(question_id, None)
+        if question is not None:
+            waited_s = max(0.0, (at_ms - question.asked_ms) / 1000)
+            self._waits.record(waited_s, {"kind": question.kind.value, "end": end})
+
+    def _step(self, session_id: str, step: StepCompleted) -> None:
+        self._steps(1)
+        for part, took_ms in (
+            ("observe", step.time.observe_ms),
+            ("model", step.time.model_ms),
+            ("act", step.time.act_ms),
+            ("settle", step.time.settle_ms),
+        ):
+            self._step_time.record(took_ms / 1000, {"part": part})
+        model = self._model(session_id)
+        for kind, tokens in (
+            ("input", step.usage.input_tokens),
+            ("cached_input", step.usage.cached_input_tokens),
+            ("output", step.usage.output_tokens),
+        ):
+            if tokens:
+                self._tokens(tokens, {"model": model, "kind": kind})
+        if step.usage.cost_usd:
+            self._cost(step.usage.cost_usd, {"model": model})
+
+    def _model(self, session_id: str) -> str:
+        return self._model_names.of(self._models.get(session_id, ""))
+
+    # --- read by the exporters, in a thread of theirs ----------
+
+    def _up(self) -> Iterable[Observation]:
+        return [Observation(int(self.is_up))]
+
+    def _live(self) -> Iterable[Observation]:
+        found = Counter(state.value for state in [*self._sessions.values()])
+        states = [state.value for state in SessionState if not state.is_terminal]
+        return _observed(found, states, "state")
+
+    def _reachable(self) -> Iterable[Observation]:
+        found = Counter(device.state.value for device in [*self._phones.values()])
+        return _observed(found, [state.value for state in DeviceState], "state")
+
+    def _driven(self) -> Iterable[Observation]:
+        return [Observation(sum(bool(device.driver) for device in [*self._phones.values()]))]
+
+    def _open(self) -> Iterable[Observation]:
+        found = Counter(question.kind.value for question in [*self._questions.values()])
+        return _observed(found, ["question", "approval"], "kind")
+
+
+def _observed(found: Mapping[str, int], values: Iterable[str], label: str) -> Iterable[Observation]:
+    # Every value is told, a 0 too: an alert cannot compare with a series that is not there.
+    return [Observation(found.get(value, 0), {label: value}) for value in values]
